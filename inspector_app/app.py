@@ -1,4 +1,4 @@
-"""Where everything is built and wired."""
+"""The application: its owners, window and event loop."""
 
 from __future__ import annotations
 
@@ -40,40 +40,40 @@ from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import frozen_from_gc
 
-SHUTDOWN_SECONDS = 3.0
-"""How long closing waits for a run to end; an agent that does not let itself be cancelled must not hold the window."""
+SHUTDOWN_SECONDS = 3.0  # how long closing waits for a run to end: an agent may ignore cancellation
 
+# Threshold of generation 2 (Python's default: 10). A full collection freezes a window that lists many sessions,
+# and frees next to nothing: long-lived data has no cycles.
 FULL_COLLECTION_EVERY = 1_000
-"""Collections of young objects between two of all (Python: 10). One of all stops the window for a second while 100,000 sessions are listed,
-and finds next to nothing: what a window holds long is data without cycles."""
 
-SWITCH_SECONDS = 0.0002
-"""After which a tool that computes on a thread gives way to the window's, which asks several times in each turn of its loop."""
+SWITCH_SECONDS = 0.0002  # how long a tool that computes on a thread may hold the interpreter before the window's thread gets it
 
-FIRST_SIZE = QSize(1560, 960)
-FIRST_SHARE = 0.9
-"""Of the screen that a first window takes at most: it is to look like a window, with all of it in sight."""
+FIRST_SIZE = QSize(1560, 960)  # pixels, when no geometry is saved
+FIRST_SHARE = 0.9  # largest share of the screen that the first window takes, so that its frame is visible
 
-PICTURE_SIZE = (1400, 860)
-"""Of a picture that nobody gave a size: off screen, the screen is a small one of Qt's own making."""
+PICTURE_SIZE = (1400, 860)  # pixels of a screenshot without a given size; Qt's off-screen screen is smaller
 
-SETTLE_SECONDS = 0.15
-"""What timers of the views (column widths, animations of docks) need before a picture is taken."""
+SETTLE_SECONDS = 0.15  # what the views' timers need (column widths, dock animations) before a screenshot is taken
 
 
 class Inspector(QObject):
-    """The application: builds its parts, and takes them down again.
+    """The application: builds the owners and the window, and shuts them down.
 
     Attributes:
-        window, cursor, agents, browse, run, messages, tasks, settings: the parts, for whoever drives it.
+        settings: the stored preferences and layouts.
+        messages: the message bus.
+        tasks: the supervised tasks.
+        cursor, agents, catalog, databases, current, breakpoints, run: the owners of the window-wide state.
+        window: the main window.
+        controller: the controller that connects the features.
 
     Signals:
-        closed: the window is gone; nothing runs any more.
+        closed: the window is closed and nothing runs any more.
 
     Args:
         app: the QApplication.
-        settings: what is remembered.
-        messages: where everything is said.
+        settings: the stored preferences and layouts.
+        messages: the bus that reports messages to the user.
         trust: load agents without asking.
     """
 
@@ -115,8 +115,8 @@ class Inspector(QObject):
                 self.window,
             )
         self._log = BusHandler(self.messages)
-        # A connection that a server dropped cannot be reset either: whoever used it says what happened.
-        # What kept the loop waiting is said once, by the run, when it is over and can be shown.
+        # The pool cannot reset a connection that a server dropped; the code that used the connection reports the error.
+        # The run itself reports what blocked the loop, once, when the loop is free to show it.
         self._log.addFilter(lambda record: not record.name.startswith(("sqlalchemy.pool", watchdog.__name__)))
         logging.getLogger().addHandler(self._log)
         logging.getLogger("runtime").setLevel(logging.INFO)
@@ -124,10 +124,10 @@ class Inspector(QObject):
         self.controller.close_asked.connect(self.close)
 
     def show(self, size: tuple[int, int] | None) -> None:
-        """Show the window where and as it was, the first time in the middle of the screen.
+        """Show the window with its saved geometry and layout; without one, in the middle of the screen.
 
         Args:
-            size: width and height; what is remembered if None.
+            size: width and height in pixels; None restores the saved geometry.
         """
         geometry = self.settings.layout("window")
         if size is not None or geometry is None or not self.window.restoreGeometry(geometry):
@@ -140,13 +140,13 @@ class Inspector(QObject):
         self.window.show()
 
     def close(self) -> None:
-        """Close: stop what runs, wait for it, let go of everything, then close the window. A second call changes nothing."""
+        """Stop the run, wait for it to end, release all resources, then close the window. A second call changes nothing."""
         if not self._closing:
             self._closing = True
             self.tasks.spawn(self._shut_down(), "Closing")
 
     async def open(self, paths: list[str]) -> None:
-        """Open agents and databases; returns when they are on show, or their problem is."""
+        """Open agents and databases; return once each is displayed, or the problem with it."""
         await self.controller.open_paths(paths)
 
     async def _shut_down(self) -> None:
@@ -164,7 +164,7 @@ class Inspector(QObject):
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
         self.current.close()
-        # Only waited for: a commit that waits for another process's lock does not let itself be cancelled.
+        # Not cancelled on timeout: a commit that waits for another process's lock cannot be cancelled.
         closing = self.tasks.spawn(self.databases.close(), "Closing the databases")
         await asyncio.wait([closing], timeout=SHUTDOWN_SECONDS)
         if not closing.done():
@@ -173,12 +173,12 @@ class Inspector(QObject):
         logging.getLogger().removeHandler(self._log)
         for owner in (self, self.controller, self.window):
             for timer in owner.findChildren(QTimer):
-                timer.stop()  # what one starts would find no loop to run in
-        # Nor may what did not end in time reach views that are gone.
+                timer.stop()  # a task that a timer starts would find no running loop
+        # Tasks that did not end in time must not reach deleted views.
         for part in (self.messages, *self.findChildren(QObject)):
             part.blockSignals(True)
         self.window.close_now()
-        # In Qt's own order and on this thread: left to Python, models may go before the views that look at them, and on any thread.
+        # Deleted in Qt's order and on this thread: Python may delete models before the views that use them, and on any thread.
         for part in (self.window, self.controller):
             part.deleteLater()
         self.closed.emit()
@@ -189,10 +189,10 @@ def run_window(paths: list[str], *, trust: bool = False, theme: str | None = Non
     """Open the window and run until it is closed.
 
     Args:
-        paths: what to open: agent folders or files, databases.
+        paths: agent folders or files, and databases.
         trust: load agents without asking.
-        theme: light, dark or system; what was chosen last if None.
-        size: of the window.
+        theme: light, dark or system; None uses the stored preference.
+        size: width and height of the window in pixels; None restores the saved geometry.
 
     Returns:
         The exit status.
@@ -217,18 +217,18 @@ def save_screenshot(
     size: tuple[int, int] | None = None,
     resume: bool = False,
 ) -> int:
-    """Render the window on `paths` off screen, save the picture and return.
+    """Open `paths` in a window off screen and save a screenshot of it.
 
     Args:
-        paths: what to open.
-        out_png: where the picture goes.
-        trust: load agents without asking; otherwise an agent that is not trusted shows the question.
-        theme: light, dark or system.
-        size: of the window; `PICTURE_SIZE` if None.
-        resume: press Resume, and wait until the invocation has ended.
+        paths: agent folders or files, and databases.
+        out_png: the file to write.
+        trust: load agents without asking; otherwise the screenshot of an untrusted agent shows the question.
+        theme: light, dark or system; None uses the default.
+        size: width and height of the window in pixels; None means `PICTURE_SIZE`.
+        resume: resume the invocation and wait until it has ended.
 
     Returns:
-        The exit status: 1 if something could not be opened, failed, or the picture could not be written; stderr says what.
+        The exit status: 1 if anything could not be opened or failed, or the screenshot could not be written. Errors go to stderr.
     """
 
     problems: list[str] = []
@@ -247,7 +247,7 @@ def save_screenshot(
         await asyncio.sleep(SETTLE_SECONDS)
         inspector.window.workbench.stream.table.paint_next()
         if not inspector.window.grab().save(out_png):
-            problems.append(f"{out_png} could not be written.")
+            problems.append(f"{out_png} could not be written. Check that its folder exists and is writable and that its name ends in .png.")
         closed = _closing(inspector)
         inspector.close()
         await closed
@@ -272,13 +272,13 @@ def _closing(inspector: Inspector) -> asyncio.Future[None]:
 
 
 def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], settings: Settings, trust: bool, theme: str | None) -> int:
-    """Run `work` in a Qt application with an asyncio loop, and leave nothing behind."""
+    """Run `work` in a Qt application with an asyncio loop, and clean up afterwards."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION_EVERY)
     app = QApplication(sys.argv[:1])
     app.setApplicationName("Agent Inspector")
     app.setDesktopFileName("agent-inspector")
-    app.setQuitOnLastWindowClosed(False)  # the run is ended first, then the loop
+    app.setQuitOnLastWindowClosed(False)  # the run ends first, then the loop
     look.apply(app, theme or settings.theme)  # type: ignore[arg-type]  # one of its three words
     loop = InspectorLoop(app)
     messages = MessageBus()
@@ -302,7 +302,7 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
 
 @contextmanager
 def _style_sheet_put_off(app: QApplication) -> Iterator[None]:
-    """Build widgets first and style them once: Qt styles a widget anew whenever it is put into another, which doubles the work."""
+    """Suspend the style sheet while widgets are built: Qt styles a widget again each time it gets another parent."""
     sheet = app.styleSheet()
     app.setStyleSheet("")
     try:

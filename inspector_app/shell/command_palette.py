@@ -1,4 +1,4 @@
-"""Everything the menu holds, found by a few letters: type, choose with the arrow keys, Enter."""
+"""The command palette: finds any command of the menu by parts of its name."""
 
 from __future__ import annotations
 
@@ -32,11 +32,15 @@ _MARGIN = 12
 
 
 class CommandPalette(QFrame):
-    """A card at the top of the window; gone with Escape, a click elsewhere, or once a command was chosen.
+    """A card at the top of the window. Escape, a click elsewhere or choosing a command closes it.
 
     Attributes:
-        field: where is typed what is looked for; each word must stand somewhere in a command's name.
-        commands: those that fit, the best first. What cannot be done now stands below the others, with the reason.
+        field: the search field. A command matches if its name contains every word.
+        commands: the matching commands, the best first. Disabled ones are at the end, each with the reason.
+
+    Args:
+        menu: the menu whose commands are listed.
+        window: the parent; the card keeps its place when the window is resized.
     """
 
     def __init__(self, menu: QMenu, window: QWidget) -> None:
@@ -74,7 +78,7 @@ class CommandPalette(QFrame):
         self.hide()
 
     def ask(self) -> None:
-        """Come up, empty, with the keyboard."""
+        """Show the palette with an empty field and give it the focus."""
         self.field.clear()
         self._fill()
         self.show()
@@ -83,16 +87,16 @@ class CommandPalette(QFrame):
 
     @property
     def names(self) -> list[str]:
-        """The names on show, from above."""
+        """The listed names, from top to bottom."""
         return [self._rows.index(row, 0).data() for row in range(self._rows.rowCount())]
 
     @property
     def reasons(self) -> list[str]:
-        """Why each of them cannot be done now; empty for what can."""
+        """Why each listed command is disabled; empty for an enabled one."""
         return [self._rows.index(row, 0).data(_REASON) for row in range(self._rows.rowCount())]
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Turn the keys of the field into moves in the list; stay in place when the window grows; go when the keyboard goes."""
+        """Use the field's keys to move in the list, hide when the field loses the focus, and follow the window's size."""
         if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._take_key(event.key())
         if watched is self.field and event.type() == QEvent.Type.FocusOut and self.isVisible():
@@ -140,7 +144,7 @@ class CommandPalette(QFrame):
         self.commands.setCurrentIndex(self._rows.index(row, 0))
 
     def _place(self) -> None:
-        window = self.parentWidget()  # not kept: with the cycle that this makes, Python's exit crashes
+        window = self.parentWidget()  # not an attribute: the reference cycle would crash Python at exit
         assert window is not None
         width = min(_WIDTH, window.width() - 2 * _MARGIN)
         height = 2 * _MARGIN + 8 + self.field.sizeHint().height() + min(self._rows.rowCount(), _MOST_ROWS) * _ROW_HEIGHT + 8
@@ -148,7 +152,7 @@ class CommandPalette(QFrame):
 
 
 class _CommandDelegate(QStyledItemDelegate):
-    """A command's icon and name, and on the right its key, or why it cannot be done."""
+    """Paints a command's icon and name, and on the right its shortcut, or why it is disabled."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Paint one row."""
@@ -168,12 +172,12 @@ class _CommandDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Return a row's size: all are the same."""
+        """Return the size of a row; all rows have the same height."""
         return QSize(option.rect.width(), _ROW_HEIGHT)
 
 
 def _actions(menu: QMenu, path: str = "") -> Iterator[tuple[str, QAction]]:
-    """Yield each thing a menu can do, submenus included, with the way to it as its name."""
+    """Yield each action of a menu and its submenus, named by its path, such as "Run: Step"."""
     for action in menu.actions():
         if (inner := action.menu()) is not None and isinstance(inner, QMenu):
             yield from _actions(inner, f"{path}{_plain(action)}: ")

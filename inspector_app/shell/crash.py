@@ -1,4 +1,4 @@
-"""What nobody caught reaches the message bus instead of a terminal nobody looks at."""
+"""Hooks that report uncaught exceptions on the message bus instead of the terminal."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from inspector_app.workspace.messages import MessageBus
 
 _log = logging.getLogger("qt")
 
+# Qt prints these when it draws off screen. No other message is dropped.
 _HARMLESS_QT = ("This plugin does not support propagateSizeHints()", "This plugin does not support raise()")
-"""What Qt says of itself when it draws off screen; the only messages that are dropped."""
 
 _LEVELS = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -28,40 +28,40 @@ _LEVELS = {
 
 
 class CrashHooks:
-    """Python's and Qt's hooks for what nobody caught, while the window lives.
+    """Python's and Qt's process-wide hooks for uncaught exceptions and Qt messages.
 
     Args:
-        bus: where it is reported.
+        bus: reports uncaught exceptions to the user.
     """
 
     def __init__(self, bus: MessageBus) -> None:
         self._bus = bus
-        self._telling: set[int] = set()  # threads
+        self._telling: set[int] = set()  # ids of the threads that are reporting an error
 
     def install(self) -> None:
-        """Take the process-wide hooks."""
+        """Install the hooks."""
         sys.excepthook = self._on_uncaught
         sys.unraisablehook = self._on_unraisable
         threading.excepthook = self._on_thread
         qInstallMessageHandler(self._on_qt_message)
 
     def remove(self) -> None:
-        """Give the hooks back; nothing may reach a bus that is gone."""
+        """Restore the default hooks, so that no report reaches a deleted bus."""
         sys.excepthook = sys.__excepthook__
         sys.unraisablehook = sys.__unraisablehook__
         threading.excepthook = threading.__excepthook__
         qInstallMessageHandler(None)
 
     def on_loop_exception(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Handle what asyncio could give to nobody (`loop.set_exception_handler`)."""
+        """Report an exception that asyncio could not deliver (a handler for `loop.set_exception_handler`)."""
         error = context.get("exception")
         if error is None:
             _log.warning("asyncio: %s", context.get("message"))
         else:
-            self._tell("A background step", error)
+            self._tell("A background task", error)
 
     def _on_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        self._tell("A step of the window", error)
+        self._tell("An action in the window", error)
 
     def _on_unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
         if unraisable.exc_value is not None:
@@ -72,7 +72,7 @@ class CrashHooks:
             self._tell("A background thread", args.exc_value)
 
     def _tell(self, doing: str, error: BaseException) -> None:
-        """Report an error; one that comes of showing an error goes to the terminal, or it would be reported for ever."""
+        """Report an error; print one that is raised while reporting, which would otherwise be reported endlessly."""
         thread = threading.get_ident()
         if thread in self._telling:
             sys.__excepthook__(type(error), error, error.__traceback__)

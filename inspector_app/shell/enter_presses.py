@@ -1,4 +1,4 @@
-"""Enter presses the button that has the keyboard, as Space does; Qt does so only in dialogs."""
+"""Pressing the focused button with Enter, as with Space; Qt does so only in dialogs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 
 def press_focused(window: QWidget, event: QKeyEvent) -> bool:
-    """Press the button that has a window's keyboard, whenever it was made, if that is what a key means.
+    """Press the focused button of a window if the key is Enter without modifiers.
 
     Args:
-        window: gets the keys that nothing in it took; a button takes no Enter.
-        event: the key.
+        window: the window, which receives the keys that its widgets ignore; buttons ignore Enter.
+        event: the key event.
 
     Returns:
-        Whether it was pressed.
+        Whether a button was pressed.
     """
     focused = window.focusWidget()
     bare = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)

@@ -1,4 +1,4 @@
-"""Where the keyboard goes when what had it goes away: Qt would give it to whatever comes next, such as a button of the tool bar."""
+"""Keyboard focus when the focused widget is hidden: Qt would move it to the next widget, such as a button of the tool bar."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from shiboken6 import isValid
 
 
 class FocusHome(QObject):
-    """Watches cards that come and go.
+    """Moves the focus to a fixed widget when a card that has it is hidden.
 
     Args:
-        home: gets the keyboard when a card disappears that had it; whoever asks for it then gets it all the same.
-        cards: these.
+        home: the widget that gets the focus. Code may still move the focus elsewhere afterwards.
+        cards: the cards to watch.
     """
 
     def __init__(self, home: QWidget, cards: Sequence[QWidget]) -> None:
@@ -24,7 +24,7 @@ class FocusHome(QObject):
             card.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Move the keyboard when a card is about to disappear: Qt tells so before it moves it itself."""
+        """Move the focus when a card is hidden; Qt sends this event before it moves the focus itself."""
         if event.type() == QEvent.Type.Hide and isinstance(watched, QWidget) and self._home.isVisible():
             focused = QApplication.focusWidget()
             if focused is not None and watched.isAncestorOf(focused):
@@ -33,17 +33,17 @@ class FocusHome(QObject):
 
 
 class FocusLoan:
-    """The keyboard as something that comes and goes borrows it: what had it before gets it back."""
+    """Gives a transient widget the focus, and later returns it to the widget that had it before."""
 
     def __init__(self) -> None:
         self._before: QWidget | None = None
 
     def take(self, borrower: QWidget, within: Sequence[QWidget]) -> None:
-        """Give the keyboard to `borrower`.
+        """Give the focus to `borrower` and remember the widget that had it.
 
         Args:
-            borrower: gets it.
-            within: the whole of what comes and goes; a part of it that has the keyboard is not what gets it back.
+            borrower: the widget that gets the focus.
+            within: the transient widgets; a focused child of one of them is not remembered.
         """
         focused = QApplication.focusWidget()
         if focused is not None and not any(part.isAncestorOf(focused) for part in within):
@@ -51,7 +51,7 @@ class FocusLoan:
         borrower.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def give_back(self) -> None:
-        """Give it to what had it, if that is still on show."""
+        """Return the focus to the remembered widget, if it is still visible."""
         before, self._before = self._before, None
         if before is not None and isValid(before) and before.isVisible():
             before.setFocus(Qt.FocusReason.PopupFocusReason)

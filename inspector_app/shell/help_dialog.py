@@ -1,4 +1,4 @@
-"""A page of help in a window of its own."""
+"""A help page in its own window."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _SPACE = 8
 
 
 class HelpDialog(QDialog):
-    """Shows a text laid out. Open it with `open()`.
+    """Shows a Markdown text. Open it with `open()`.
 
     Args:
-        title: what it is about.
-        markdown: what it says.
+        title: the title of the window.
+        markdown: the text.
     """
 
     def __init__(self, title: str, markdown: str, parent: QWidget | None = None) -> None:
@@ -43,7 +43,7 @@ class HelpDialog(QDialog):
 
 
 def _space_out(document: QTextDocument) -> None:
-    """Leave room between paragraphs, and round lists and code."""
+    """Add space between paragraphs, and around lists and code."""
 
     def kind(block: QTextBlock) -> str:
         is_code = block.blockFormat().hasProperty(QTextFormat.Property.BlockCodeLanguage)

@@ -1,4 +1,4 @@
-"""All messages since the start, newest last."""
+"""The log: messages since the start, the newest last."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from inspector_app.presentation.message import Message
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 
-MAX_KEPT = 2_000
+MAX_KEPT = 2_000  # messages; older ones are dropped
 _ICONS = {"info": ("circle-info", "dim"), "warning": ("triangle-exclamation", "warn"), "error": ("circle-xmark", "bad")}
 _MESSAGE = Qt.ItemDataRole.UserRole
 
 
 class LogPane(QWidget):
-    """The messages as a list; the selected one's details beside it."""
+    """The list of messages, with the details of the selected one beside it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -59,11 +59,11 @@ class LogPane(QWidget):
 
     @property
     def count(self) -> int:
-        """How many messages are kept."""
+        """The number of messages in the log."""
         return self._list.count()
 
     def add(self, message: Message) -> None:
-        """Add a message; the oldest go when there are too many."""
+        """Add a message; drop the oldest above `MAX_KEPT`."""
         at_end = self._list.verticalScrollBar().value() >= self._list.verticalScrollBar().maximum()
         clock = time.strftime("%H:%M:%S", time.localtime(message.time))
         item = QListWidgetItem(theme.icon(*_ICONS[message.severity]), f"{clock}  {visible(message.text)}")

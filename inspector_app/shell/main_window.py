@@ -1,4 +1,4 @@
-"""The window: tool bar, messages, one page at a time, status bar. It shows what it is told and says what was asked for."""
+"""The main window: tool bar, message bar, one page at a time, and status bar."""
 
 from __future__ import annotations
 
@@ -24,23 +24,29 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.actions import make_actions
 from runtime import expressions
 
-_ICON_SIZE = 128
+_ICON_SIZE = 128  # pixels
 DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
 
 class MainWindow(QMainWindow):
-    """The one window.
+    """The main window.
 
     Attributes:
-        commands: everything it can do.
-        run_bar, message_bar, status, welcome, trust, problem, foreign_database, workbench, compare, palette_card: its parts.
+        commands: the window's actions.
+        run_bar, message_bar, status, palette_card: the parts that every page has.
+        welcome, trust, problem, foreign_database, workbench, compare: the pages.
 
     Signals:
-        paths_dropped(list[str]): files or folders were dropped onto it.
-        agent_chosen(str), database_chosen(str): a file dialog was answered.
-        page_changed: another page is on show.
-        close_asked: the user wants it closed; it stays open until `close_now`.
-        work_asked: something in the workbench is about to be done; another page may be on show.
+        paths_dropped(list[str]): files or folders were dropped onto the window.
+        agent_chosen(str), database_chosen(str): the user chose a path in the file dialog.
+        page_changed: another page is displayed.
+        close_asked: the user wants to close the window; it stays open until `close_now` is called.
+        work_asked: an action is about to change the workbench, which may not be the displayed page.
+
+    Args:
+        events: the model of the event stream.
+        sessions: the model of the session list.
+        samples: the sample agents of the start page.
     """
 
     paths_dropped = Signal(list)
@@ -81,11 +87,12 @@ class MainWindow(QMainWindow):
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of `welcome`, `trust`, `problem`, `foreign_database`, `workbench` and `compare`."""
+        """Show one of the pages: `welcome`, `trust`, `problem`, `foreign_database`, `workbench` or `compare`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
-            table = self.workbench.stream.table  # not whatever comes next; if there are no events, what is opened takes it in a moment
+            # Qt would choose the next widget. Without events, what is being opened takes the focus soon.
+            table = self.workbench.stream.table
             (table if table.isVisible() else self.run_bar).setFocus(Qt.FocusReason.OtherFocusReason)
         self.status.show_session_parts(self.session_is_in_sight)
         if page is self.welcome:
@@ -94,12 +101,12 @@ class MainWindow(QMainWindow):
 
     @property
     def session_is_in_sight(self) -> bool:
-        """Whether what is on show is of the session that is open."""
+        """Whether the displayed page shows the open session."""
         return self._pages.currentWidget() in (self.workbench, self.compare)
 
     @property
     def pane_actions(self) -> list[QAction]:
-        """What goes to a pane, or does something in it, whatever is selected there."""
+        """The actions that go to a pane, or act in one independently of its selection."""
         does = self.commands
         finding = [does.find_event, does.saved_filters, does.mark_hits, does.next_hit, does.previous_hit, does.go_to_event]
         looking = [does.matching_call, does.who_wrote, does.compare_states, does.find_in_state, does.inspect_database, does.find_session]
@@ -107,16 +114,16 @@ class MainWindow(QMainWindow):
 
     @property
     def page(self) -> QWidget | None:
-        """The page on show."""
+        """The displayed page."""
         return self._pages.currentWidget()
 
     def close_now(self) -> None:
-        """Close for good: what ran has ended."""
+        """Close the window; call it when the run has ended."""
         self._may_close = True
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ask first: a run must be ended before its window goes."""
+        """Emit `close_asked` instead of closing: a run must end before its window closes."""
         if self._may_close:
             event.accept()
             return
@@ -124,17 +131,17 @@ class MainWindow(QMainWindow):
         self.close_asked.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Have all rows of the stream painted: of a live one they may have been put off."""
+        """Paint all rows of the stream; a live stream postpones some."""
         super().resizeEvent(event)
         self.workbench.stream.table.paint_next()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Press the button that has the keyboard by Enter."""
+        """Press the focused button on Enter."""
         if not press_focused(self, event):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Let Tab pass over what stands behind another pane: what is typed there would be seen by nobody."""
+        """Skip widgets that another pane covers: the user could not see what they type there."""
         start = QApplication.focusWidget()
         while super().focusNextPrevChild(forward):
             focused = QApplication.focusWidget()
@@ -143,17 +150,17 @@ class MainWindow(QMainWindow):
         return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Take files and folders."""
+        """Accept files and folders."""
         if _local_paths(event.mimeData()):
             event.acceptProposedAction()
             self.welcome.show_drop(True)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """They went elsewhere."""
+        """Remove the drop mark."""
         self.welcome.show_drop(False)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open what was dropped."""
+        """Emit `paths_dropped` for the dropped files and folders."""
         self.welcome.show_drop(False)
         paths = _local_paths(event.mimeData())
         if paths:
@@ -214,7 +221,7 @@ class MainWindow(QMainWindow):
         actions = self.commands
         running = [actions.run, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.resume]
         doing = [actions.toggle_breakpoint, actions.fork, actions.rewind, actions.new_session]
-        for action in (*self.pane_actions, *running, *doing):  # before what it does, so that this finds its pane on show
+        for action in (*self.pane_actions, *running, *doing):  # connected first, so that the pane is displayed when the action runs
             action.triggered.connect(self.work_asked)
         self.workbench.asked_for.connect(self.work_asked)
         actions.quit.triggered.connect(self.close_asked)
@@ -255,7 +262,7 @@ class MainWindow(QMainWindow):
         self.workbench.detail.find_in_state()
 
     def _on_open_agent(self) -> None:
-        dialog = QFileDialog(self, "Open an agent: its folder")
+        dialog = QFileDialog(self, "Open an agent folder")
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
         dialog.fileSelected.connect(self.agent_chosen)

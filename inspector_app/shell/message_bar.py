@@ -1,4 +1,4 @@
-"""What the user must see now, under the tool bar: what went wrong stays until it is dismissed, what was done goes by itself."""
+"""The message bar under the tool bar. Warnings and errors stay until dismissed; information disappears by itself."""
 
 from __future__ import annotations
 
@@ -9,18 +9,15 @@ from inspector_app.presentation.message import Message
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.shell.message_row import MessageRow
 
-MAX_SHOWN = 3
-"""Of those that stay, and of those that go by themselves; older ones are in the log."""
-
-PASSING_MS = 8_000
-"""How long a message stays that needs no answer; longer while it has the mouse or the keyboard."""
+MAX_SHOWN = 3  # messages that stay, and as many that disappear by themselves; the log has the older ones
+PASSING_MS = 8_000  # how long information is displayed; longer while it has the mouse or the focus
 
 
 class MessageBar(QWidget):
-    """The newest messages, the newest at the bottom. They take their room from the page below: they hide nothing.
+    """The latest messages, the newest at the bottom. The bar shrinks the page below instead of covering it.
 
     Signals:
-        reload_asked: the session shall be read again, which a message offered.
+        reload_asked: the user pressed Reload in a message.
     """
 
     reload_asked = Signal()
@@ -37,11 +34,11 @@ class MessageBar(QWidget):
 
     @property
     def messages(self) -> list[Message]:
-        """What is shown, oldest first."""
+        """The displayed messages, the oldest first."""
         return [row.message for row in self._shown()]
 
     def show_message(self, message: Message) -> None:
-        """Show a message, unless it is for the log only or stands there already."""
+        """Show a message, unless it is for the log only or already displayed."""
         if message.quiet or any((row.message.severity, row.message.text) == (message.severity, message.text) for row in self._shown()):
             return
         row = MessageRow(message, self)
@@ -55,19 +52,19 @@ class MessageBar(QWidget):
             _Passage(row)
 
     def focus(self) -> None:
-        """Take the keyboard to the newest message: Tab goes through its buttons, Escape dismisses it and gives the keyboard back."""
+        """Move the focus to the newest message. Tab moves through its buttons; Escape dismisses it and returns the focus."""
         shown = self._shown()
         if shown:
             self._keyboard.take(shown[-1].first_button, (self,))
 
     def withdraw(self, text: str) -> None:
-        """Dismiss what this says: it is not so any more."""
+        """Dismiss the messages with this text, which no longer holds."""
         for row in self._shown():
             if row.message.text == text:
                 self._drop(row)
 
     def clear(self) -> None:
-        """Dismiss all."""
+        """Dismiss all messages."""
         for row in self._shown():
             self._drop(row)
 
@@ -86,7 +83,7 @@ class MessageBar(QWidget):
 
 
 class _Passage(QTimer):
-    """Lets a message go after a while, but not while somebody reads it."""
+    """Dismisses a message after `PASSING_MS`, but not while it has the mouse or the focus."""
 
     def __init__(self, row: MessageRow) -> None:
         super().__init__(row)

@@ -1,4 +1,4 @@
-"""One message: its text, its traceback to look at and to copy, and the button that dismisses it."""
+"""A message with its details and the buttons that copy and dismiss it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.text_dialog import broken_lines
 
-MAX_DETAILS = 100_000
-LONGEST = 500
-"""Characters of a message that are shown; the whole of a longer one is among its details."""
+MAX_DETAILS = 100_000  # characters of the details that are displayed
+LONGEST = 500  # characters of a message that are displayed; the details have the whole of a longer one
 
-_DETAILS_HEIGHT, _DETAILS_MARGIN = 160, 26
-"""Pixels of the details, at most, and of what is round their lines: a border, and a scroll bar for long ones."""
+_DETAILS_HEIGHT = 160  # pixels at most
+_DETAILS_MARGIN = 26  # pixels for the border and the horizontal scroll bar
 
 _ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
 _CARDS = {"info": "said", "warning": "held", "error": "failed"}
@@ -28,11 +27,14 @@ _ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
 
 
 class MessageRow(QWidget):
-    """One message.
+    """A message in the message bar.
+
+    Attributes:
+        message: the displayed message.
 
     Signals:
-        dismissed(MessageRow): the user has read it.
-        reload_asked: the session shall be read again.
+        dismissed(MessageRow): the user dismissed the message, or its time is over.
+        reload_asked: the user pressed Reload.
     """
 
     dismissed = Signal(object)
@@ -69,7 +71,7 @@ class MessageRow(QWidget):
         if details:
             shown = _details(details, self)
             if message.details:
-                shown.moveCursor(QTextCursor.MoveOperation.End)  # where it broke
+                shown.moveCursor(QTextCursor.MoveOperation.End)  # a traceback names its error last
             toggle = _button("Details", "message_details", self)
             toggle.setCheckable(True)
             toggle.toggled.connect(shown.setVisible)
@@ -88,12 +90,12 @@ class MessageRow(QWidget):
 
     @property
     def passes(self) -> bool:
-        """Whether it only says what was done, and goes by itself."""
+        """Whether the message is information, which disappears by itself."""
         return self.message.severity == "info"
 
     @property
     def first_button(self) -> QToolButton:
-        """Where the keyboard comes in."""
+        """The button that gets the focus first."""
         return self.findChildren(QToolButton)[0]
 
     def _on_reload(self) -> None:
@@ -104,7 +106,7 @@ class MessageRow(QWidget):
         copy_text("\n\n".join(filter(None, (self.message.text, self.message.details))))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape dismisses the message."""
+        """Dismiss the message on Escape."""
         if event.key() == Qt.Key.Key_Escape:
             self.dismissed.emit(self)
         else:

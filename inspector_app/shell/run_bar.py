@@ -1,4 +1,4 @@
-"""The tool bar: run control on the left, what the run is doing on the right."""
+"""The tool bar: run control on the left, the state of the run on the right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from inspector_app.widgets.icon_label import IconLabel
 
 
 class RunBar(QToolBar):
-    """Run/Continue, Pause, Step, Into, Out, Stop, Resume, New session; the menu; the run's state in words."""
+    """The menu, the run control buttons, and the state of the run as text.
+
+    Args:
+        actions: the window's actions.
+        menu: the menu behind the first button.
+    """
 
     def __init__(self, actions: Actions, menu: QMenu, parent: QWidget | None = None) -> None:
         super().__init__("Run control", parent)
@@ -54,21 +59,21 @@ class RunBar(QToolBar):
 
     @property
     def detail_text(self) -> str:
-        """What comes after it, such as "before tool call pay"."""
+        """The text after the state, such as "before tool call pay"."""
         return self._detail.text()
 
     @property
     def state_text(self) -> str:
-        """What stands at the right, such as "paused at 142"."""
+        """The state of the run, such as "paused at 142"."""
         return self._state.text()
 
     def show_state(self, phase: str, text: str, detail: str) -> None:
-        """Show what the run is doing.
+        """Show the state of the run.
 
         Args:
             phase: a key of `RUN_ICONS`.
-            text: such as "paused at 142".
-            detail: what comes after it, less loudly.
+            text: the state, such as "paused at 142".
+            detail: a dimmed text after it, such as "before tool call pay".
         """
         icon, role = RUN_ICONS[phase]
         self._icon_action.setVisible(bool(icon))
@@ -81,12 +86,12 @@ class RunBar(QToolBar):
         self._buttons[self._run.objectName()].setAccessibleName(self._run.text())
 
     def suggest_resume(self, suggested: bool) -> None:
-        """Make Resume look like the next thing to press, or not."""
+        """Highlight Resume as the suggested next step, or remove the highlight."""
         self._set_property(self._buttons[self._resume.objectName()], "primary", suggested)
         self._resume.setIcon(theme.icon("clock-rotate-left", "warn"))
 
     def _paint_primary(self) -> None:
-        """Give the loud buttons an icon that is seen on their ground; menus show the action's own."""
+        """Give highlighted buttons an icon that contrasts with their background; menus show the action's icon."""
         for action, name in ((self._run, "play"), (self._resume, "clock-rotate-left")):
             button = self._buttons[action.objectName()]
             if button.property("primary"):
@@ -119,7 +124,7 @@ class RunBar(QToolBar):
         label = QLabel(self)
         label.setObjectName(name)
         label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setContentsMargins(2, 0, 2, 0)  # the bar's own margin is 2 less than that of the panes
+        label.setContentsMargins(2, 0, 2, 0)  # the bar's margin is 2 pixels smaller than that of the panes
         return label, self.addWidget(label)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""One quiet line: run state · database · session · position · tokens · what drives the agent, and whether the stream follows."""
+"""The status bar: run state, database, session, position, tokens and engine; on the right, live state and following."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 
-MAX_RUN_TEXT = 64
-"""Longer texts are cut: the bar must not make the window wider. The tooltip has the whole."""
+MAX_RUN_TEXT = 64  # characters; longer texts would make the window wider, so the tooltip has the whole text
 
+# State of the run or of the session → icon and colour role; the tool bar shows the same.
 RUN_ICONS = {
     "idle": ("", "dim"),
     "interrupted": ("triangle-exclamation", "bad"),
@@ -20,22 +20,21 @@ RUN_ICONS = {
     "paused": ("pause", "warn"),
     "stopping": ("stop", "warn"),
 }
-"""What the run is doing, or how the session was left → icon and colour role; the tool bar shows the same."""
 
 _LEFT = ("run", "database", "session", "position", "tokens", "engine")
 _RIGHT = ("tail", "live")
 _OF_SESSION = ("database", "session", "position", "tokens", "tail", "live")
 
+# What other processes do with the database → icon, colour role and text.
 TAIL_MARKS = {
     "live": ("tower-broadcast", "ok", "live"),
     "watching": ("eye", "dim", "watching"),
     "lost": ("plug-circle-xmark", "bad", "cannot be read"),
 }
-"""What other processes do with the database → icon, colour role and word."""
 
 
 class StatusBar(QStatusBar):
-    """Shows what it is told; every part can be read by name."""
+    """Shows the state of the run and of the session in named parts, which `text` returns."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,11 +51,11 @@ class StatusBar(QStatusBar):
         self.show_tail(None)
 
     def text(self, part: str) -> str:
-        """Return what a part says: run, database, session, position, tokens, engine, tail or live."""
+        """Return the text of a part: run, database, session, position, tokens, engine, tail or live."""
         return self._parts[part].text
 
     def show_session_parts(self, shown: bool) -> None:
-        """Say something about the open session, or, while it is not in sight, nothing."""
+        """Show or hide the parts about the open session."""
         for name in _OF_SESSION:
             self._parts[name].set_allowed(shown)
 
@@ -66,34 +65,34 @@ class StatusBar(QStatusBar):
         self._parts["run"].say(cut, *RUN_ICONS[phase], tooltip=text)
 
     def show_database(self, title: str, badge: str) -> None:
-        """Show which database the session is in, and what may be done to it."""
+        """Show the session's database and its badge, such as "read-only"."""
         self._parts["database"].say(" · ".join(filter(None, (title, badge))))
 
     def show_session(self, session_id: str) -> None:
-        """Show the session's id."""
+        """Show the id of the session."""
         self._parts["session"].say(session_id)
 
     def show_position(self, index: int | None, count: int, shown: int | None = None) -> None:
-        """Show the selected event's place.
+        """Show the position of the selected event.
 
         Args:
-            index: from 0, or None.
-            count: events of the session.
-            shown: how many of them a filter lets through, if there is one.
+            index: the event's number, from 0; None if none is selected.
+            count: the number of events in the session.
+            shown: the number of events that match the filter; None without a filter.
         """
         place = f"{'–' if index is None else f'{index + 1:,}'}/{count:,}"
         self._parts["position"].say("" if not count else place if shown is None else f"{place} ({shown:,} shown)")
 
     def show_tokens(self, tokens: int) -> None:
-        """Show the tokens of the session."""
+        """Show the number of tokens that the session used."""
         self._parts["tokens"].say(f"{tokens:,} tokens" if tokens else "")
 
     def show_engine(self, text: str) -> None:
-        """Show what drives the agent."""
+        """Show the engine that drives the agent."""
         self._parts["engine"].say(text)
 
     def show_live(self, following: bool | None) -> None:
-        """Show whether the newest event is followed; None: nothing to follow."""
+        """Show whether the stream follows the newest event; None shows nothing."""
         words = "" if following is None else "following" if following else "not following"
         self._parts["live"].say(words, "circle", "ok" if following else "dim")
 
@@ -101,15 +100,15 @@ class StatusBar(QStatusBar):
         """Show whether other processes commit to the database.
 
         Args:
-            mark: one of `TAIL_MARKS`, or None: no database that others could write to.
-            explained: more about it, for a tooltip.
+            mark: a key of `TAIL_MARKS`; None if no other process can write to the database.
+            explained: the tooltip.
         """
         icon, role, word = TAIL_MARKS[mark] if mark else ("", "dim", "")
         self._parts["tail"].say(word, icon, role, tooltip=explained)
 
 
 class _Part(QWidget):
-    """Some words, with an icon close before them; nothing, and no gap, where there is nothing to say."""
+    """An icon and a text; hidden while the text is empty."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -128,30 +127,32 @@ class _Part(QWidget):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """The displayed text."""
         return self._label.text()
 
     def say(self, text: str, icon: str = "", role: str = "dim", *, tooltip: str = "") -> None:
-        """Say something else."""
+        """Show another text."""
         self._icon.show_icon(icon, role)
         self._label.show_words(visible(text))
         self._label.setToolTip(plain_tooltip(tooltip))
         self.setVisible(bool(text) and self._allowed)
 
     def set_allowed(self, allowed: bool) -> None:
-        """Be seen if there is something to say, or not at all."""
+        """Show the part if it has a text, or hide it in any case."""
         self._allowed = allowed
         self.setVisible(bool(self.text) and allowed)
 
 
 class _Words(QLabel):
-    """As wide as its words, and no wider with other digits: a live stream counts many times a second, and a label that lets its layout ask
-    how large it wants to be has the whole window laid out anew each time."""
+    """A label with a fixed width, which changes with the text but not with its digits.
+
+    The counts of a live stream change many times a second, and each new size hint would lay out the whole window again.
+    """
 
     _shape = ""
 
     def show_words(self, words: str) -> None:
-        """Say something else."""
+        """Show another text."""
         if words != self.text():
             shape = theme.with_widest_digits(words)
             if shape != self._shape:
@@ -160,7 +161,7 @@ class _Words(QLabel):
             self.setText(words)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Take the room that another font needs."""
+        """Fit the size to another font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self._fit()

@@ -1,4 +1,4 @@
-"""The panes of an open session, as docks round the event stream: each can be moved, hidden, and comes back where it was."""
+"""The panes of an open session, as docks around the event stream."""
 
 from __future__ import annotations
 
@@ -43,8 +43,7 @@ from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.hint_bar import HintBar
 
-LAYOUT_VERSION = 4
-"""Raised when docks come or go, so that an older saved layout is not forced onto them."""
+LAYOUT_VERSION = 4  # raised when docks are added or removed, so that an older saved layout is not restored
 
 _DOCKING = (
     QMainWindow.DockOption.AllowNestedDocks
@@ -52,37 +51,44 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
-_BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log")
-"""The panes below, tabs of one place, from the left."""
+_BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log")  # the tabs below the stream, from left to right
 
+# Task → the panes displayed beside the stream: browsing databases, or debugging a run.
 PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", *_BOTTOM)}
-"""The panes on show, beside the stream, for what people do here: look through databases, or follow one run."""
 
-_SESSIONS_SHARE = 0.155
-_DETAIL_SHARE = 0.33
-_BOTTOM_HEIGHT = 190
-"""Pixels, at least; in a high window it is a share of it."""
-_BOTTOM_SHARE = 0.2
-_LEAST_STREAM = 130
-"""Pixels of the stream, whatever cards stand above it."""
-_BOTTOM_HEIGHT_EMPTY = 88
-"""Of Pending while nothing waits: what its two lines need. The events get the rest."""
+_SESSIONS_SHARE = 0.155  # of the window's width
+_DETAIL_SHARE = 0.33  # of the window's width
+_BOTTOM_HEIGHT = 190  # pixels at least
+_BOTTOM_SHARE = 0.2  # of the window's height
+_LEAST_STREAM = 130  # pixels that the cards above leave to the stream
+_BOTTOM_HEIGHT_EMPTY = 88  # pixels: two lines, for a Pending pane without items
 
 
 class Workbench(QMainWindow):
-    """Sessions left, events in the middle, the event's detail right, Pending and Log below.
+    """The panes: sessions on the left, events in the middle, the selected event on the right, Pending to Log below.
 
     Attributes:
-        stream, filter_bar, composer, detail, sessions, pending, breakpoints, timeline, writers, log: the panes.
+        stream, filter_bar, composer: the events, with their filter above and the composer below.
+        detail, sessions, pending, breakpoints, timeline, writers, log: the contents of the docks.
         held: the card of a held agent, below the detail.
-        resume_hint: offers to resume; preflight: what that will do; writing_hint: says that the database is read only;
-            deletion_hint: that sessions were deleted, and can be put back; agent_hint: that the agent's code was changed.
-        fork_hint: the message below begins a fork; fork_card, rewind_card: what these will do.
-        override_card: an answer is written anew for a fork; origin_hint: where a fork on show comes from.
-        problem: stands in for the stream when the session could not be read; database: while a database's own contents are looked at.
+        resume_hint: offers to resume the invocation.
+        writing_hint: reports that the database is read-only.
+        database_hint: offers to open the agent's own database.
+        deletion_hint: reports deleted sessions and offers to restore them.
+        agent_hint: reports that the agent's code changed.
+        fork_hint: reports that the next message begins a fork.
+        origin_hint: names the session and the event that the displayed fork begins at.
+        preflight, fork_card, rewind_card: show what resuming, forking and rewinding will do.
+        override_card: edits an answer for a fork.
+        problem: replaces the stream when the session cannot be read.
+        database: replaces the stream while the contents of a database are displayed.
 
     Signals:
-        asked_for: one of its panes is about to get the keyboard by its key; another page may be on show.
+        asked_for: a shortcut is about to move the focus to a pane; another page may be displayed.
+
+    Args:
+        events: the model of the event stream.
+        sessions: the model of the session list.
     """
 
     asked_for = Signal()
@@ -118,13 +124,13 @@ class Workbench(QMainWindow):
         self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
-        self._centre.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # what stands above it comes first
+        self._centre.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the cards above it take precedence
         self._centre.setMinimumHeight(_LEAST_STREAM)
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
         self._centre.addWidget(self.database)
         self.database.setMinimumWidth(_LEAST_STREAM)  # its tables would make the window wider than a small screen
-        # In the order in which Tab goes through them.
+        # The order is the tab order.
         left = self._dock("sessions", "Sessions", self.sessions)
         self._middle = self._make_middle()
         self.setCentralWidget(self._middle)
@@ -154,12 +160,12 @@ class Workbench(QMainWindow):
 
     @property
     def dock_actions(self) -> list[QAction]:
-        """One for each pane: shows or hides it."""
+        """The action of each dock that shows or hides it."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
     @property
     def go_actions(self) -> list[QAction]:
-        """One for each pane: brings it to the front and gives it the keyboard."""
+        """The action of each dock that brings it to the front and gives it the focus."""
         return list(self._go_actions)
 
     def _go_action(self, number: int, name: str) -> QAction:
@@ -177,7 +183,7 @@ class Workbench(QMainWindow):
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def show_problem(self, title: str, text: str, details: str | None) -> None:
-        """Say, in place of the stream, why the session could not be read."""
+        """Show, in place of the stream, why the session could not be read."""
         self.problem.show_problem(title, text, details)
         self._centre.setCurrentWidget(self.problem)
 
@@ -187,36 +193,41 @@ class Workbench(QMainWindow):
         self.filter_bar.show()
 
     def show_database_page(self) -> None:
-        """Show, in place of the stream and its filter, what the database holds beside its sessions."""
+        """Show, in place of the stream and its filter, the database's tables and shared state."""
         self._centre.setCurrentWidget(self.database)
         self.filter_bar.hide()
 
     def leave_database_page(self) -> None:
-        """Show the stream, if a database's own contents are what is on show."""
+        """Show the stream if the database page is displayed."""
         if self._centre.currentWidget() is self.database:
             self.show_stream()
 
     def filter_events(self) -> None:
-        """Ask what to filter the events by."""
+        """Show the stream and move the focus to its filter."""
         self.leave_database_page()
         self.filter_bar.focus()
 
     def show_pending(self, count: int, listed: int | None = None) -> None:
-        """Say in the pane's title how much waits, and how much of it is listed if that is not all."""
+        """Show the number of pending items in the pane's title.
+
+        Args:
+            count: all pending items.
+            listed: how many of them the pane lists, if not all.
+        """
         part = f" ({listed:,} listed)" if listed is not None and listed < count else ""
         self._docks["pending"].setWindowTitle(f"Pending  {count:,}{part}" if count else "Pending")
         self._fit_bottom()
 
     def show_breakpoints(self, count: int) -> None:
-        """Say in the pane's title how many breakpoints there are."""
+        """Show the number of breakpoints in the pane's title."""
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
 
     def _on_answered(self) -> None:
-        """Take the keyboard to the events, where it goes on: the form is about to be closed."""
+        """Move the focus to the events, where the run continues: the form is about to close."""
         self.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def focus_next_pane(self, step: int = 1) -> None:
-        """Take the keyboard from one pane to the next: sessions, events, message, inspector, the held call, what is in front below.
+        """Move the focus to the next pane: sessions, events, composer, detail, held card, the front tab below.
 
         Args:
             step: 1 for the next one, -1 for the one before.
@@ -229,25 +240,25 @@ class Workbench(QMainWindow):
         focused = QApplication.focusWidget()
         here = next((number for number, pane in enumerate(panes) if focused is pane or (focused and pane.isAncestorOf(focused))), None)
         if here is None and focused and self.stream in panes and self._middle.isAncestorOf(focused):
-            here = panes.index(self.stream) - (step > 0)  # the filter and the cards stand before the events
+            here = panes.index(self.stream) - (step > 0)  # the filter and the cards precede the events
         entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def is_behind(self, part: QWidget) -> bool:
-        """Whether a part of a pane cannot be seen, as another pane stands before it: to Qt it is visible all the same."""
+        """Return whether another pane covers a widget, which Qt still reports as visible."""
         return any(dock.isAncestorOf(part) and dock.visibleRegion().isEmpty() for dock in self._docks.values())
 
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending, breakpoints, writers or log."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints, timeline, writers or log."""
         self._docks[name].show()
         self._docks[name].raise_()
 
     def arrange(self, saved: QByteArray | None) -> None:
-        """Put the docks where they were, or where they belong, as soon as there is a size to share out.
+        """Restore the arrangement of the docks, or use the default one, as soon as the page has its size.
 
         Args:
-            saved: what `saved_layout` returned; None if nothing is remembered.
+            saved: the result of `saved_layout`; None uses the default arrangement.
         """
         self._to_restore = saved
         self._arranged = False
@@ -255,13 +266,13 @@ class Workbench(QMainWindow):
             self._arrange_now()
 
     def saved_layout(self) -> QByteArray | None:
-        """Return the arrangement of the docks, for `arrange`; None if they were never on show."""
+        """Return the arrangement of the docks, for `arrange`; None if they were never displayed."""
         return self.saveState(LAYOUT_VERSION) if self._arranged else None
 
     def showEvent(self, event: QShowEvent) -> None:
         """Arrange the docks once the page has its size."""
         super().showEvent(event)
-        QTimer.singleShot(0, self, self._arrange_now if not self._arranged else self._show_titles)  # hidden docks are no tabs yet
+        QTimer.singleShot(0, self, self._arrange_now if not self._arranged else self._show_titles)  # hidden docks have no tabs
 
     def _arrange_now(self) -> None:
         if self._arranged:
@@ -275,7 +286,7 @@ class Workbench(QMainWindow):
         self._show_titles()
 
     def show_perspective(self, name: str) -> None:
-        """Put the panes where they belong, with only those on show that a task needs.
+        """Reset the layout and show only the panes that a task needs.
 
         Args:
             name: a key of `PERSPECTIVES`.
@@ -285,7 +296,7 @@ class Workbench(QMainWindow):
             dock.setVisible(pane in PERSPECTIVES[name])
 
     def reset_layout(self) -> None:
-        """Put every pane where it belongs."""
+        """Restore the default arrangement of the docks."""
         for dock in self._docks.values():
             self.removeDockWidget(dock)
             dock.setFloating(False)
@@ -303,14 +314,14 @@ class Workbench(QMainWindow):
         self.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, self._docks["sessions"])
         self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self._docks["detail"])
         self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, self._docks[_BOTTOM[0]])
-        for before, after in pairwise(_BOTTOM):  # each at once onto the others: side by side they would make the window wider
+        for before, after in pairwise(_BOTTOM):  # tabbed at once: side by side they would make the window wider
             self.tabifyDockWidget(self._docks[before], self._docks[after])
         for dock in self._docks.values():
             dock.show()
         self._show_titles()
 
     def _fit_bottom(self) -> None:
-        """Give the bottom the height it needs: little while Pending is in front and empty, else what it had before."""
+        """Fit the height of the lower docks: small while an empty Pending pane is in front, else the previous height."""
         pending, log = self._docks["pending"], self._docks["log"]
         bottom = [self._docks[name] for name in _BOTTOM]
         front = next((dock for dock in bottom if not dock.visibleRegion().isEmpty()), log)
@@ -350,21 +361,21 @@ class Workbench(QMainWindow):
             self.rewind_card.chosen,
             self.override_card.submitted,
         ):
-            decided.connect(self.stream.table.setFocus)  # else it goes wherever, with what is hidden
+            decided.connect(self.stream.table.setFocus)  # else Qt moves the focus of the hidden card to the next widget
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         rows.addWidget(self.composer)
         return middle
 
     def _show_titles(self) -> None:
-        """Show each dock's title bar, except where a tab says the same."""
+        """Show each dock's title bar, except where a tab has the same title."""
         for dock in self._docks.values():
             tabbed = bool(self.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bar = dock.titleBarWidget()
             if tabbed and bar is None:
                 dock.setTitleBarWidget(QWidget(dock))
             elif not tabbed and bar is not None:
-                dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # Qt: back to its own
+                dock.setTitleBarWidget(None)  # type: ignore[arg-type]  # None restores Qt's title bar
                 bar.deleteLater()
 
     def _dock(self, name: str, title: str, pane: QWidget) -> QDockWidget:
@@ -381,16 +392,16 @@ class Workbench(QMainWindow):
 
 
 class _Dock(QDockWidget):
-    """A pane that may be a window of its own, where no key goes on to the main window."""
+    """A dock. A floating dock is its own window, and the main window does not get its keys."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Press the button that has the keyboard by Enter."""
+        """Press the focused button on Enter."""
         if not (self.isFloating() and press_focused(self, event)):
             super().keyPressEvent(event)
 
 
 def _entrance(pane: QWidget) -> QWidget | None:
-    """Return what takes the keyboard in a pane: the topmost list or text rather than a button, or what says that there is nothing."""
+    """Return the widget of a pane that gets the focus: the topmost list or text, else the first button, else the empty state."""
     inside = [pane, *pane.findChildren(QWidget)]
     able = [part for part in inside if part.isVisible() and part.isEnabled() and part.focusPolicy() & Qt.FocusPolicy.TabFocus]
     if not able:

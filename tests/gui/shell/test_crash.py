@@ -34,7 +34,7 @@ def test_an_error_raised_while_showing_an_error_is_printed_not_shown(bus: Messag
 
     bus.posted.connect(show)
     sys.excepthook(ValueError, ValueError("the first error"), None)
-    assert shown == ["A step of the window failed: ValueError: the first error"]
+    assert shown == ["An action in the window failed: ValueError: the first error"]
     assert "the view is gone" in capsys.readouterr().err
     sys.excepthook(ValueError, ValueError("the next one"), None)
-    assert shown[1:] == ["A step of the window failed: ValueError: the next one"]
+    assert shown[1:] == ["An action in the window failed: ValueError: the next one"]

@@ -1,6 +1,6 @@
 """A script that raises uncaught exceptions in every kind of place and prints the messages that the window shows.
 
-test_what_nobody_caught.py runs it in a process of its own. It prints a JSON line for each message.
+test_uncaught_exceptions.py runs it in a process of its own. It prints a JSON line for each message.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-DRIVER = Path(__file__).with_name("what_nobody_caught.py")
+DRIVER = Path(__file__).with_name("uncaught_exceptions.py")
 ROOT = DRIVER.parents[3]
 
 PLACES = [

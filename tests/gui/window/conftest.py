@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,8 +19,10 @@ from inspector_app.demo import STORY, interrupted_story
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.workspace.messages import MessageBus
+from resources.samples.orders.script import order_script
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
+from tests.gui.window.debugging import ORDERS
 
 
 @pytest.fixture(scope="session")
@@ -95,3 +98,34 @@ def story(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> 
         if isinstance(agent, LlmAgent):
             agent.model = script.story_script(delay=0)
     return inspector
+
+
+@pytest.fixture
+def orders(inspector: Inspector, opened: Callable[..., None]) -> Inspector:
+    """Return the window with the order desk sample, which answers without delays."""
+    opened(ORDERS)
+    assert inspector.agents.loaded is not None
+    inspector.agents.loaded.app.root_agent.model = order_script(delay=0)  # type: ignore[attr-defined]
+    return inspector
+
+
+@pytest.fixture
+def agent(
+    inspector: Inspector, settings: Settings, opened: Callable[..., None], tmp_path: Path
+) -> Iterator[Callable[[str, str], Inspector]]:
+    """Return a function that writes an agent's code to a folder, trusts it and opens it."""
+    loaded_before = set(sys.modules)
+
+    def load(name: str, code: str) -> Inspector:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "agent.py").write_text(code)
+        settings.trust(folder)
+        opened(folder)
+        assert inspector.agents.loaded is not None
+        return inspector
+
+    yield load
+    for name in set(sys.modules) - loaded_before:
+        if name.startswith("agent_"):  # the loader's prefix for agent packages
+            del sys.modules[name]

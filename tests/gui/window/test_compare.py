@@ -23,7 +23,7 @@ from runtime.events import Event, EventActions
 from runtime.sessions.lineage import Lineage, SessionCopy
 from runtime.sessions.session import SessionKey
 from runtime.storage.open_service import open_session_service
-from tests.gui.window.test_forks import ask_to_fork, choose, wait_for_fork
+from tests.gui.window.forking import ask_to_fork, choose, wait_for_fork
 from tests.sweep import count
 
 COMPARE_KEY = (Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)

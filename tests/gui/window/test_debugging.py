@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QLabel,
     QLineEdit,
-    QListWidget,
     QPlainTextEdit,
     QPushButton,
     QSpinBox,
@@ -26,68 +25,8 @@ from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.stream.event_cells import Column
 from inspector_app.support.settings import Settings
-from resources.samples.orders import script
-from runtime.events.event import Event
 from runtime.events.marks import EDITED
-
-ORDERS = STORY.parent / "orders"
-
-
-@pytest.fixture
-def orders(inspector: Inspector, opened: Callable[..., None]) -> Inspector:
-    opened(ORDERS)
-    assert inspector.agents.loaded is not None
-    inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[attr-defined]
-    return inspector
-
-
-def write(inspector: Inspector, text: str, qtbot: QtBot) -> None:
-    edit = inspector.window.findChild(QPlainTextEdit, "composer_edit")
-    edit.setPlainText(text)
-    qtbot.keyClick(edit, Qt.Key.Key_Return)
-
-
-def wait_until_held(inspector: Inspector, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: inspector.run.phase == "paused", timeout=10_000)
-
-
-def add_breakpoint(inspector: Inspector, qtbot: QtBot, condition: str, when: str = "event", tool: str = "", log: str = "") -> None:
-    pane = inspector.window.workbench.breakpoints
-    inspector.window.workbench.raise_pane("breakpoints")
-    combo = pane.findChild(QComboBox, "breakpoint_when")
-    combo.setCurrentIndex(combo.findData(when))
-    for name, text in (("breakpoint_tool", tool), ("breakpoint_log", log), ("breakpoint_condition", condition)):
-        qtbot.keyClicks(pane.findChild(QLineEdit, name), text)
-    qtbot.keyClick(pane.findChild(QLineEdit, "breakpoint_condition"), Qt.Key.Key_Return)
-
-
-def press(inspector: Inspector, name: str, qtbot: QtBot) -> None:
-    button = inspector.window.workbench.held.findChild(QPushButton, name)
-    assert button.isVisible() and button.isEnabled(), f"{name}: {button.isVisible()}, {button.toolTip()}"
-    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-
-
-def editor(inspector: Inspector) -> QPlainTextEdit:
-    return inspector.window.workbench.held.findChild(QPlainTextEdit, "held_editor")
-
-
-def log_text(inspector: Inspector) -> str:
-    shown = inspector.window.workbench.log.findChild(QListWidget, "log_list")
-    return "\n".join(shown.item(row).text() for row in range(shown.count()))
-
-
-def events_of(inspector: Inspector) -> list[Event]:
-    model = inspector.controller.events
-    return [model.committed(index) for index in range(model.event_count)]
-
-
-def results(inspector: Inspector, tool: str) -> list[dict]:  # type: ignore[type-arg]
-    return [
-        dict(response.response or {})
-        for event in events_of(inspector)
-        for response in event.get_function_responses()
-        if response.name == tool
-    ]
+from tests.gui.window.debugging import ORDERS, add_breakpoint, editor, events_of, log_text, press, results, wait_until_held, write
 
 
 def test_a_breakpoint_holds_a_tool_call_whose_arguments_are_then_edited(orders: Inspector, qtbot: QtBot) -> None:

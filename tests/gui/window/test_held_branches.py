@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
-import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.support.settings import Settings
-from tests.gui.window.test_debugging import add_breakpoint, events_of, log_text, results, wait_until_held, write
+from tests.gui.window.debugging import add_breakpoint, events_of, log_text, results, wait_until_held, write
 
 FAN = """
 from google.genai import types
@@ -62,27 +58,6 @@ def block() -> dict:
 root_agent = LlmAgent(name="blocker", model=Caller(model="caller"), tools=[block])
 app = App(name="blocking", root_agent=root_agent)
 '''
-
-
-@pytest.fixture
-def agent(
-    inspector: Inspector, settings: Settings, opened: Callable[..., None], tmp_path: Path
-) -> Iterator[Callable[[str, str], Inspector]]:
-    loaded_before = set(sys.modules)
-
-    def load(name: str, code: str) -> Inspector:
-        folder = tmp_path / name
-        folder.mkdir()
-        (folder / "agent.py").write_text(code)
-        settings.trust(folder)
-        opened(folder)
-        assert inspector.agents.loaded is not None
-        return inspector
-
-    yield load
-    for name in set(sys.modules) - loaded_before:
-        if name.startswith("agent_"):  # the loader's prefix for agent packages
-            del sys.modules[name]
 
 
 def test_the_held_branch_and_the_running_branches_are_shown(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:

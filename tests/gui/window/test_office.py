@@ -12,8 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.stream.event_cells import Column
 from runtime.events.marks import EDITED
-from tests.gui.window.test_debugging import add_breakpoint, editor, events_of, press, results, wait_until_held, write
-from tests.gui.window.test_held_branches import agent  # noqa: F401
+from tests.gui.window.debugging import add_breakpoint, editor, events_of, press, results, wait_until_held, write
 
 OFFICE = '''
 from runtime.agents import LlmAgent, ParallelAgent, SequentialAgent
@@ -61,7 +60,7 @@ app = App(
 
 
 @pytest.fixture
-def office(agent: Callable[[str, str], Inspector]) -> Inspector:  # noqa: F811
+def office(agent: Callable[[str, str], Inspector]) -> Inspector:
     return agent("office", OFFICE)
 
 

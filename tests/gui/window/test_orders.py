@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.demo import STORY
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.sessions.session_tree_rows import NODE_ROLE
-from resources.samples.orders import script
-
-ORDERS = STORY.parent / "orders"
-
-
-@pytest.fixture
-def orders(inspector: Inspector, opened: Callable[..., None]) -> Inspector:
-    opened(ORDERS)
-    assert inspector.agents.loaded is not None
-    inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[attr-defined]
-    return inspector
 
 
 def write(inspector: Inspector, text: str, qtbot: QtBot) -> None:

@@ -21,8 +21,7 @@ from inspector_app.support.settings import Settings
 from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
-from tests.gui.window.test_debugging import results, write
-from tests.gui.window.test_held_branches import agent  # noqa: F401
+from tests.gui.window.debugging import results, write
 
 TRANSFER = '''
 from google.genai import types
@@ -56,7 +55,7 @@ app = App(name="bank", root_agent=root_agent, resumability_config=ResumabilityCo
 
 
 @pytest.fixture
-def asked(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> Inspector:  # noqa: F811
+def asked(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> Inspector:
     bank = agent("bank", TRANSFER)
     with qtbot.waitSignal(bank.run.run_ended, timeout=10_000):
         write(bank, "pay the rent", qtbot)
@@ -245,7 +244,7 @@ app = App(name="copy_shop", root_agent=root_agent, resumability_config=Resumabil
 
 
 @pytest.fixture
-def shop(agent: Callable[[str, str], Inspector]) -> Inspector:  # noqa: F811
+def shop(agent: Callable[[str, str], Inspector]) -> Inspector:
     return agent("copy_shop", PRINTER)
 
 

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from runtime.storage.reading.reader import StoredDatabase
-from tests.gui.window.test_forks import ids, wait_for_fork
+from tests.gui.window.forking import ids, wait_for_fork
 
 REWIND_KEY = (Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
 

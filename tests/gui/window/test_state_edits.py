@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from tests.gui.window.debugging import add_breakpoint, events_of, press, results, wait_until_held, write
 from tests.gui.window.resuming import accept_preflight
-from tests.gui.window.test_debugging import add_breakpoint, events_of, orders, press, results, wait_until_held, write  # noqa: F401
 from tests.gui.window.test_resume_story import state_lanes, stored_ids
 
 
@@ -86,7 +86,7 @@ def test_an_invocation_can_be_resumed_after_a_state_edit(story: Inspector, qtbot
     assert "mood" in state_lanes(story)
 
 
-def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "before tool", "add_to_cart")
     write(orders, "40 boxes of A4 paper", qtbot)
     wait_until_held(orders, qtbot)
@@ -102,7 +102,7 @@ def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, qtbot: QtBot) -> N
 
 
 @pytest.mark.rule("I2")
-def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(orders: Inspector, qtbot: QtBot) -> None:
     add_breakpoint(orders, qtbot, "", "error")
     write(orders, "40 boxes of A4 paper", qtbot)
     wait_until_held(orders, qtbot)
@@ -115,7 +115,7 @@ def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(ord
         orders.window.commands.stop.trigger()
 
 
-def test_state_cannot_be_edited_while_an_agent_runs(orders: Inspector, qtbot: QtBot) -> None:  # noqa: F811
+def test_state_cannot_be_edited_while_an_agent_runs(orders: Inspector, qtbot: QtBot) -> None:
     bar = orders.window.workbench.detail.state_edit
     orders.window.workbench.composer.set_text("a desk lamp")
     add_breakpoint(orders, qtbot, "", "before model")

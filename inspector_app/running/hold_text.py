@@ -70,7 +70,7 @@ def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]
     held = [f"{other.agent or 'an agent'}, {_place(other)[2]}" for other in waiting]
     parts = [f"{hold.branch} is held" if hold.branch else ""] if running or held else []
     if running:
-        parts.append(f"still running: {', '.join(running)}")
+        parts.append(f"running: {', '.join(running)}")
     if held:
         parts.append(f"held next: {'; '.join(held)}")
     return " · ".join(filter(None, parts))

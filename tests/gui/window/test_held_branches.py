@@ -70,7 +70,7 @@ def test_the_held_branch_and_the_running_branches_are_shown(agent: Callable[[str
     wait_until_held(fan, qtbot)
     assert held.text.startswith("Held before the model call of left")
     qtbot.waitUntil(lambda: any(event.author == "right" for event in events_of(fan)), timeout=10_000)
-    assert any(text.count("fan.left is held · still running: right (fan.right)") == 2 for text in told), told
+    assert any(text.count("fan.left is held · running: right (fan.right)") == 2 for text in told), told
     assert fan.run.phase == "paused", "the other branch continued"
     with qtbot.waitSignal(fan.run.run_ended, timeout=10_000) as ended:
         fan.window.commands.run.trigger()

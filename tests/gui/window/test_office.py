@@ -215,7 +215,7 @@ def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspe
     begin(office, qtbot)
     step_to(office, qtbot, "at the start of left")
     held = office.window.workbench.held
-    qtbot.waitUntil(lambda: "still running: right (fan.right)" in held.beside, timeout=10_000)
+    qtbot.waitUntil(lambda: "running: right (fan.right)" in held.beside, timeout=10_000)
     assert held.beside.startswith("fan.left is held")
     assert "fan.left is held" in office.window.status.text("run")
     for _ in range(3):

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
-from inspector_app.presentation.values import size
-from inspector_app.sessions.moving_session_rows import MovingSessionRows
+from inspector_app.presentation.values import plain_tooltip, size
 from inspector_app.sessions.session_layout import Database, Layout, News, lay_out
+from inspector_app.sessions.session_moves import SessionMoves
 from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS, matches
+from inspector_app.sessions.session_tree_nodes import SessionTreeNodes
 from inspector_app.sessions.wanted_sizes import WantedSizes
 from runtime.sessions.session import SessionKey
 
-MOST_ONE_BY_ONE = 50
-"""Sessions that are put in their places one by one; for more the tree is laid out anew."""
+Index = QModelIndex | QPersistentModelIndex
 
-STEPS_AT_ONCE = 8
-"""Of a layout. What takes more, with more than some 2,500 sessions, is done while the window answers, and is then shown as a whole."""
+NODE_ROLE = Qt.ItemDataRole.UserRole + 1  # the `TreeNode` behind an index
 
-SLICE_SECONDS = 0.004
-"""That a layout may take of the window's time in each turn of its loop."""
+MOST_ONE_BY_ONE = 50  # changed sessions that are moved one by one; for more the tree is laid out again
+STEPS_AT_ONCE = 8  # steps of a layout done at once, enough for some 2,500 sessions; the rest is done in slices
+SLICE_SECONDS = 0.004  # that a layout may hold the window's loop in each turn
 
 
-class SessionTreeModel(MovingSessionRows):
-    """The open databases and their sessions in the order that is asked for, narrowed by a filter.
+class SessionTreeModel(QAbstractItemModel):
+    """The open databases and their sessions, sorted and narrowed by a filter.
 
-    A large tree is laid out in slices. Until it is done the one before it is shown, and what is told of single sessions waits.
+    A large tree is laid out in slices. Until that is done the tree before it is displayed, and changes of single sessions wait.
 
     Signals:
         sizes_wanted: sizes of sessions are looked at that are not known; see `take_wanted`.
@@ -43,7 +44,10 @@ class SessionTreeModel(MovingSessionRows):
     moving = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, now: Callable[[], float] = time.time) -> None:
-        super().__init__(parent, now=now)
+        super().__init__(parent)
+        self._nodes = SessionTreeNodes(now)
+        self._databases = self._nodes.databases
+        self._moves = SessionMoves(self, self._nodes, self._index)
         self._filter = ""
         self._order = NEWEST_FIRST
         self._wanted = WantedSizes()
@@ -73,11 +77,10 @@ class SessionTreeModel(MovingSessionRows):
         """Take a database away; nothing happens if it is not there."""
         if key not in self._databases:
             return
-        top = self._top(key)
+        top = self._nodes.database(key)
         if top is not None:
-            self._remove_row(self._laid.root, top.row)
-            self._laid.sessions.pop(key)
-            self._session_nodes = {place: node for place, node in self._session_nodes.items() if place[0] != key}
+            self._moves.remove_row(self._nodes.layout.root, top.row)
+            self._nodes.forget_database(key)
         del self._databases[key]
         self._lay_out()
 
@@ -92,13 +95,10 @@ class SessionTreeModel(MovingSessionRows):
         if database is None or database.size == size(count):
             return
         database.size = size(count)
-        top = self._top(key)
+        top = self._nodes.database(key)
         if top is not None:
             top.detail = database.beside
             self._changed(top)
-
-    def _top(self, key: str) -> TreeNode | None:
-        return next((node for node in self._laid.root.branches if node.database == key), None)
 
     # the sessions in them
 
@@ -130,10 +130,10 @@ class SessionTreeModel(MovingSessionRows):
         is_crowded = False
         self.moving.emit(True)
         for session in removed:
-            self._take_out(key, database.sessions.pop(session, None))
+            self._moves.remove(key, database.sessions.pop(session, None))
             database.marks.pop(session, None)
         for summary in changed:
-            is_crowded |= self._put(key, summary, database.sessions.get(summary.key))
+            is_crowded |= self._moves.put(key, summary, database.sessions.get(summary.key))
             database.sessions[summary.key] = summary
         self.moving.emit(False)
         return is_crowded
@@ -210,13 +210,12 @@ class SessionTreeModel(MovingSessionRows):
 
     def _show(self, laid: Layout) -> None:
         self.beginResetModel()
-        self._laid = laid
-        self._session_nodes = {}
+        self._nodes.replace(laid)
         for key, database in self._databases.items():
             database.sessions, database.news = laid.sessions[key], []
             database.marks = {session: mark for session, mark in database.marks.items() if session in database.sessions}
         for key, parent in laid.forks:
-            self._shown(key, parent)  # for views, which open those that have something below
+            self._nodes.session(key, parent)  # for views, which open those that have something below
         self.endResetModel()
         waiting, self._waiting = self._waiting, []
         for told in waiting:
@@ -251,16 +250,16 @@ class SessionTreeModel(MovingSessionRows):
         self._refresh_mark(key, session)
 
     def _refresh_mark(self, key: str, session: SessionKey) -> None:
-        node = self._session_nodes.get((key, session))
+        node = self._nodes.made.get((key, session))
         if node is not None:
-            self._dress(node)
+            self._nodes.dress(node)
             self._changed(node)
 
     def refresh_times(self) -> None:
         """Say anew how long ago the last updates were."""
-        for node in self._session_nodes.values():
+        for node in self._nodes.made.values():
             before = node.detail
-            self._dress(node)
+            self._nodes.dress(node)
             if node.detail != before:
                 self._changed(node)
 
@@ -297,7 +296,7 @@ class SessionTreeModel(MovingSessionRows):
             return
         database.sizes.update(sizes)
         for session in sizes:
-            node = self._session_nodes.get((key, session))
+            node = self._nodes.made.get((key, session))
             if node is not None:
                 self._changed(node)
 
@@ -309,7 +308,7 @@ class SessionTreeModel(MovingSessionRows):
         return [
             session
             for session in self._databases[node.database].sessions
-            if session[: len(names)] == names and matches(session, self._laid.words)
+            if session[: len(names)] == names and matches(session, self._nodes.layout.words)
         ]
 
     def fork_info(self, key: str, session: SessionKey) -> ForkInfo | None:
@@ -324,14 +323,71 @@ class SessionTreeModel(MovingSessionRows):
     @property
     def shown_sessions(self) -> int:
         """How many sessions pass the filter."""
-        return self._laid.count
+        return self._nodes.layout.count
 
     @property
     def words(self) -> Sequence[str]:
         """What the filter looks for, case-folded, as far as it is laid out."""
-        return self._laid.words
+        return self._nodes.layout.words
 
     @property
     def database_count(self) -> int:
         """How many databases are open."""
         return len(self._databases)
+
+    # nodes and indexes
+
+    def node(self, index: Index) -> TreeNode:
+        """Return the node behind an index, the root for an invalid one."""
+        if not index.isValid():
+            return self._nodes.layout.root
+        found: TreeNode = index.internalPointer()
+        return found
+
+    def index_of(self, key: str, session: SessionKey) -> QModelIndex:
+        """Return a session's index, invalid where it does not exist or is filtered out."""
+        node = self._nodes.session(key, session)
+        return self._index(node) if node is not None else QModelIndex()
+
+    def _index(self, node: TreeNode) -> QModelIndex:
+        return QModelIndex() if node.parent is None else self.createIndex(node.row, 0, node)
+
+    def _changed(self, node: TreeNode) -> None:
+        index = self._index(node)
+        self.dataChanged.emit(index, index)
+
+    # Qt's questions
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """Return the index of a child."""
+        if not self.hasIndex(row, column, parent):
+            return QModelIndex()
+        return self.createIndex(row, column, self._nodes.child(self.node(parent), row))
+
+    def parent(self, index: Index) -> QModelIndex:  # type: ignore[override]
+        """Return the index of the node above."""
+        above = self.node(index).parent if index.isValid() else None
+        return QModelIndex() if above is None else self._index(above)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the number of children."""
+        return len(self.node(parent).children) if parent.column() <= 0 else 0
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return 1."""
+        return 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Return a node's name, the node, its description in words, or a tooltip with everything known."""
+        if not index.isValid():
+            return None
+        node = self.node(index)
+        if role == Qt.ItemDataRole.DisplayRole:
+            return node.name
+        if role == NODE_ROLE:
+            return node
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return plain_tooltip(self._nodes.tooltip(node))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return " ".join(filter(None, [node.kind, node.name, node.aside, node.detail, node.meaning]))
+        return None

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QModelIndex
 
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
-from inspector_app.sessions import moving_session_rows, session_layout, session_order, session_tree
+from inspector_app.sessions import session_layout, session_moves, session_order, session_tree
 from inspector_app.sessions.session_node import TreeNode
 from inspector_app.sessions.session_order import ORDERS
 from inspector_app.sessions.session_tree import SessionTreeModel
@@ -33,7 +33,7 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_layout, "PAGE", 4)
-    monkeypatch.setattr(moving_session_rows, "MOST_HELD", 8)
+    monkeypatch.setattr(session_moves, "MOST_HELD", 8)
 
 
 def many(count: int = 40) -> list[SessionSummary]:

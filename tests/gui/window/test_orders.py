@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.documents.session_address import MEMORY, SessionAddress
-from inspector_app.sessions.session_tree_rows import NODE_ROLE
+from inspector_app.sessions.session_tree import NODE_ROLE
 
 
 def write(inspector: Inspector, text: str, qtbot: QtBot) -> None:

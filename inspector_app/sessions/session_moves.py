@@ -1,36 +1,49 @@
-"""Puts sessions that come, change or go where they belong in the tree, one by one."""
+"""Inserts, moves and removes single sessions in the displayed tree."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex
 
 from inspector_app.presentation.values import visible
 from inspector_app.sessions.session_layout import PAGE, name_pages
 from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import matches
-from inspector_app.sessions.session_tree_rows import SessionRows
+from inspector_app.sessions.session_tree_nodes import SessionTreeNodes
 
-MOST_HELD = 2 * PAGE
-"""Sessions or users that a page, or a branch without pages, may have before the tree is laid out again."""
+MOST_HELD = 2 * PAGE  # sessions or users of a page, or of a branch without pages, above which the tree is laid out again
 
 
-class MovingSessionRows(SessionRows):
-    """Keeps a layout as a new one would have it, but for the pages: those grow and shrink."""
+class SessionMoves:
+    """Keeps the displayed layout as laying it out again would have it, except for the pages, which grow and shrink.
 
-    def _put(self, key: str, summary: Summary, before: Summary | None) -> bool:
-        """Show one session where it belongs.
+    Args:
+        model: the Qt model of the tree, which tells its views of each row.
+        nodes: the model's nodes.
+        index_of: returns a node's index.
+    """
+
+    def __init__(self, model: QAbstractItemModel, nodes: SessionTreeNodes, index_of: Callable[[TreeNode], QModelIndex]) -> None:
+        self._model = model
+        self._nodes = nodes
+        self._index = index_of
+
+    def put(self, key: str, summary: Summary, before: Summary | None) -> bool:
+        """Display one session in its place.
 
         Args:
             key: its database.
-            summary: what is known of it now.
-            before: what was known of it; None for a new session.
+            summary: its summary.
+            before: its summary before; None for a new session.
 
         Returns:
-            Whether there are too many in one place now.
+            Whether one place holds too many sessions now.
         """
-        if not matches(summary.key, self._laid.words):
+        if not matches(summary.key, self._nodes.layout.words):
             return False
-        holder, row = self._find(key, before)
+        holder, row = self._nodes.find(key, before)
         holder = self._insert(key, summary) if holder is None else self._move(holder, row, summary)
         user = holder.parent if holder.kind == "page" else holder
         above = user.parent if user is not None else None
@@ -38,25 +51,26 @@ class MovingSessionRows(SessionRows):
 
     def _insert(self, key: str, summary: Summary) -> TreeNode:
         session = summary.key
-        top = next(database for database in self._laid.root.branches if database.database == key)
+        top = self._nodes.database(key)
+        assert top is not None
         user = self._branch(self._branch(top, "app", "cube", session.app_name), "user", "user", session.user_id)
-        rank = self._laid.order.rank(summary)
-        holder = self._holder(user, rank)
-        place = bisect_left(holder.summaries, rank, key=self._laid.order.rank)
-        self.beginInsertRows(self._index(holder), place, place)
+        rank = self._nodes.layout.order.rank(summary)
+        holder = self._nodes.holder(user, rank)
+        place = bisect_left(holder.summaries, rank, key=self._nodes.layout.order.rank)
+        self._model.beginInsertRows(self._index(holder), place, place)
         holder.summaries.insert(place, summary)
         holder.children.insert(place, None)
         holder.number(place)
-        self.endInsertRows()
-        self._laid.count += 1
+        self._model.endInsertRows()
+        self._nodes.layout.count += 1
         self._count(user)
         return holder
 
     def _move(self, holder: TreeNode, row: int, summary: Summary) -> TreeNode:
-        """Put a newer summary in an older one's place, and that where it belongs; return what is right above it then."""
+        """Replace a summary and move the session to its place; return the node above it then."""
         node, before = holder.children[row], holder.summaries[row]
-        rank = self._laid.order.rank
-        if holder.kind != "session" and rank(before) != rank(summary):  # forks below their parent stay in the order they were made in
+        rank = self._nodes.layout.order.rank
+        if holder.kind != "session" and rank(before) != rank(summary):  # forks below their parent keep the order in which they were made
             user = holder.parent if holder.kind == "page" else holder
             assert user is not None
             holder = self._move_below(user, holder, row, summary)
@@ -64,18 +78,18 @@ class MovingSessionRows(SessionRows):
             holder.summaries[row] = summary
         if node is not None:
             node.summary = summary
-            self._dress(node)
+            self._nodes.dress(node)
             self._changed(node)
         return holder
 
     def _move_below(self, user: TreeNode, holder: TreeNode, row: int, summary: Summary) -> TreeNode:
-        rank = self._laid.order.rank(summary)
-        target = self._holder(user, rank)
-        place = bisect_left(target.summaries, rank, key=self._laid.order.rank)
+        rank = self._nodes.layout.order.rank(summary)
+        target = self._nodes.holder(user, rank)
+        place = bisect_left(target.summaries, rank, key=self._nodes.layout.order.rank)
         if target is holder and place in (row, row + 1):
             holder.summaries[row] = summary
             return holder
-        self.beginMoveRows(self._index(holder), row, row, self._index(target), place)
+        self._model.beginMoveRows(self._index(holder), row, row, self._index(target), place)
         if target is holder and place > row:
             place -= 1
         del holder.summaries[row]
@@ -86,43 +100,44 @@ class MovingSessionRows(SessionRows):
         target.children.insert(place, child)
         holder.number()
         target.number()
-        self.endMoveRows()
+        self._model.endMoveRows()
         if target is not holder:
             self._prune(holder)
             self._count(user)
         return target
 
-    def _take_out(self, key: str, before: Summary | None) -> None:
-        """Show a session no more."""
-        holder, row = self._find(key, before)
+    def remove(self, key: str, before: Summary | None) -> None:
+        """Remove a session."""
+        holder, row = self._nodes.find(key, before)
         if holder is None or before is None:
             return
-        self._remove_row(holder, row)
-        self._laid.count -= 1
-        self._session_nodes.pop((key, before.key), None)
-        user = self._laid.users[key, before.key.app_name, before.key.user_id]
+        self.remove_row(holder, row)
+        self._nodes.layout.count -= 1
+        self._nodes.made.pop((key, before.key), None)
+        user = self._nodes.layout.users[key, before.key.app_name, before.key.user_id]
         self._prune(holder)
         if user.children:
             self._count(user)
 
     def _prune(self, node: TreeNode) -> None:
-        """Take away a page, user and app that have nothing any more."""
+        """Remove a page, user and app that are empty."""
         while node.parent is not None and node.kind not in ("database", "session") and not node.children:
             if node.kind == "user":
-                del self._laid.users[node.database, node.path[1], node.path[2]]
-            self._remove_row(node.parent, node.row)
+                del self._nodes.layout.users[node.database, node.path[1], node.path[2]]
+            self.remove_row(node.parent, node.row)
             node = node.parent
         self._show_pages(node if node.kind != "page" else node.parent)
 
-    def _remove_row(self, parent: TreeNode, row: int) -> None:
-        self.beginRemoveRows(self._index(parent), row, row)
+    def remove_row(self, parent: TreeNode, row: int) -> None:
+        """Remove a node."""
+        self._model.beginRemoveRows(self._index(parent), row, row)
         del parent.children[row]
         del parent.summaries[row : row + 1]
         parent.number(row)
-        self.endRemoveRows()
+        self._model.endRemoveRows()
 
     def _branch(self, parent: TreeNode, kind: str, icon: str, name: str) -> TreeNode:
-        """Return the app or user of that name, made where it belongs if it is not there."""
+        """Return the app or user of that name; insert it if there is none."""
         pages = parent.pages
         if pages:
             names = [page.branches[0].path[-1] for page in pages]
@@ -134,12 +149,12 @@ class MovingSessionRows(SessionRows):
         above = parent.parent if parent.kind == "page" and parent.parent is not None else parent
         made = TreeNode(kind, visible(name), "", icon, "dim", kind, parent.database, (*above.path, name))
         made.parent = parent
-        self.beginInsertRows(self._index(parent), row, row)
+        self._model.beginInsertRows(self._index(parent), row, row)
         parent.children.insert(row, made)
         parent.number(row)
-        self.endInsertRows()
+        self._model.endInsertRows()
         if kind == "user":
-            self._laid.users[parent.database, made.path[1], name] = made
+            self._nodes.layout.users[parent.database, made.path[1], name] = made
             self._show_pages(above)
         return made
 
@@ -149,8 +164,12 @@ class MovingSessionRows(SessionRows):
         self._show_pages(user)
 
     def _show_pages(self, branch: TreeNode | None) -> None:
-        """Say anew what is on the pages of an app or user, if it has any."""
+        """Name the pages of an app or user, if it has any, by what they hold now."""
         pages = branch.pages if branch is not None else []
         if branch is not None and pages:
-            name_pages(branch, self._laid.order)
-            self.dataChanged.emit(self._index(pages[0]), self._index(pages[-1]))
+            name_pages(branch, self._nodes.layout.order)
+            self._model.dataChanged.emit(self._index(pages[0]), self._index(pages[-1]))
+
+    def _changed(self, node: TreeNode) -> None:
+        index = self._index(node)
+        self._model.dataChanged.emit(index, index)

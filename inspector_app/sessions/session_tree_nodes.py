@@ -1,0 +1,122 @@
+"""The nodes of the session tree. A session's node is made when a view first asks for it. No Qt."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from typing import Any
+
+from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.values import ago, full_time, visible
+from inspector_app.sessions.session_layout import Database, Layout
+from inspector_app.sessions.session_node import MARKS, NO_MARK, Summary, TreeNode
+from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS
+from runtime.sessions.session import SessionKey
+
+
+class SessionTreeNodes:
+    """The displayed layout of the open databases, and the nodes in it.
+
+    Args:
+        now: returns epoch seconds; last updates are shown relative to it.
+
+    Attributes:
+        databases: the open databases by key.
+        layout: the displayed layout.
+        made: the sessions' nodes made so far.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self.databases: dict[str, Database] = {}
+        self.layout = Layout(ORDERS[NEWEST_FIRST])
+        self.made: dict[tuple[str, SessionKey], TreeNode] = {}
+
+    def replace(self, layout: Layout) -> None:
+        """Display another layout."""
+        self.layout, self.made = layout, {}
+
+    def forget_database(self, key: str) -> None:
+        """Forget the nodes of a database that is closed."""
+        self.layout.sessions.pop(key)
+        self.made = {place: node for place, node in self.made.items() if place[0] != key}
+
+    def database(self, key: str) -> TreeNode | None:
+        """Return a database's node."""
+        return next((node for node in self.layout.root.branches if node.database == key), None)
+
+    def session(self, key: str, session: SessionKey) -> TreeNode | None:
+        """Return a session's node, None where it does not exist or is filtered out."""
+        node = self.made.get((key, session))
+        if node is None:
+            holder, row = self.find(key, self.layout.sessions.get(key, {}).get(session))
+            node = self.child(holder, row) if holder is not None else None
+        return node
+
+    def find(self, key: str, summary: Summary | None) -> tuple[TreeNode | None, int]:
+        """Return the node above a session and the session's row in it; None where it is not displayed."""
+        if summary is None:
+            return None, -1
+        layout = self.layout
+        parent = layout.parents.get((key, summary.key))
+        if parent is not None:
+            above = self.session(key, parent)
+            return above, [fork.key for fork in above.summaries].index(summary.key) if above is not None else -1
+        user = layout.users.get((key, summary.key.app_name, summary.key.user_id))
+        if user is None:
+            return None, -1
+        rank = layout.order.rank(summary)
+        holder = self.holder(user, rank)
+        row = bisect_left(holder.summaries, rank, key=layout.order.rank)
+        is_there = row < len(holder.summaries) and holder.summaries[row].key == summary.key
+        return (holder, row) if is_there else (None, -1)
+
+    def holder(self, user: TreeNode, rank: Any) -> TreeNode:
+        """Return the page on which a session of some rank has its place; for a user without pages, the user."""
+        pages = user.pages
+        if not pages:
+            return user
+        return pages[max(bisect_right(pages, rank, key=lambda page: self.layout.order.rank(page.summaries[0])) - 1, 0)]
+
+    def child(self, parent: TreeNode, row: int) -> TreeNode:
+        """Return the node in a row below another one."""
+        child = parent.children[row]
+        if child is None:
+            summary = parent.summaries[row]
+            session = summary.key
+            path = (*parent.path, session.session_id)
+            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, row=row, session=session, summary=summary)
+            child.parent = parent
+            child.hold(self.layout.forks.get((parent.database, session), []))
+            self.dress(child)
+            parent.children[row] = child
+            self.made[parent.database, session] = child
+        return child
+
+    def dress(self, node: TreeNode) -> None:
+        """Give a session's node its name, icon and last update. A fork below its parent is named by what was changed."""
+        assert node.session is not None and node.summary is not None
+        database = self.databases[node.database]
+        node.icon, node.role, node.meaning = MARKS.get(database.marks.get(node.session, ""), NO_MARK)
+        fork = database.forks.get(node.session)
+        node.name, node.aside = visible(node.session.session_id), fork.text if fork is not None else ""
+        if fork is not None and node.parent is not None and node.parent.kind == "session":
+            node.name, node.aside = fork.text, short_id(node.session.session_id)
+        node.detail = ago(node.summary.last_update_time, self._now())
+
+    def tooltip(self, node: TreeNode) -> str:
+        """Return everything known about a node."""
+        database = self.databases[node.database]
+        if node.kind == "database":
+            return f"{database.info.tooltip or database.info.title}\n{node.meaning}"
+        if node.kind == "page":
+            return f"{node.meaning} {node.name}, from {node.detail}"
+        if node.summary is None:
+            return f"{node.kind} {node.name}"
+        summary = node.summary
+        events = f"{summary.event_count:,} events" if summary.event_count is not None else "events are being counted"
+        takes_up = database.sizes.get(summary.key, (0, ""))[1]
+        updated = ", ".join(filter(None, (events, takes_up, f"last update {full_time(summary.last_update_time)}")))
+        fork = database.forks.get(summary.key)
+        lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning, fork.tooltip if fork is not None else ""]
+        return "\n".join(filter(None, lines))

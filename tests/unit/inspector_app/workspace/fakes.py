@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,14 +10,16 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.documents.session_address import SessionAddress
+
 
 @dataclass
 class FakeAgent:
-    """What is asked of a loaded agent."""
+    """A loaded agent that can be resumed."""
 
-    folder: Path
+    folder: Path = Path("story")
     name: str = "story"
-    app: Any = field(default_factory=lambda: SimpleNamespace(resumability_config=None, root_agent=None))
+    app: Any = field(default_factory=lambda: SimpleNamespace(resumability_config=SimpleNamespace(is_resumable=True), root_agent=None))
 
 
 class FakeAgents(QObject):
@@ -24,9 +27,9 @@ class FakeAgents(QObject):
 
     agent_loaded = Signal(object)
 
-    def __init__(self) -> None:
+    def __init__(self, loaded: FakeAgent | None = None) -> None:
         super().__init__()
-        self.loaded: FakeAgent | None = None
+        self.loaded = loaded
 
     def load(self, agent: FakeAgent) -> None:
         self.loaded = agent
@@ -34,7 +37,7 @@ class FakeAgents(QObject):
 
 
 class FakeMessages:
-    """Collects what is reported."""
+    """Collects the posted texts."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -43,3 +46,37 @@ class FakeMessages:
         self.texts.append(text)
 
     warning = info
+
+
+class FakeTasks:
+    """Collects coroutines; a test awaits them."""
+
+    def __init__(self) -> None:
+        self.spawned: list[Coroutine[Any, Any, Any]] = []
+
+    def spawn(self, work: Coroutine[Any, Any, Any], _title: str) -> None:
+        self.spawned.append(work)
+
+    async def run_all(self) -> None:
+        while self.spawned:
+            await self.spawned.pop(0)
+
+
+@dataclass
+class FakeSource:
+    """A database that is open."""
+
+    target: str = "story.db"
+    title: str = "story.db"
+    badge: str = "v1"
+    writing_allowed: bool = True
+
+
+@dataclass
+class FakeDocument:
+    """A displayed session."""
+
+    address: SessionAddress
+    source: FakeSource = field(default_factory=FakeSource)
+    invocations: list[Any] = field(default_factory=list)
+    events: Any = ()

@@ -51,9 +51,9 @@ class RunEnd:
 
     Attributes:
         address: its session.
-        error: what it failed with; None if it ended or was stopped.
-        stopped: the user stopped it.
-        committed: whether anything of it is stored, the message that began it first.
+        error: the failure; None if it ended or was stopped.
+        stopped: whether the user stopped it.
+        committed: whether any of its events was stored, the user's message included.
     """
 
     address: SessionAddress
@@ -67,20 +67,20 @@ class CurrentRun(QObject):
 
     Attributes:
         phase: what the run is doing.
-        address: the session of the run, or of the last one.
-        held: the committed event the agent is held at, or behind.
+        address: the session of this run, or of the last one.
+        held: the committed event at or after which the agent is held.
         hold: where and why it is held.
-        requests: what the models were asked, in all runs of this window.
-        pausing: it was told to hold, and has not come to its next event yet.
+        requests: the requests to models, in all runs of this window.
+        pausing: whether Pause was pressed and the agent has not reached its next event yet.
 
     Signals:
-        changed: something that `blocked` depends on is different now.
+        changed: something that `blocked` depends on changed.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
         tool_agent_event_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
-        reported(Report): a logpoint, or what else the debugger has to tell.
-        hold_changed(Hold | None): the agent is held somewhere else, or let go.
-        beside_changed: other branches run beside the held one, or wait in line, than before.
+        reported(Report): a logpoint wrote a line, or the debugger met a problem.
+        hold_changed(Hold | None): the agent is held somewhere else, or was released.
+        beside_changed: other branches than before run beside the held one, or wait to be held.
     """
 
     changed = Signal()
@@ -147,7 +147,7 @@ class CurrentRun(QObject):
 
     @property
     def held(self) -> Event | None:
-        """The committed event the agent is held at, or behind."""
+        """The committed event at or after which the agent is held."""
         return self._debugger.held if self._debugger is not None else None
 
     @property
@@ -157,7 +157,7 @@ class CurrentRun(QObject):
 
     @property
     def waiting(self) -> tuple[Hold, ...]:
-        """Holds of other branches, in force one after another once this one is let go."""
+        """Holds of other branches, which take effect one after another once this one is released."""
         return self._debugger.waiting if self._debugger is not None else ()
 
     @property
@@ -167,7 +167,7 @@ class CurrentRun(QObject):
 
     @property
     def uncommitted(self) -> dict[str, Any]:
-        """State keys that the held agent wrote and no event has carried yet."""
+        """State keys that the held agent wrote and no event carries yet."""
         return self._debugger.uncommitted() if self._debugger is not None else {}
 
     @property
@@ -176,16 +176,15 @@ class CurrentRun(QObject):
         return self._engine if self.phase != "idle" else None
 
     def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
-        """Return why an action cannot be done now, as a sentence for its tooltip; None if it can. See
-        `ActionAvailability.reason_blocked`."""
+        """Return why an action is impossible now; see `ActionAvailability.reason_blocked`."""
         return self._availability.reason_blocked(action, self.phase, invocation_id)
 
     def resumable(self, invocation_id: str | None = None) -> Invocation | None:
-        """Return the invocation that Resume would go on with; see `ActionAvailability.resumable`."""
+        """Return the invocation that Resume would continue; see `ActionAvailability.resumable`."""
         return self._availability.resumable(invocation_id)
 
     def send(self, text: str, *, paused: bool = False) -> None:
-        """Send a message of the user, into a new session if none is selected.
+        """Send the user's message, to a new session if none is selected.
 
         Args:
             text: the message.
@@ -196,10 +195,10 @@ class CurrentRun(QObject):
             self.start(lambda engine, key: engine.run(key, message), paused=paused)
 
     def resume(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
-        """Go on with an interrupted invocation, from its last checkpoint.
+        """Continue an interrupted invocation from its last checkpoint.
 
         Args:
-            invocation_id: which; that of `resumable` if None.
+            invocation_id: the invocation; None: that of `resumable`.
             paused: hold the agent at the first event.
         """
         invocation, session = self.resumable(invocation_id), self._current.session
@@ -209,7 +208,7 @@ class CurrentRun(QObject):
             self.start(lambda engine, key: engine.run(key, None, found), paused=paused)
 
     def respond(self, item: PendingItem, response: dict[str, Any]) -> None:
-        """Answer a call that waits.
+        """Answer a pending call.
 
         Args:
             item: the call.
@@ -228,7 +227,7 @@ class CurrentRun(QObject):
             self._tasks.spawn(self._create_session(), "Creating a session")
 
     def go_on(self) -> None:
-        """Let a held agent run."""
+        """Release a held agent."""
         if self._debugger is not None:
             self._debugger.resume()
 
@@ -240,17 +239,17 @@ class CurrentRun(QObject):
             self._emit_changed()
 
     def step(self) -> None:
-        """Let a held agent go on to its next event."""
+        """Release a held agent until its next event."""
         if self._debugger is not None:
             self._debugger.step()
 
     def step_on(self, kind: StepKind) -> None:
-        """Let a held agent go on over what it calls, into it, or out of this agent."""
+        """Release a held agent until it has passed over a call, stepped into it, or left the agent."""
         if self._debugger is not None:
             {"over": self._debugger.step_over, "into": self._debugger.step_into, "out": self._debugger.step_out}[kind]()
 
     def run_to(self, kind: Kind) -> None:
-        """Let a held agent go on to the next event of a kind."""
+        """Release a held agent until the next event of a kind."""
         if self._debugger is not None:
             self._debugger.run_to(kind)
 
@@ -261,18 +260,18 @@ class CurrentRun(QObject):
             holds = [self._debugger.hold, *self._debugger.waiting]
             self._not_begun = {hold.call.call_id for hold in holds if hold is not None and isinstance(hold.call, ToolCall)}
             self._debugger.stop()
-        elif self._task is not None and not self._is_over:  # its session is still being made
+        elif self._task is not None and not self._is_over:  # its session is still being created
             self._task.cancel()
 
     def start(self, begin: Begin, *, paused: bool = False) -> None:
-        """Run something under the debugger, in the session on show; a new one if none is.
+        """Run something under the debugger, in the displayed session or a new one.
 
         Args:
-            begin: makes the run.
+            begin: starts the run.
             paused: hold the agent at the first event.
         """
         loaded = self._agents.loaded
-        assert loaded is not None  # blocked() said so
+        assert loaded is not None  # `blocked` has checked it
         self._stopped = self.pausing = self._is_over = False
         session = self._current.session
         self.address = session.address if session is not None else None
@@ -308,7 +307,7 @@ class CurrentRun(QObject):
         except Exception as failure:
             error = failure
         finally:
-            self._is_over = True  # a stop that comes now has nothing to stop, and how it ended is still to be told
+            self._is_over = True  # nothing is left to stop; the end is reported later
             watchdog.stop()
             self._arrivals.flush()
             self._debugger = self._engine = None
@@ -328,7 +327,7 @@ class CurrentRun(QObject):
         )
 
     async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
-        """Answer the calls that the stop left without a result, and say what still goes on."""
+        """Record the calls that were interrupted as cancelled, and report what cannot be stopped."""
         if not self._invocation_id:
             return
         for event in await engine.cancel_open_calls(address.key, self._invocation_id, edits):
@@ -346,7 +345,7 @@ class CurrentRun(QObject):
         loaded = self._agents.loaded
         assert loaded is not None
         source = self._availability.new_session_source()
-        if source is None or not source.writing_allowed:  # one that is only read may have been selected since it was asked for
+        if source is None or not source.writing_allowed:  # a read-only one may have been selected meanwhile
             source = await self._databases.memory(loaded.name)
         engine = EmbeddedEngine(loaded.app, await source.service(), source.files, self._on_committed)
         selected = self._cursor.session
@@ -368,14 +367,14 @@ class CurrentRun(QObject):
 
     def _on_arrivals_shown(self) -> None:
         self._tell_beside()
-        if self.phase == "paused":  # another branch went on meanwhile
+        if self.phase == "paused":  # another branch continued meanwhile
             self._emit_changed()
 
     def _on_debugger_changed(self) -> None:
         if self.hold is not None:
             self.pausing = False
-            self._arrivals.flush()  # the event is on show before the window says that the agent is held at it
-            QTimer.singleShot(CALM_MS, self, self._tell_beside)  # who runs beside it may only be about to begin
+            self._arrivals.flush()  # display the event before the hold at it
+            QTimer.singleShot(CALM_MS, self, self._tell_beside)  # other branches may be about to start
         self._tell_hold()
         self._emit_changed()
 

@@ -1,4 +1,4 @@
-"""Databases and sessions: opens and reads them off the GUI thread, and keeps the open session's past up to date while it runs."""
+"""The owner of the displayed session: reads it on worker threads, and keeps its past up to date while it runs."""
 
 from __future__ import annotations
 
@@ -29,24 +29,29 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
-FREEZE_EVERY = 2_000
-"""Events that arrived while running, until the garbage collector is told to leave them alone."""
+FREEZE_EVERY = 2_000  # live events between two calls of `gc.freeze`, which exempts them from garbage collection
 
 
 class CurrentSession(QObject):
-    """What is open, and what is on show.
+    """The session that the cursor selects, and the state at its selected event.
 
     Attributes:
-        session: the session on show, once it is loaded.
+        session: the displayed session; None until it is loaded.
 
     Signals:
         session_loading(SessionAddress | None), session_loaded(OpenSession): the cursor's session is being read, or was read.
-        session_failed(SessionAddress, Exception): the cursor's session could not be read.
-        events_added(list[Event]): the session on show grew.
-        events_read(int, int): events of a long session are here now, from and without these places.
+        session_failed(SessionAddress, Exception): the selected session could not be read.
+        events_added(list[Event]): events were added to the displayed session.
+        events_read(int, int): a range of a long session's events was read: first index, and end (exclusive).
         invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more of a
             long session was read.
-        state_computed(StateAtEvent | None): for the cursor's event.
+        state_computed(StateAtEvent | None): the state at the selected event is known.
+
+    Args:
+        cursor: the selection.
+        databases: where sessions are read from.
+        catalog: receives summaries and pending items.
+        tasks: runs the reading.
     """
 
     session_loading = Signal(object)
@@ -68,8 +73,8 @@ class CurrentSession(QObject):
         self._catalog = catalog
         self._tasks = tasks
         self._arrived_while_loading: list[Committed] = []
-        self._reads = 0  # of sessions, that are going on
-        self._unfrozen = 0  # events that the garbage collector was not told to leave alone yet
+        self._reads = 0  # of sessions, in progress
+        self._unfrozen = 0  # live events since the last `gc.freeze`
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
         self.session: OpenSession | None = None
@@ -90,11 +95,11 @@ class CurrentSession(QObject):
         self._release()
 
     async def load_session(self, address: SessionAddress, *, assume: bool = True) -> None:
-        """Read a session and show it, if it is still the selected one by then.
+        """Read a session and display it, if it is still selected by then.
 
         Args:
             address: the session.
-            assume: a long one may be shown before its events are counted.
+            assume: display a long session before its events are counted.
         """
         source = self._databases.source(address.database)
         if source is None:
@@ -147,7 +152,7 @@ class CurrentSession(QObject):
         self._reading_on = self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
 
     async def _read_on(self, session: OpenSession, long: LongSession) -> None:
-        """Find out, while the session is on show already, what takes longer; broken off when another one is on show."""
+        """Read what takes longer while the session is displayed already; ends when another session is displayed."""
         try:
             await self._read_end(session, long)
             if await long.confirm():
@@ -168,7 +173,7 @@ class CurrentSession(QObject):
     async def _read_past(self, session: OpenSession, long: LongSession) -> None:
         groups = await long.groups()
         if self.session is session:
-            gc.freeze()  # of a long session so many that looking them through for garbage would be felt
+            gc.freeze()  # a long session has so many objects that collecting garbage among them would be felt
             session.set_groups(groups)
         await long.read_history(self.past_progress.emit)
         session.catch_up()
@@ -189,7 +194,7 @@ class CurrentSession(QObject):
             except StorageError:
                 if long.is_confirmed:
                     raise
-                return  # they are being counted, and are read again if they are not what was assumed
+                return  # the count is being checked; a wrong one has the session read again
             session.put(first, rows)
             self.events_read.emit(first, end)
             index = self._cursor.event_index
@@ -202,17 +207,17 @@ class CurrentSession(QObject):
         self.session = None
 
     def add_committed(self, address: SessionAddress, batch: Sequence[Committed]) -> None:
-        """Take in events that a run has just committed."""
+        """Add events that were just committed, if their session is displayed."""
         if self._cursor.session != address:
             return
-        if self._reads:  # what was committed a moment ago may not be in what is read; nor what is on show stay there
+        if self._reads:  # what is being read may not contain these, and will replace what is displayed
             self._arrived_while_loading.extend(batch)
         if self.session is None:
             return
         self._unfrozen += len(batch)
         if self._unfrozen >= FREEZE_EVERY:
             self._unfrozen = 0
-            # Events have no cycles and stay: left to the collector, it would walk over all of them again and again, for 100 ms each time.
+            # Events have no cycles and stay; each collection would walk over all of them.
             gc.collect(0)
             gc.freeze()
         added = self.session.append(batch)
@@ -220,7 +225,7 @@ class CurrentSession(QObject):
             self.events_added.emit(added)
 
     async def refresh_session(self, address: SessionAddress) -> None:
-        """Look again at a session that has just been written to: its length, its invocations, what waits in it."""
+        """Update a session's summary, invocations and pending items after it was written to."""
         source = self._databases.source(address.database)
         if source is None:
             return
@@ -232,19 +237,19 @@ class CurrentSession(QObject):
         past = await run_in_thread(invocations, list(events))
         if session:
             session.set_invocations(past)
-        updated = events[-1].timestamp if events else time.time()  # without events it has just been made
+        updated = events[-1].timestamp if events else time.time()  # without events it was just created
         self._catalog.update_sessions(source.target, [SessionSummary(address.key, len(events), updated)])
         if events:
             self._catalog.set_pending(address, pending_of(past))
 
     async def refresh_invocations(self, address: SessionAddress) -> None:
-        """Do the same after something else than a run wrote to the session, and report the displayed session's invocations."""
+        """Do the same as `refresh_session` after something other than a run wrote, and report the displayed session's invocations."""
         await self.refresh_session(address)
         if self.session is not None and self.session.address == address:
             self.invocations_found.emit(self.session)
 
     def _refresh_long(self, session: OpenSession) -> None:
-        """Look at what was added to a long session since it was opened."""
+        """Update a long session from what was added since it was opened."""
         since = session.events.in_memory
         if not since:
             return
@@ -256,12 +261,12 @@ class CurrentSession(QObject):
         self._catalog.set_pending(session.address, pending_of(session.invocations))
 
     async def wait_until_loaded(self) -> None:
-        """Wait until the selected session is on show, or its problem is."""
+        """Wait until the selected session, or why it cannot be read, is displayed."""
         if self._loading is not None:
             await asyncio.wait([self._loading])
 
     def position_of(self, event_id: str) -> int | None:
-        """Return an event's place in the session on show."""
+        """Return an event's place in the displayed session."""
         return self.session.index_of(event_id) if self.session else None
 
     async def _wait_until_read_on(self) -> None:
@@ -299,7 +304,7 @@ class CurrentSession(QObject):
             self.state_computed.emit(None)
             return
         event = session.events.cached(index)
-        if event is None:  # asked for; it comes in a moment
+        if event is None:  # requested; it arrives in a moment
             return
         if session.history is not None:
             past = past_at(session.history, index, self._compared, session.events.__getitem__)
@@ -311,7 +316,7 @@ class CurrentSession(QObject):
 
     @property
     def _compared(self) -> int | None:
-        """The event that the selected one is compared with, if it is still there: a session that is read again may be shorter."""
+        """The event that the selected one is compared with, if it still exists: a session that is read again may be shorter."""
         index = self._cursor.compared_index
         return index if index is not None and self.session is not None and index < len(self.session.events) else None
 

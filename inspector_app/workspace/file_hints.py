@@ -1,4 +1,4 @@
-"""Hints that a database file was written to, so that nobody has to look at it all the time."""
+"""Hints that a database file was written to, so that it is polled less often."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PySide6.QtCore import QFileSystemWatcher, QObject
 
 
 class FileHints(QObject):
-    """Watches a file, its write-ahead log and its folder by what the system offers. Some changes are missed: network file systems tell
-    nothing of what other machines write.
+    """Watches a file, its write-ahead log and its folder by the operating system's means. Some changes are missed: network file systems
+    do not report what other machines write.
 
     Args:
         file: the database.
@@ -31,7 +31,7 @@ class FileHints(QObject):
         self._tell()
 
     def _watch(self) -> None:
-        """Watch what has come since: a file that is made anew is another one."""
+        """Watch files that were created since; a file that is replaced has to be added again."""
         watched = {*self._watcher.files(), *self._watcher.directories()}
         wanted = [str(path) for path in self._paths if str(path) not in watched and path.exists()]
         if wanted:

@@ -1,4 +1,4 @@
-"""Finding out on the side what listing a database left out: long sessions' counts, and what waits for a person."""
+"""Background scans for what listing a database leaves out: long sessions' counts, and pending items."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
-MAX_SCANNED = 2_000
-"""Sessions of one database that are looked through for pending work one by one, newest first, before all events are."""
+MAX_SCANNED = 2_000  # newest sessions examined one by one before all events of a database are read
 
-TELL_EVERY = 0.25
-"""Seconds after which it is told what waits in the sessions looked through meanwhile."""
+REPORT_EVERY = 0.25  # seconds; each report refreshes views
 
 
 class Scanner(QObject):
-    """Looks through databases on connections of its own: a click must not wait for it.
+    """Scans databases on connections of its own, so that a click does not wait for a scan.
 
     Signals:
-        counted(Source, DatabaseSource, list[SessionSummary]): the list of a database's sessions, with all counts, and what has counted.
-        pending_found(Source, dict[SessionKey, list[PendingItem]]): what waits in some of its sessions (nothing, too).
-        unfinished_found(Source, set[SessionKey]): its `unfinished` is known, for all sessions; these ones have been told of before.
+        counted(Source, DatabaseSource, list[SessionSummary]): all counts of a database are known: the
+            database, the connection that counted, and the list with counts.
+        pending_found(Source, dict[SessionKey, list[PendingItem]]): some sessions were examined; an empty list if nothing is pending.
+        unfinished_found(Source, set[SessionKey]): `Source.unfinished` is known for all sessions; these were reported before.
 
     Args:
-        is_open: whether something still is; looking through what is closed ends.
+        is_open: returns whether a database is still open; the scan of a closed one ends.
     """
 
     counted = Signal(object, object, object)
@@ -46,17 +45,17 @@ class Scanner(QObject):
         self._reading_all: dict[str, DatabaseSource] = {}
 
     def stop(self, target: str) -> None:
-        """Break off the look at all events of what was opened as `target`."""
+        """Cancel reading all events of the database that was opened as `target`."""
         if target in self._reading_all:
             self._reading_all[target].stop_reading()
 
     async def scan(self, source: Source, sessions: Sequence[SessionSummary], before_all: Callable[[], Awaitable[None]]) -> None:
-        """Look through a database.
+        """Scan a database.
 
         Args:
             source: the database.
-            sessions: its sessions, as they were listed.
-            before_all: waited for before all events are looked at: what somebody is looking at comes first.
+            sessions: its sessions as listed.
+            before_all: awaited before all events are read, so that the displayed session is read first.
         """
         scanner = await DatabaseSource.open(source.target)
         try:
@@ -80,17 +79,17 @@ class Scanner(QObject):
                 return
             if not summary.event_count:
                 continue
-            # One session that cannot be read is said when it is selected; the others are looked through all the same.
+            # A session that cannot be read is reported when it is selected; the others are examined nevertheless.
             with contextlib.suppress(Exception):
                 found[summary.key] = await scanner.pending(summary.key)
-            if time.monotonic() - told > TELL_EVERY:
+            if time.monotonic() - told > REPORT_EVERY:
                 self.pending_found.emit(source, found)
                 found, told = {}, time.monotonic()
         if found:
             self.pending_found.emit(source, found)
 
     async def _scan_everything(self, source: Source, scanner: DatabaseSource, scanned: Set[SessionKey]) -> None:
-        """Find what waits in sessions that are long, or too many to be looked at one by one; all others were scanned."""
+        """Find the pending items of sessions that are long or too many to be examined one by one; the others were scanned."""
         self._reading_all[source.target] = scanner
         try:
             source.unfinished = await scanner.find_unfinished()
@@ -104,5 +103,5 @@ class Scanner(QObject):
 
 
 def newest(sessions: Sequence[SessionSummary], most: int) -> list[SessionSummary]:
-    """Return the sessions that were changed last, the newest first."""
+    """Return the sessions that changed last, the newest first."""
     return heapq.nlargest(most, sessions, key=lambda summary: summary.last_update_time)

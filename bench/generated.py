@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from runtime.events.event import Event
 from runtime.storage.connections.open_files import open_file_registry
@@ -101,7 +102,7 @@ class LiveWriter:
 class _Turn:
     """One of an invocation's events, to be copied."""
 
-    def __init__(self, data: dict) -> None:
+    def __init__(self, data: dict[str, Any]) -> None:
         self._model = Event.model_validate(data)
         self._time = _time(data["timestamp"])
         self._json = json.dumps({**data, "invocation_id": "%(of)s", "id": "%(name)s"})
@@ -156,14 +157,14 @@ def _rows(first: int, end: int) -> Iterator[tuple[str, ...]]:
         yield data["id"], APP, USER, SESSION, data["invocation_id"], _time(data["timestamp"]), json.dumps(data)
 
 
-def event_data(number: int) -> dict:
+def event_data(number: int) -> dict[str, Any]:
     """Return the JSON of the event at an index: messages, calls, results and answers in turn."""
     chance = random.Random(number)
     turn = number % PER_INVOCATION
     author = "user" if turn == 0 else _AUTHORS[chance.randrange(len(_AUTHORS))]
     call_id = f"call-{number - (turn + 1) % 2}"
     if turn == 0 or turn > 6:
-        part = {"text": " ".join(chance.choices(_WORDS, k=chance.randrange(30, 70)))}
+        part: dict[str, Any] = {"text": " ".join(chance.choices(_WORDS, k=chance.randrange(30, 70)))}
     elif turn % 2:
         part = {"function_call": {"id": call_id, "name": "find_product", "args": {"name": _words(chance, 24), "quantity": turn}}}
     else:
@@ -180,7 +181,7 @@ def event_data(number: int) -> dict:
     }
 
 
-def _delta(number: int) -> dict:
+def _delta(number: int) -> dict[str, Any]:
     return {"step": number, "total": number * 4.2, "cart": [{"sku": f"PA4-{number % 97}", "quantity": number % 40}]}
 
 

@@ -82,7 +82,7 @@ async def _agent(events: list[LightEvent]) -> AsyncGenerator[LightEvent, None]:
 
 
 def _content() -> types.Content:
-    return types.Content(role="model", parts=[types.Part(**PARTS)])
+    return types.Content(role="model", parts=[types.Part(**PARTS)])  # type: ignore[arg-type]
 
 
 def _lean(content: types.Content) -> LeanEvent:

@@ -2,54 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from runtime.errors import KnownError, NotASessionDatabaseError, StorageError
-from runtime.events import Event, EventActions
+from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
-from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
+from tests.crash.filled_databases import KEY, event
 from tests.fixture_paths import copy_of
 from tests.sweep import count
-
-KEY = SessionKey("a", "u", "s")
-
-
-async def filled(file: Path, events: int, size: int = 10) -> None:
-    async with DatabaseSessionService(f"sqlite:///{file}") as service:
-        session = await service.create_session(app_name="a", user_id="u", session_id="s")
-        for number in range(events):
-            await service.append_event(session, event(number, size))
-
-
-def event(number: int, size: int = 10) -> Event:
-    delta = {"k": number, "user:k": number, f"text{number % 7}": "x" * size}
-    return Event(author="me", id=f"{number}", actions=EventActions(state_delta=delta))
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of one megabyte. The test is skipped if none can be mounted; another test uses a size limit instead."""
-    if os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() != 0:
-        pytest.skip("mounting a small disk needs root; test_database_session_service.py tests a size limit instead")
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True).returncode:
-        pytest.skip("no disk can be mounted here; test_database_session_service.py tests a size limit instead")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 async def test_a_full_disk_loses_no_commit(small_disk: Path) -> None:

@@ -16,9 +16,7 @@ import pytest
 from runtime.errors import StorageError
 from runtime.sessions import DatabaseSessionService, Session
 from runtime.storage.reading.reader import StoredDatabase
-from tests.crash.test_faults import KEY, event, filled, small_disk
-
-__all__ = ["small_disk"]
+from tests.crash.filled_databases import KEY, event, filled
 
 
 @contextmanager

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
-from PySide6.QtCore import QCoreApplication, QEvent, QtMsgType
+from PySide6.QtCore import QAbstractItemModel, QCoreApplication, QEvent, QtMsgType
+from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 
 from inspector_app.widgets import theme
@@ -31,3 +32,15 @@ def no_qt_messages(qtlog: object) -> Iterator[None]:
     quiet = (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg)
     printed = [record.message for record in qtlog.records if record.type not in quiet]  # type: ignore[attr-defined]
     assert [message for message in printed if message not in HARMLESS_OFF_SCREEN] == []
+
+
+@pytest.fixture
+def tested(qtbot: object) -> Callable[[QAbstractItemModel], QAbstractItemModel]:
+    """Return a function that attaches Qt's model tester to a model."""
+    testers = []
+
+    def watch(model: QAbstractItemModel) -> QAbstractItemModel:
+        testers.append(QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Warning))
+        return model
+
+    return watch

@@ -18,7 +18,7 @@ from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, SessionKey, SqliteSessionService
 from runtime.storage.reading.reader import StoredDatabase
 from tests.interop.google_adk import adk_python
-from tests.interop.test_sessions import RICH, dumped
+from tests.interop.rich_events import RICH, dumped
 
 AGENT = """
 from google.adk.agents import BaseAgent

@@ -14,7 +14,7 @@ from runtime.storage.reading.reader import StoredDatabase
 from tests.agent_specs import build_agent, message
 from tests.fixture_paths import fixtures_dir
 from tests.interop.google_adk import adk_1_python, adk_python, run_adk
-from tests.interop.test_google_adk_resumes_ours import RESUME, TREES
+from tests.interop.google_adk_resume import RESUME, TREES
 from tests.seeds.running import runner_for
 
 KEY = SessionKey("app", "u", "s")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.interop.google_adk import adk_1_python
-from tests.seeds.test_import_paths import PATHS
+from tests.seeds.import_paths import PATHS
 
 ROOT = Path(__file__).resolve().parents[2]
 

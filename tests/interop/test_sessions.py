@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from google.genai import types
 
 from runtime.errors import StaleSessionError
 from runtime.events import Event, EventActions
-from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.sessions import DatabaseSessionService, Session, SqliteSessionService
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
 from tests.interop.google_adk import adk_1_python, run_adk
+from tests.interop.rich_events import RICH, dumped
 
 READ = """
     service = SERVICE
@@ -55,37 +52,6 @@ def theirs(layout: str, code: str) -> str:
     return code.replace("SERVICE", THEIRS[layout])
 
 
-RICH = [
-    Event(author="user", invocation_id="e-1", content=types.UserContent("hello ключ 🙂")),
-    Event(
-        author="me",
-        invocation_id="e-1",
-        branch="a.b",
-        timestamp=1_700_000_000.123456,
-        content=types.Content(
-            role="model",
-            parts=[
-                types.Part(inline_data=types.Blob(data=bytes(range(256)), mime_type="image/png")),
-                types.Part(text="thinking", thought=True, thought_signature=b"\xff\xfe\x00"),
-                types.Part(function_call=types.FunctionCall(id="c", name="f", args={"a": None, "n": [1.5, True]})),
-            ],
-        ),
-        long_running_tool_ids={"c"},
-        usage_metadata=types.GenerateContentResponseUsageMetadata(prompt_token_count=3, total_token_count=4),
-        custom_metadata={"inspector": {"x": [1]}},
-        finish_reason=types.FinishReason.STOP,
-        actions=EventActions(
-            state_delta={"k": {"deep": [1, {"x": None}]}, "user:lang": "pt", "app:limit": 10**20, "gone": None, "temp:x": 1},
-            artifact_delta={"f.txt": 1},
-            requested_tool_confirmations={"c": ToolConfirmation(hint="sure?", payload={"n": 1})},
-        ),
-    ),
-    Event(author="me", invocation_id="e-1", timestamp=1_700_000_000.123456, actions=EventActions(agent_state={"step": 2})),
-    Event(author="me", invocation_id="e-1", timestamp=1_600_000_000.0, actions=EventActions(end_of_agent=True)),
-    Event(author="me", invocation_id="e-2", error_code="429", error_message="slow down"),
-]
-
-
 async def fill(service: DatabaseSessionService) -> Session:
     session = await service.create_session(app_name="a", user_id="u", session_id="s", state={"first": 1, "user:first": [2]})
     await service.create_session(app_name="a", user_id="v", session_id="other")
@@ -96,11 +62,6 @@ async def fill(service: DatabaseSessionService) -> Session:
 
 def backups(folder: Path) -> list[Path]:
     return list(folder.glob("*.backup-*"))
-
-
-def dumped(event: Event) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(event.model_dump_json(exclude_none=True))
-    return loaded
 
 
 async def test_google_adk_reads_what_we_wrote(layout: str, tmp_path: Path) -> None:

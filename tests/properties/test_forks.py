@@ -19,7 +19,7 @@ from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemor
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import StoredDatabase
-from tests.properties.test_history_of_a_database import Step, _play, deltas, steps
+from tests.properties.session_steps import Step, deltas, play, steps
 
 
 class Place:
@@ -65,7 +65,7 @@ def test_forks_at_any_event_keep_the_past(layout: str, steps: list[Step], data: 
 
 
 async def _check(place: Place, steps: list[Step], data: st.DataObject) -> None:
-    replay = await _play(place.service(), steps)
+    replay = await play(place.service(), steps)
     keys = [SessionKey("app", *who) for who in replay.own]
     if not keys:
         return

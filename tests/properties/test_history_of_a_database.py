@@ -5,53 +5,16 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from runtime.events import Event, EventActions
 from runtime.history.in_memory import history_in_memory
 from runtime.history.state_at import History
-from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, Session, SqliteSessionService
+from runtime.sessions import DatabaseSessionService, InMemorySessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
-from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import StoredDatabase
-
-KEYS = ("a", "b", "user:a", "user:b", "app:a", "app:b", "temp:a")
-values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=["Cs"])),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-Step = tuple[str, tuple[str, str], dict[str, Any]]
-deltas = st.dictionaries(st.sampled_from(KEYS), values, max_size=4)
-sessions = st.tuples(st.sampled_from("uv"), st.sampled_from("st"))
-steps = st.lists(st.tuples(st.sampled_from(["create", "append", "append", "append", "delete"]), sessions, deltas), max_size=25)
-
-
-class Replay:
-    """The simplest model: three dicts, and each session's view after each of its commits."""
-
-    def __init__(self) -> None:
-        self.own: dict[tuple[str, str], dict[str, Any]] = {}
-        self.user: dict[str, dict[str, Any]] = {"u": {}, "v": {}}
-        self.app: dict[str, Any] = {}
-        self.seen: dict[tuple[str, str], list[dict[str, Any]]] = {}
-
-    def apply(self, who: tuple[str, str], delta: dict[str, Any]) -> None:
-        for key, value in delta.items():
-            scope = scope_of(key)
-            if scope != "temp":
-                {"session": self.own[who], "user": self.user[who[0]], "app": self.app}[scope][key] = value
-        self.seen.setdefault(who, []).append({**self.own[who], **self.app, **self.user[who[0]]})
+from tests.properties.session_steps import Replay, Step, play, steps
 
 
 @pytest.mark.rule("S2")
@@ -63,11 +26,11 @@ def test_state_at_equals_a_plain_replay(layout: str, steps: list[Step]) -> None:
         file = Path(folder) / "x.db"
         if layout == "in_memory":
             memory = InMemorySessionService()
-            replay = asyncio.run(_play(memory, steps))
+            replay = asyncio.run(play(memory, steps))
             for who in replay.own:
                 _check(history_in_memory(memory, SessionKey("app", *who)), replay, who)
             return
-        replay = asyncio.run(_play(DatabaseSessionService(f"sqlite:///{file}") if layout == "v1" else SqliteSessionService(file), steps))
+        replay = asyncio.run(play(DatabaseSessionService(f"sqlite:///{file}") if layout == "v1" else SqliteSessionService(file), steps))
         if not file.exists():
             return
         with StoredDatabase.open(str(file)) as database:
@@ -107,22 +70,3 @@ def _check(history: History, replay: Replay, who: tuple[str, str]) -> None:
             if change.kind == "added" and change.scope == "session":
                 assert change.key not in before.session
             assert change.scope == "temp" or repr(change.after) == repr(event.actions.state_delta[change.key])
-
-
-async def _play(service: BaseSessionService, steps: list[Step]) -> Replay:
-    replay = Replay()
-    held: dict[tuple[str, str], Session] = {}
-    async with service:
-        for what, who, delta in steps:
-            user_id, session_id = who
-            if what == "create" and who not in held:
-                held[who] = await service.create_session(app_name="app", user_id=user_id, session_id=session_id, state=delta)
-                replay.own[who] = {}
-                replay.apply(who, delta)
-            elif what == "append" and who in held:
-                await service.append_event(held[who], Event(author="me", invocation_id="i", actions=EventActions(state_delta=dict(delta))))
-                replay.apply(who, delta)
-            elif what == "delete" and who in held:
-                await service.delete_session(app_name="app", user_id=user_id, session_id=session_id)
-                del held[who], replay.own[who], replay.seen[who]
-    return replay

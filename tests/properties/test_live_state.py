@@ -25,7 +25,7 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from tests import sweep
 from tests.agent_specs import message
-from tests.properties.test_history_of_a_database import deltas
+from tests.properties.session_steps import deltas
 from tests.seeds.running import runner_for
 
 KEY = SessionKey("app", "u", "s")

@@ -17,9 +17,8 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_pane import SessionsPane
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import SessionSummary
-from tests.gui.state.test_trees import key, summary, tested
+from tests.gui.sessions.summaries import key, summary
 
-__all__ = ["tested"]
 INFO = DatabaseInfo("big.db")
 
 

@@ -11,7 +11,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.widgets import theme
 from runtime.sessions.session import SessionKey
-from tests.gui.state.test_trees import key, summary
+from tests.gui.sessions.summaries import key, summary
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from runtime.events import Event
 from runtime.events.marks import RESUMED
 from tests.gui.events import changed, partial, said, turns
 from tests.gui.stream.documents import append, show
+from tests.gui.stream.stream_rows import rows
 
 
 @pytest.fixture
@@ -20,10 +21,6 @@ def model(qtbot) -> EventListModel:
     made = EventListModel()
     made.tester = QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Warning)
     return made
-
-
-def rows(model: EventListModel) -> list[str]:
-    return [f"{shown.kind}: {shown.summary}" for shown in map(model.stream_row, range(model.rowCount()))]
 
 
 def text(model: EventListModel, row: int, column: Column) -> str:

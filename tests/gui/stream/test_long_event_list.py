@@ -9,7 +9,7 @@ from inspector_app.stream.event_list_model import EventListModel
 from runtime.events import Event
 from tests.gui.events import partial, said, turns
 from tests.gui.stream.documents import append, document_of, show
-from tests.gui.stream.test_event_list_model import rows
+from tests.gui.stream.stream_rows import rows
 
 STORED = turns(3 * PAGE, per_invocation=4)
 

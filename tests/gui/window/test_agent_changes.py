@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from tests.agent_folders import write_agent
 from tests.gui.window.test_files import send
-from tests.unit.inspector_app.test_cli import write_agent
 
 AGENT = """
 from runtime.agents import LlmAgent

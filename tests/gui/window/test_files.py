@@ -19,9 +19,9 @@ from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.widgets.value_tree import FILES
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
+from tests.agent_folders import write_agent
 from tests.fixture_paths import copy_of, fixtures_dir
 from tests.gui.window.forking import ask_to_fork, choose, wait_for_fork
-from tests.unit.inspector_app.test_cli import write_agent
 
 AGENT = """
 from google.genai import types

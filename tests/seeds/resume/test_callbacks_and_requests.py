@@ -10,7 +10,7 @@ from runtime.agents import BaseAgent, CallbackContext, SequentialAgent, ToolCont
 from runtime.history.invocations import invocations, pending_items
 from runtime.models.scripted_llm import Reply
 from runtime.running.resume_plan import plan_resume
-from tests.seeds.resume.test_how_it_works import _resumed_equals
+from tests.seeds.resume.resumed_runs import check_resumed_equals
 from tests.seeds.running import answer, llm_agent, results, resume, run, runner_for, stored, texts
 
 
@@ -63,7 +63,7 @@ async def test_callbacks_are_called_once_wherever_the_run_is_interrupted() -> No
     assert called == ["before", "after"]
     for kept in range(1, len(events) + 1):
         called.clear()
-        await _resumed_equals(_agent(called), events, kept)
+        await check_resumed_equals(_agent(called), events, kept)
         committed = [event.content is None for event in events[:kept] if "inspector_callback" in (event.custom_metadata or {})]
         assert len(called) + len(committed) == 2, f"resumed after {kept} events"
 
@@ -76,4 +76,4 @@ async def test_a_callbacks_answer_is_not_repeated() -> None:
     events = (await stored(whole)).events
     assert texts(events) == ["go", "instead", "bye"]
     for kept in range(1, len(events) + 1):
-        await _resumed_equals(root, events, kept)
+        await check_resumed_equals(root, events, kept)

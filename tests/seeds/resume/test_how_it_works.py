@@ -7,13 +7,12 @@ import asyncio
 import pytest
 from google.genai import types
 
-from runtime.agents import BaseAgent, LlmAgent, LoopAgent, ParallelAgent, ToolContext
-from runtime.events import Event
+from runtime.agents import LlmAgent, LoopAgent, ParallelAgent, ToolContext
 from runtime.history.invocations import invocations
 from runtime.models.scripted_llm import Reply
-from runtime.sessions import InMemorySessionService
 from runtime.tools import FunctionTool
 from tests.agent_specs import TOOLS
+from tests.seeds.resume.resumed_runs import check_resumed_equals
 from tests.seeds.running import llm_agent, results, resume, run, runner_for, stored, texts
 
 
@@ -73,19 +72,6 @@ async def test_without_resumability_the_results_of_a_turn_are_one_event() -> Non
     assert events[1].actions.state_delta == {"A": "done", "B": "done", "C": "done"}
 
 
-async def _resumed_equals(root: BaseAgent, events: list[Event], kept: int) -> None:
-    service = InMemorySessionService()
-    session = await service.create_session(app_name="app", user_id="u", session_id="s")
-    for event in events[:kept]:
-        await service.append_event(session, event.model_copy(deep=True))
-    runner = runner_for(root, service, resumable=True)
-    await resume(runner)
-    got = (await stored(runner)).events
-    assert sorted(texts(got)) == sorted(texts(events)), f"resumed after {kept} events"
-    assert len(got) == len(events), f"resumed after {kept} events"
-    assert got[-1].actions.end_of_agent
-
-
 @pytest.mark.rule("C1", "C6")
 async def test_a_resumed_loop_remembers_an_escalation() -> None:
     worker = llm_agent("worker", Reply(calls=[("leave_loop", {})]), "again", tools=[TOOLS["leave_loop"]])
@@ -94,7 +80,7 @@ async def test_a_resumed_loop_remembers_an_escalation() -> None:
     await run(whole)
     events = (await stored(whole)).events
     for kept in range(1, len(events) + 1):
-        await _resumed_equals(loop, events, kept)
+        await check_resumed_equals(loop, events, kept)
 
 
 @pytest.mark.rule("C1", "C6")
@@ -105,4 +91,4 @@ async def test_a_parallel_agent_in_a_loop_loses_no_iteration() -> None:
     await run(whole)
     events = (await stored(whole)).events
     for kept in range(1, len(events) + 1):
-        await _resumed_equals(loop, events, kept)
+        await check_resumed_equals(loop, events, kept)

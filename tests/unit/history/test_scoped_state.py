@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.history.scoped_state import differences
 from runtime.history.state_at import History
 from runtime.sessions.state import Change
-from tests.unit.history.test_state_at import event
+from tests.unit.history.events import event
 
 
 def test_two_moments_can_be_compared_in_either_direction() -> None:

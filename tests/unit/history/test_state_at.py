@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from runtime.events import Event, EventActions
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SOMEBODY_ELSE, SharedWrite
 from runtime.history.steps import StepsOfEvents
 from runtime.sessions.state import Change
-
-
-def event(invocation_id: str = "i", **delta: Any) -> Event:
-    return Event(author="me", invocation_id=invocation_id, actions=EventActions(state_delta=delta))
+from tests.unit.history.events import event
 
 
 @pytest.mark.rule("S2")

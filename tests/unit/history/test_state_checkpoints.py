@@ -9,7 +9,7 @@ import pytest
 
 from runtime.history import state_checkpoints
 from runtime.history.state_at import History
-from tests.unit.history.test_state_at import event
+from tests.unit.history.events import event
 
 
 def test_remembered_states_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

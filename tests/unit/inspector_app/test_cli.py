@@ -10,46 +10,13 @@ from typing import Any
 import pytest
 
 from inspector_app.cli import main
+from tests.agent_folders import write_agent
 from tests.end2end.processes import ORDERS, ROOT, STORY, environment
+from tests.unit.inspector_app.main_calls import answer, refused
+
+pytestmark = pytest.mark.usefixtures("scripted")
 
 SESSION = ("--app", "orders", "--session", "s1")
-
-
-@pytest.fixture(autouse=True)
-def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
-    monkeypatch.setenv("AGENT_INSPECTOR_SAMPLE_DELAY", "0")
-
-
-@pytest.fixture
-def ordered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """Return a database with one order that waits for approval."""
-    database = str(tmp_path / "orders.db")
-    assert main(["run", ORDERS, "--message", "40 boxes of A4 paper", "--db", database, "--session", "s1"]) == 3
-    capsys.readouterr()
-    return database
-
-
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    assert main([*arguments, "--json"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    return json.loads(out)
-
-
-def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """Run a command that fails and return its error message."""
-    assert main(arguments) == 1
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("agent-inspector: ")
-    return err
-
-
-def write_agent(folder: Path, source: str) -> str:
-    folder.mkdir()
-    (folder / "agent.py").write_text(source, "utf-8")
-    return str(folder)
 
 
 # run

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from inspector_app.cli import main
+from tests.agent_folders import write_agent
 from tests.end2end.processes import ORDERS
 from tests.fixture_paths import copy_of
-from tests.unit.inspector_app.test_cli import answer, ordered, refused, scripted, write_agent
+from tests.unit.inspector_app.main_calls import answer, refused
 
-__all__ = ["ordered", "scripted"]  # fixtures
+pytestmark = pytest.mark.usefixtures("scripted")
 
 OF_S1 = ("--app", "orders", "--session", "s1")
 

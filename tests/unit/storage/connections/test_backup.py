@@ -15,7 +15,7 @@ from runtime.storage.connections.backup import back_up
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
-from tests.unit.storage.reading.test_never_touched import put_into
+from tests.unit.storage.file_states import put_into
 
 KEY = SessionKey("trip_planner", "maria", "s-1")
 COMPANIONS = ("-wal", "-shm", "-journal")

@@ -67,7 +67,9 @@ class _Bench:
         await self._inspector.open([database])
         await self._until(lambda: self._bench.stream.table.rowAt(self._bench.stream.table.viewport().height() - 5) >= 0)
         figures["open to last row, ms"] = _ms(begin)
-        await self._until(lambda: self._inspector.current.session.long is None or self._inspector.current.session.long.history is not None)
+        await self._until(
+            lambda: self._inspector.current.session.pages is None or self._inspector.current.session.pages.history is not None
+        )
         figures["past read on the side, ms"] = _ms(begin)
         figures["RSS, MB"] = _rss()
         await self._inspector.tasks.wait_until_idle()
@@ -104,7 +106,7 @@ class _Bench:
         self._inspector.current.state_computed.disconnect(on_state)
         self.figures["select: detail, ms"] = statistics.median(details)
         self.figures["select: state, ms"] = statistics.median(states)
-        long, history = self._inspector.current.session.long, self._inspector.current.session.history
+        long, history = self._inspector.current.session.pages, self._inspector.current.session.history
         times = []
         for _ in range(SELECTIONS):
             index = chance.randrange(self._events.event_count)

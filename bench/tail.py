@@ -22,7 +22,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 
 from bench.in_window import in_window
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 
 IDLE_SECONDS = 5.0
 _WRITER = """
@@ -85,7 +85,7 @@ class Shown(QObject):
         all: set when the wanted number is reached.
     """
 
-    def __init__(self, events: EventListModel, viewport: QWidget, wanted: int) -> None:
+    def __init__(self, events: EventTableModel, viewport: QWidget, wanted: int) -> None:
         super().__init__(viewport)
         self.times: list[float] = []
         self.all = asyncio.Event()

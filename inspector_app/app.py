@@ -24,7 +24,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.crash import CrashHooks
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.window_controller import WindowController
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
@@ -95,7 +95,7 @@ class Inspector(QObject):
         )
         with _style_sheet_put_off(app):
             colours = AuthorColours()
-            events, sessions = EventListModel(self, colours=colours), SessionTreeModel(self)
+            events, sessions = EventTableModel(self, colours=colours), SessionTreeModel(self)
             self.window = MainWindow(events, sessions, sample_cards())
             self.controller = WindowController(
                 app,

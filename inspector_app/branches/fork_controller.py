@@ -170,7 +170,7 @@ class ForkController(QObject):
         return True
 
     async def _ask(self, session: OpenSession, index: int, event: Event) -> None:
-        events = session.events.in_memory if session.long is None else await session.source.events(session.address.key)
+        events = session.events.in_memory if session.pages is None else await session.source.events(session.address.key)
         recording, no_rerun = None, None
         try:
             recording = await run_in_thread(recording_until, list(events), event.id)

@@ -45,7 +45,7 @@ class DetailController(QObject):
             past = computed.past
             if past is not None:
                 detail.set_state(past.state, past.changes, past.writers, computed.compared, past.changed_since)
-            elif session is not None and session.long is not None and session.long.history is None:
+            elif session is not None and session.pages is not None and session.pages.history is None:
                 detail.set_state(None, [])
         self._show_editing()
 

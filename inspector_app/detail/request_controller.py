@@ -46,9 +46,9 @@ class RequestController(QObject):
         if request is not None:
             self._detail.request.set_request(request_values(request, event))
             return
-        if session is not None and session.long is not None:
+        if session is not None and session.pages is not None:
             self._detail.request.set_request(request_values(None, event), NOT_RECORDED)
-            self._tasks.spawn(self._read_conversation(session, session.long, event), "Putting a conversation together")
+            self._tasks.spawn(self._read_conversation(session, session.pages, event), "Putting a conversation together")
             return
         index = session.index_of(event.id) if session is not None else None
         self._show(event, session.events.in_memory if session is not None else [], index)

@@ -48,7 +48,7 @@ class LiveEventEvictor:
 
     async def _evict(self) -> None:
         session = self._session
-        long = session.long or LongSession(session.source.target, session.address.key)
+        long = session.pages or LongSession(session.source.target, session.address.key)
         try:
             while await self._evict_some(long) and len(session.events.in_memory) >= MAX_LIVE_EVENTS + STEP:
                 pass
@@ -56,13 +56,13 @@ class LiveEventEvictor:
             pass  # the events stay in memory, and eviction is tried again later
         finally:
             self._is_evicting = False
-            if session.long is not long:
+            if session.pages is not long:
                 long.close()
 
     async def _evict_some(self, long: LongSession) -> bool:
         """Evict the oldest events; return whether there were any."""
         session = self._session
-        if session.long is None:
+        if session.pages is None:
             await long.open_beside()
         live = list(session.events.in_memory)
         rows = await long.following(min(len(live) - MAX_LIVE_EVENTS, MOST_AT_ONCE))

@@ -21,7 +21,7 @@ class OpenSession(SessionDocument):
         source: where the session is stored.
     """
 
-    long: LongSession | None
+    pages: LongSession | None
 
     def __init__(
         self,
@@ -30,8 +30,8 @@ class OpenSession(SessionDocument):
         events: SessionEvents,
         history: History | None = None,
         invocations: Sequence[Invocation] = (),
-        long: LongSession | None = None,
+        pages: LongSession | None = None,
         groups: InvocationGroups | None = None,
     ) -> None:
-        super().__init__(address, events, history, invocations, long, groups)
+        super().__init__(address, events, history, invocations, pages, groups)
         self.source = source

@@ -66,8 +66,8 @@ class SessionDocument:
     Attributes:
         address: the session.
         events: the session's events in commit order.
-        history: the state at any event; None for a long session, whose `long` has it.
-        long: reads the stored events of a long session; None for others.
+        history: the state at any event; None for a long session, whose `pages` has it.
+        pages: reads the stored events of a long session; None for others.
         groups: neighbouring events of one invocation; of a long session, those known so far.
         invocations: the invocations of the events; those of a running invocation are updated when it ends.
         statuses: invocation id → `running`, `held`, `finished`, `paused`, `interrupted` or `rewound`.
@@ -84,7 +84,7 @@ class SessionDocument:
         events: the events read so far.
         history: see above.
         invocations: the invocations of these events; of a long session only the latest.
-        long: see above.
+        pages: see above.
         groups: groups of the stored events; None computes them from `events`, which are all in memory then.
     """
 
@@ -94,13 +94,13 @@ class SessionDocument:
         events: SessionEvents,
         history: History | None = None,
         invocations: Sequence[Invocation] = (),
-        long: Pages | None = None,
+        pages: Pages | None = None,
         groups: InvocationGroups | None = None,
     ) -> None:
         self.address = address
         self.events = events
         self.history = history
-        self.long = long
+        self.pages = pages
         self.groups = InvocationGroups() if groups is None else groups
         self.total_tokens = sum(self.groups.append(event) for event in events.in_memory)
         self.statuses: dict[str, str] = {}
@@ -115,7 +115,7 @@ class SessionDocument:
     @property
     def past(self) -> History | None:
         """The session's history as far as it is read."""
-        return self.long.history if self.long is not None else self.history
+        return self.pages.history if self.pages is not None else self.history
 
     def index_of(self, event_id: str) -> int | None:
         """Return an event's place in commit order, None where it has to be looked up in the database first."""
@@ -163,17 +163,17 @@ class SessionDocument:
         self.events.store_page(first, rows)
         self.updated(first, first + len(rows))
 
-    def evict(self, row_ids: Sequence[int], long: Pages) -> None:
+    def evict(self, row_ids: Sequence[int], pages: Pages) -> None:
         """Evict the first events from memory: they are read from the database from now on, as those of a long session.
 
         Args:
             row_ids: their row numbers.
-            long: reads them; open.
+            pages: reads them; open.
         """
         history = self.past
         assert history is not None
-        long.evict(row_ids, history, self.events)
-        self.history, self.long = None, long
+        pages.evict(row_ids, history, self.events)
+        self.history, self.pages = None, pages
         self.evicted(len(row_ids))
 
     def set_groups(self, groups: InvocationGroups) -> None:
@@ -211,5 +211,5 @@ class SessionDocument:
     def close(self) -> None:
         """Close the connections that read the session."""
         self.closed = True
-        if self.long is not None:
-            self.long.close()
+        if self.pages is not None:
+            self.pages.close()

@@ -174,7 +174,7 @@ class ResumeController(QObject):
         if session is None or invocation is None or loaded is None:
             return
         config = loaded.app.resumability_config
-        events = session.events.in_memory if session.long is None else await session.source.events(session.address.key)
+        events = session.events.in_memory if session.pages is None else await session.source.events(session.address.key)
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
         temp = await _temp_at(session, last)
         plan = await run_in_thread(
@@ -226,7 +226,7 @@ async def _temp_at(session: OpenSession, index: int) -> Mapping[str, Any]:
         return {}
     if session.history is not None:
         return session.history.state_at(index).temp
-    past = await session.long.past_at(index, session.events) if session.long is not None else None
+    past = await session.pages.past_at(index, session.events) if session.pages is not None else None
     return past.state.temp if past is not None else {}
 
 

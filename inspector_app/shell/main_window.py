@@ -19,7 +19,7 @@ from inspector_app.shell.message_bar import MessageBar
 from inspector_app.shell.run_bar import RunBar
 from inspector_app.shell.status_bar import StatusBar
 from inspector_app.shell.workbench import Workbench
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import make_actions
 from runtime import expressions
@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
     close_asked = Signal()
     work_asked = Signal()
 
-    def __init__(self, events: EventListModel, sessions: SessionTreeModel, samples: list[SampleCard]) -> None:
+    def __init__(self, events: EventTableModel, sessions: SessionTreeModel, samples: list[SampleCard]) -> None:
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Agent Inspector")

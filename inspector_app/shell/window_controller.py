@@ -38,7 +38,7 @@ from inspector_app.state.files_controller import FilesController
 from inspector_app.state.pin_controller import PinController
 from inspector_app.state.state_edits import StateEditController
 from inspector_app.state.writers_controller import WritersController
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.saved_filters_controller import SavedFilterController
 from inspector_app.stream.scroll_marks import ScrollMarks
 from inspector_app.stream.stream_controller import StreamController
@@ -102,7 +102,7 @@ class WindowController(QObject):
         breakpoints: BreakpointStore,
         run: CurrentRun,
         colours: AuthorColours,
-        events: EventListModel,
+        events: EventTableModel,
         sessions: SessionTreeModel,
         window: MainWindow,
     ) -> None:

@@ -13,7 +13,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.running.hold_text import words_for
 from inspector_app.running.view_data import HoldText
 from inspector_app.shell.main_window import MainWindow
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets.actions import allow
 from inspector_app.workspace.action_availability import Action
 from inspector_app.workspace.breakpoint_store import BreakpointStore
@@ -49,7 +49,7 @@ class WindowStatus(QObject):
         current: CurrentSession,
         breakpoints: BreakpointStore,
         run: CurrentRun,
-        events: EventListModel,
+        events: EventTableModel,
         window: MainWindow,
         *,
         selected_event: Callable[[], Event | None],

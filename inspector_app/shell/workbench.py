@@ -36,8 +36,8 @@ from inspector_app.shell.enter_presses import press_focused
 from inspector_app.shell.focus_home import FocusHome
 from inspector_app.shell.log_pane import LogPane
 from inspector_app.state.writers_pane import WritersPane
-from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.filter_bar import FilterBar
 from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.empty_state import EmptyState
@@ -93,7 +93,7 @@ class Workbench(QMainWindow):
 
     asked_for = Signal()
 
-    def __init__(self, events: EventListModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
+    def __init__(self, events: EventTableModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("workbench")
         self.setWindowFlags(Qt.WindowType.Widget)

@@ -85,9 +85,9 @@ class FilesController(QObject):
             self._tasks.spawn(self._show_unconfirmed(session, index, known), "Looking for files that no event names")
 
     def _look_through(self, session: OpenSession, known: _Known) -> None:
-        if session.long is not None and not known.is_at_it:
+        if session.pages is not None and not known.is_at_it:
             known.is_at_it = True
-            self._tasks.spawn(self._find(session.long, known), "Looking for files of a long session")
+            self._tasks.spawn(self._find(session.pages, known), "Looking for files of a long session")
 
     async def _find(self, long: LongSession, known: _Known) -> None:
         try:

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from inspector_app.presentation.credential_form import without_secrets
 from inspector_app.presentation.value_filters import value_filters
 from inspector_app.stream.event_cells import Column
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.stream_table import StreamTable
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_python
@@ -57,7 +57,7 @@ class EventStreamView(QWidget):
     rewind_asked = Signal(int)
     compare_asked = Signal()
 
-    def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
+    def __init__(self, model: EventTableModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("event_stream")
         self._model = model

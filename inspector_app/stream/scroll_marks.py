@@ -11,7 +11,7 @@ from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import is_failure
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.hits import Hits
 from inspector_app.stream.marked_scroll_bar import MarkedScrollBar, Marks
 from inspector_app.stream.stream_controller import StreamController
@@ -43,7 +43,7 @@ class ScrollMarks(QObject):
         run: CurrentRun,
         stream: StreamController,
         tasks: Tasks,
-        events: EventListModel,
+        events: EventTableModel,
         bar: MarkedScrollBar,
     ) -> None:
         super().__init__(bar)
@@ -70,8 +70,8 @@ class ScrollMarks(QObject):
         self._bar.refresh()
 
     def _on_past_read(self, session: OpenSession) -> None:
-        if session.long is not None:
-            self._tasks.spawn(self._find_failures(session, session.long), "Looking for failures")
+        if session.pages is not None:
+            self._tasks.spawn(self._find_failures(session, session.pages), "Looking for failures")
 
     async def _find_failures(self, session: OpenSession, long: LongSession) -> None:
         try:

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, QTimer
 from inspector_app.documents.event_filter import EventFilter, FilterError, read_filter
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.filter_bar import FilterBar
 from inspector_app.stream.hits import Hits
 from inspector_app.support.preferences import Preferences
@@ -64,7 +64,7 @@ class StreamController(QObject):
         messages: MessageBus,
         preferences: Preferences,
         commands: Actions,
-        events: EventListModel,
+        events: EventTableModel,
         stream: EventStreamView,
         bar: FilterBar,
         held_place: Callable[[], str],
@@ -295,8 +295,8 @@ class StreamController(QObject):
         self._search = self._tasks.spawn(self._look_through(session, wanted), "Filtering the events")
 
     async def _look_through(self, session: OpenSession, wanted: EventFilter) -> None:
-        if session.long is not None:
-            async for hits, progress in session.long.filter(wanted):
+        if session.pages is not None:
+            async for hits, progress in session.pages.filter(wanted):
                 self._progress = progress
                 self._add_hits(hits)
                 self._show_hits()
@@ -355,7 +355,7 @@ class StreamController(QObject):
     # going to an event
 
     @property
-    def _hits_on_show(self) -> Hits | EventListModel:
+    def _hits_on_show(self) -> Hits | EventTableModel:
         return self._events if self.hits is None else self.hits
 
     def next_hit(self) -> None:
@@ -390,8 +390,8 @@ class StreamController(QObject):
         if session is None or session.address != address:
             return
         place = session.index_of(event_id)
-        if place is None and session.long is not None:
-            place = await session.long.index_of(event_id)
+        if place is None and session.pages is not None:
+            place = await session.pages.index_of(event_id)
         self.go_to(place)
 
     def go_to_other_half(self) -> None:
@@ -411,8 +411,8 @@ class StreamController(QObject):
     async def _find_other_half(self, session: OpenSession, index: int, wanted: set[str], *, calls: bool) -> None:
         first = len(session.events) - len(session.events.in_memory)
         places = [first + number for number, event in enumerate(session.events.in_memory) if _halves(event, calls=calls) & wanted]
-        if session.long is not None:
-            places += await session.long.find_calls(wanted, max(index - NEAR, 0), index + NEAR, calls=calls)
+        if session.pages is not None:
+            places += await session.pages.find_calls(wanted, max(index - NEAR, 0), index + NEAR, calls=calls)
         if not places:
             half = "call" if calls else "response"
             self._messages.info(f"There is no {half} of {', '.join(sorted(wanted))} here.", quiet=True)

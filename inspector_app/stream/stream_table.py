@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidge
 
 from inspector_app.presentation.values import visible
 from inspector_app.stream.event_cells import Column
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.hits import Hits
 from inspector_app.stream.marked_scroll_bar import MarkedScrollBar
 from inspector_app.stream.stream_painter import ROW_HEIGHT, Cell, StreamPainter
@@ -36,7 +36,7 @@ class StreamTable(QTableView):
 
     breakpoint_asked = Signal(object)
 
-    def __init__(self, model: EventListModel, parent: QWidget | None = None) -> None:
+    def __init__(self, model: EventTableModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._events = model
         self.setObjectName("event_table")

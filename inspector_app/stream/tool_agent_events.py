@@ -7,8 +7,8 @@ from collections import deque
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_document import SessionDocument
-from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
@@ -40,7 +40,7 @@ class ToolAgentEvents(QObject):
         run: CurrentRun,
         current: CurrentSession,
         cursor: Cursor,
-        events: EventListModel,
+        events: EventTableModel,
         stream: EventStreamView,
     ) -> None:
         super().__init__(stream)

@@ -134,7 +134,7 @@ class CurrentSession(QObject):
         session.append_missed(self._arrived_while_loading)
         self._arrived_while_loading.clear()
         LiveEventEvictor(session, self._tasks)
-        if session.long is None and session.events:
+        if session.pages is None and session.events:
             self._catalog.set_pending(session.address, pending_of(session.invocations))
         self.session_loaded.emit(session)
         self._on_event_changed(self._cursor.event_index)
@@ -183,8 +183,8 @@ class CurrentSession(QObject):
 
     def _on_page_requested(self) -> None:
         session = self.session
-        if session is not None and session.long is not None:
-            self._tasks.spawn(self._bring_pages(session, session.long), "Reading events")
+        if session is not None and session.pages is not None:
+            self._tasks.spawn(self._bring_pages(session, session.pages), "Reading events")
 
     async def _bring_pages(self, session: OpenSession, long: LongSession) -> None:
         while self.session is session and (wanted := session.events.next_requested_page()) is not None:
@@ -230,7 +230,7 @@ class CurrentSession(QObject):
         if source is None:
             return
         session = self.session if self.session is not None and self.session.address == address else None
-        if session is not None and session.long is not None:
+        if session is not None and session.pages is not None:
             self._refresh_long(session)
             return
         events = session.events.in_memory if session else await source.events(address.key)
@@ -311,8 +311,8 @@ class CurrentSession(QObject):
             self.state_computed.emit(StateAtEvent(index, event, past, self._compared))
             return
         self.state_computed.emit(StateAtEvent(index, event, None))
-        if session.long is not None and session.long.history is not None:
-            self._tasks.spawn(self._compute_past(session, session.long, index, event), "Finding the state at an event")
+        if session.pages is not None and session.pages.history is not None:
+            self._tasks.spawn(self._compute_past(session, session.pages, index, event), "Finding the state at an event")
 
     @property
     def _compared(self) -> int | None:

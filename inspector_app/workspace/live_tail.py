@@ -156,7 +156,7 @@ class LiveTail(QObject):
         if session is None or thread_of is None:
             return
         events, count = session.events, len(session.events)
-        ids = [event.id for event in events.in_memory] if session.long is None else events.last_ids(LAST_IDS)
+        ids = [event.id for event in events.in_memory] if session.pages is None else events.last_ids(LAST_IDS)
         self._following = Subscription(session.address.key, ids, count)
         thread_of.follow(self._following)
 

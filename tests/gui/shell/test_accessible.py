@@ -8,8 +8,8 @@ from inspector_app.databases.database_page import DatabasePage
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_pane import SessionsPane
-from inspector_app.stream.event_list_model import EventListModel
 from inspector_app.stream.event_stream import EventStreamView
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets.text_dialog import TextDialog
 
 CONTROLS = (QAbstractButton, QAbstractItemView, QLineEdit, QPlainTextEdit, QTabWidget, QTextBrowser)
@@ -24,7 +24,7 @@ def made_by_qt(widget: QWidget) -> bool:
 
 
 def test_every_control_has_a_name(qtbot) -> None:
-    for made in (EventStreamView(EventListModel()), EventDetail(), SessionsPane(SessionTreeModel()), TextDialog("t", "x"), DatabasePage()):
+    for made in (EventStreamView(EventTableModel()), EventDetail(), SessionsPane(SessionTreeModel()), TextDialog("t", "x"), DatabasePage()):
         qtbot.addWidget(made)
         nameless = [
             (type(control).__name__, control.objectName(), control.accessibleName())

@@ -14,7 +14,7 @@ from inspector_app.running.breakpoints_pane import BreakpointRow
 from inspector_app.running.pending_pane import PendingRow
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.workbench import Workbench
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets import theme
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
@@ -27,7 +27,7 @@ FORM_NEEDS = 130
 
 @pytest.fixture
 def bench(qtbot: QtBot) -> Workbench:
-    bench = Workbench(EventListModel(), SessionTreeModel())
+    bench = Workbench(EventTableModel(), SessionTreeModel())
     qtbot.addWidget(bench)
     bench.resize(1280, 740)
     bench.arrange(None)

@@ -8,7 +8,7 @@ from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed, SessionDocument
 from inspector_app.documents.session_events import SessionEvents
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from runtime.events import Event
 from runtime.sessions.session import SessionKey
 
@@ -20,14 +20,14 @@ def document_of(events: SessionEvents, groups: InvocationGroups | None = None) -
     return SessionDocument(ADDRESS, events, groups=groups)
 
 
-def show(model: EventListModel, events: Sequence[Event]) -> SessionDocument:
+def show(model: EventTableModel, events: Sequence[Event]) -> SessionDocument:
     """Display a session with these events."""
     document = document_of(SessionEvents(events))
     model.set_document(document)
     return document
 
 
-def append(model: EventListModel, events: Sequence[Event]) -> None:
+def append(model: EventTableModel, events: Sequence[Event]) -> None:
     """Commit events to the displayed session; partial ones are only streamed."""
     if model.document is None:
         show(model, [])

@@ -6,15 +6,15 @@ import pytest
 from google.genai import types
 from PySide6.QtTest import QAbstractItemModelTester
 
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from runtime.events import Event
 from tests.gui.events import partial, said
 from tests.gui.stream.documents import append, show
 
 
 @pytest.fixture
-def model(qtbot) -> EventListModel:
-    made = EventListModel()
+def model(qtbot) -> EventTableModel:
+    made = EventTableModel()
     made.tester = QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Warning)
     return made
 
@@ -24,11 +24,11 @@ def calling(*ids: str, invocation: str = "e-1") -> Event:
     return Event(author="root", invocation_id=invocation, content=types.Content(role="model", parts=calls))
 
 
-def rows(model: EventListModel) -> list[str]:
+def rows(model: EventTableModel) -> list[str]:
     return [f"{shown.kind[:5]} {shown.number} {shown.summary}" for shown in map(model.stream_row, range(model.rowCount()))]
 
 
-def check_places(model: EventListModel) -> None:
+def check_places(model: EventTableModel) -> None:
     """What is asked for by row and by index is the same."""
     for row in range(model.rowCount()):
         index = model.index_at(row)
@@ -39,7 +39,7 @@ def check_places(model: EventListModel) -> None:
     assert all(model.row_of_index(index) is not None for index in range(model.event_count))
 
 
-def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: EventListModel) -> None:
+def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: EventTableModel) -> None:
     show(model, [said("go", author="user"), calling("a", "b"), said("meanwhile", author="other")])
     for text, call in (("b 1", "b"), ("a 1", "a"), ("b 2", "b")):
         model.add_tool_agent_event(said(text, author="helper"), (call,))
@@ -55,7 +55,7 @@ def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: Event
     assert [shown.number for shown in map(model.stream_row, range(model.rowCount())) if shown.kind == "event"] == ["1", "2", "3", "4", "5"]
 
 
-def test_calls_inside_calls_are_deeper(model: EventListModel) -> None:
+def test_calls_inside_calls_are_deeper(model: EventTableModel) -> None:
     show(model, [calling("a")])
     inside = calling("deep")
     model.add_tool_agent_event(inside, ("a",))
@@ -64,7 +64,7 @@ def test_calls_inside_calls_are_deeper(model: EventListModel) -> None:
     check_places(model)
 
 
-def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventListModel) -> None:
+def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventTableModel) -> None:
     show(model, [calling("a")])
     event = said("x", author="helper")
     for _ in range(2):
@@ -74,7 +74,7 @@ def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventList
     assert model.rowCount() == 4
 
 
-def test_headers_fold_one_by_one_and_with_their_invocation(model: EventListModel) -> None:
+def test_headers_fold_one_by_one_and_with_their_invocation(model: EventTableModel) -> None:
     show(model, [calling("a"), said("later"), calling("b", invocation="e-2")])
     for number in range(3):
         model.add_tool_agent_event(said(f"a{number}", author="helper"), ("a",))
@@ -98,7 +98,7 @@ def test_headers_fold_one_by_one_and_with_their_invocation(model: EventListModel
     check_places(model)
 
 
-def test_a_filter_shows_stored_events_only(model: EventListModel) -> None:
+def test_a_filter_shows_stored_events_only(model: EventTableModel) -> None:
     show(model, [calling("a"), said("later")])
     model.add_tool_agent_event(said("first", author="helper"), ("a",))
     model.set_filter(lambda event: event.author == "helper")
@@ -113,7 +113,7 @@ def test_a_filter_shows_stored_events_only(model: EventListModel) -> None:
     assert model.row_of_tool_agent_event(second.id) == 4
 
 
-def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventListModel) -> None:
+def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventTableModel) -> None:
     show(model, [calling("a")])
     model.add_tool_agent_event(partial("Once"), ("a",))
     assert rows(model)[-1].startswith("strea")
@@ -121,7 +121,7 @@ def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventListModel) -
     assert [row[:5] for row in rows(model)] == ["invoc", "event", "tool ", "tool "]
 
 
-def test_the_held_row_is_marked(model: EventListModel) -> None:
+def test_the_held_row_is_marked(model: EventTableModel) -> None:
     show(model, [calling("a")])
     event = said("x", author="helper")
     model.add_tool_agent_event(event, ("a",))

@@ -197,7 +197,7 @@ def test_a_long_session_shows_its_files(
     settle(inspector, qtbot)
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     assert at_each_event() == whole
-    assert inspector.current.session is not None and inspector.current.session.long is not None
+    assert inspector.current.session is not None and inspector.current.session.pages is not None
 
 
 MEMORY_AGENT = """

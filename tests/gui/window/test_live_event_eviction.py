@@ -91,7 +91,7 @@ def growing(
     if request.param == "opened as a long one":
         monkeypatch.setattr("inspector_app.documents.sources.LONG", 100)
     opened(tmp_path / "grows.db")
-    assert (inspector.current.session.long is not None) == (request.param == "opened as a long one")
+    assert (inspector.current.session.pages is not None) == (request.param == "opened as a long one")
     return inspector
 
 
@@ -118,8 +118,8 @@ def test_events_in_memory_stay_bounded_without_duplicates_or_gaps(growing: Inspe
     for _ in range(4):
         grow(growing, writer, qtbot, 300)
         assert len(session.events.in_memory) < KEPT + 2 * STEP
-    assert session.long is not None
-    assert session.long.history is session.past
+    assert session.pages is not None
+    assert session.pages.history is session.past
     assert len(session.past) == len(session.events) == writer.count
     assert len(session.past._checkpoints.steps._parts[1]) == len(session.events.in_memory)
     assert ids(growing, qtbot) == writer.ids
@@ -161,7 +161,7 @@ def test_an_evicted_event_is_shown_with_its_detail_and_state(growing: Inspector,
 def test_an_evicted_event_has_its_files_and_its_conversation(growing: Inspector, writer: Writer, qtbot: QtBot) -> None:
     writer.write_file("plan.txt", 2)
     grow(growing, writer, qtbot, 900)
-    assert growing.current.session.long is not None
+    assert growing.current.session.pages is not None
     bench, old = growing.window.workbench, BEFORE + 111
     bench.stream.select_event(old)
     idle(growing, qtbot)

@@ -51,7 +51,7 @@ def test_events_are_read_where_they_are_displayed(shown: Inspector, qtbot: QtBot
     events, stream = shown.controller.events, shown.window.workbench.stream
     assert events.event_count == COUNT
     assert shown.cursor.event_index == COUNT - 1
-    assert shown.current.session.long is not None
+    assert shown.current.session.pages is not None
     assert not shown.current.session.events.is_cached(1_000)
     stream.select_event(1_000)
     idle(shown, qtbot)
@@ -145,9 +145,9 @@ def test_a_short_session_of_a_large_file_is_read_in_pages(
     write_many_sessions(file, 3, 4, 200)
     opened(file)
     session = inspector.current.session
-    assert session.long is not None and len(session.events) == 4
+    assert session.pages is not None and len(session.events) == 4
     assert inspector.controller.events.event_count == 4
-    assert session.long.history is not None
+    assert session.pages.history is not None
 
 
 def test_many_events_are_followed_with_one_selection(shown: Inspector, qtbot: QtBot) -> None:
@@ -212,12 +212,12 @@ def test_a_long_database_is_shown_before_its_events_are_counted(
 ) -> None:
     seen: list[tuple[int | None, bool]] = []
     inspector.current.session_loaded.connect(
-        lambda session: seen.append((inspector.catalog.sessions(str(long_db))[0].event_count, session.long.is_confirmed))
+        lambda session: seen.append((inspector.catalog.sessions(str(long_db))[0].event_count, session.pages.is_confirmed))
     )
     opened(long_db)
     idle(inspector, qtbot)
     assert seen == [(None, False)]
-    assert inspector.current.session.long.is_confirmed
+    assert inspector.current.session.pages.is_confirmed
     assert counts_in_list(inspector) == [COUNT]
     assert inspector.controller.events.event_count == COUNT
     sessions = inspector.window.workbench.sessions

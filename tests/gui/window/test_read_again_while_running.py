@@ -94,7 +94,7 @@ def test_a_long_session_read_again_during_a_run_duplicates_no_event(
     again = story.tasks.spawn(story.current.load_session(address, assume=False), "Reading again")
     stored = ids_after_steps(story, source, again, begun, gate, qtbot)
     session = story.current.session
-    assert session is not None and session.long is not None
+    assert session is not None and session.pages is not None
     assert len(session.events) == len(stored)
     assert shown(story) == stored
     story.run.stop()

@@ -209,7 +209,7 @@ def test_the_preflight_of_a_long_session_lists_lost_temp_keys(
 ) -> None:
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     story: Inspector = request.getfixturevalue("story")
-    assert story.current.session is not None and story.current.session.long is not None
+    assert story.current.session is not None and story.current.session.pages is not None
     story.window.commands.resume.trigger()
     assert any("temp:growth" in line.text and "Lost" in line.text for line in read_preflight(story, qtbot).lines)
 

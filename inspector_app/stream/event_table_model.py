@@ -31,7 +31,7 @@ _ENABLED = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
 _SELECTABLE = _ENABLED | Qt.ItemFlag.ItemIsSelectable
 
 
-class EventListModel(QAbstractTableModel):
+class EventTableModel(QAbstractTableModel):
     """Adapts a session document to Qt. The document notifies the model, which tells Qt which rows come, change and go.
 
     An *index* is an event's place in the session, from 0; a *position* its place among those that pass the filter; a *row* is a line of

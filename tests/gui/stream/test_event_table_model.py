@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
 from inspector_app.stream.event_cells import Column
-from inspector_app.stream.event_list_model import EventListModel
+from inspector_app.stream.event_table_model import EventTableModel
 from runtime.events import Event
 from runtime.events.marks import RESUMED
 from tests.gui.events import changed, partial, said, turns
@@ -17,17 +17,17 @@ from tests.gui.stream.stream_rows import rows
 
 
 @pytest.fixture
-def model(qtbot) -> EventListModel:
-    made = EventListModel()
+def model(qtbot) -> EventTableModel:
+    made = EventTableModel()
     made.tester = QAbstractItemModelTester(made, QAbstractItemModelTester.FailureReportingMode.Warning)
     return made
 
 
-def text(model: EventListModel, row: int, column: Column) -> str:
+def text(model: EventTableModel, row: int, column: Column) -> str:
     return model.data(model.index(row, column))
 
 
-def test_events_stand_under_their_invocation(model: EventListModel) -> None:
+def test_events_stand_under_their_invocation(model: EventTableModel) -> None:
     show(model, turns(6, per_invocation=4))
     assert rows(model) == [
         "invocation: invocation e-0",
@@ -44,7 +44,7 @@ def test_events_stand_under_their_invocation(model: EventListModel) -> None:
     assert model.row_of("no such id") is None
 
 
-def test_cells_of_a_row(model: EventListModel) -> None:
+def test_cells_of_a_row(model: EventTableModel) -> None:
     event = changed({"total": 1, "user:tier": "gold"}, author="order_desk")
     event.usage_metadata = types.GenerateContentResponseUsageMetadata(total_token_count=1234)
     show(model, [event])
@@ -59,7 +59,7 @@ def test_cells_of_a_row(model: EventListModel) -> None:
     assert text(model, 1, Column.DELTA) == "Δ3"
 
 
-def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventListModel) -> None:
+def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventTableModel) -> None:
     event = changed({})
     show(model, [event])
     assert text(model, 1, Column.EVENT) == "no content and no change"
@@ -68,7 +68,7 @@ def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventListMod
     assert text(model, 1, Column.EVENT) == "changed for this run only, in temp:"
 
 
-def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventListModel) -> None:
+def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventTableModel) -> None:
     fork, left, right, joined = "fan", "fan.left", "fan.right", None
     branches = ((fork, 0), (left, 1), (right, 3), (left, 4), (right, 9), (joined, 12))
     events = [said("x", branch=branch, number=number) for branch, number in branches]
@@ -80,7 +80,7 @@ def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventLis
     assert "3.0 s after the event that it followed" in tooltip
 
 
-def test_a_header_tells_status_count_time_and_tokens(model: EventListModel) -> None:
+def test_a_header_tells_status_count_time_and_tokens(model: EventTableModel) -> None:
     show(model, turns(4))
     model.document.set_statuses({"e-0": "paused"})
     assert text(model, 0, Column.EVENT) == "invocation e-0   paused   4 events   3.0 s"
@@ -88,19 +88,19 @@ def test_a_header_tells_status_count_time_and_tokens(model: EventListModel) -> N
     assert model.stream_row(0).event_kind == "finished"
 
 
-def test_a_resumed_invocation_goes_on_in_a_group_of_its_own(model: EventListModel) -> None:
+def test_a_resumed_invocation_goes_on_in_a_group_of_its_own(model: EventTableModel) -> None:
     show(model, [said("a", invocation="x"), said("b", invocation="y"), said("c", invocation="x")])
     assert rows(model)[4] == "invocation: invocation x continued"
 
 
-def test_appending_continues_the_last_group_and_opens_others(model: EventListModel) -> None:
+def test_appending_continues_the_last_group_and_opens_others(model: EventTableModel) -> None:
     events = turns(11, per_invocation=4)
     show(model, events[:2])
     counted = []
     model.events_appended.connect(counted.append)
     append(model, events[2:3])
     append(model, events[3:])
-    whole = EventListModel()
+    whole = EventTableModel()
     show(whole, events)
     assert rows(model) == rows(whole)
     assert counted == [1, 8]
@@ -108,7 +108,7 @@ def test_appending_continues_the_last_group_and_opens_others(model: EventListMod
 
 
 @pytest.mark.rule("E6")
-def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventListModel) -> None:
+def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventTableModel) -> None:
     show(model, [said("go", author="user")])
     inserted, removed = [], []
     model.rowsInserted.connect(lambda *_: inserted.append(1))
@@ -126,7 +126,7 @@ def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventList
 
 
 @pytest.mark.rule("E6")
-def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: EventListModel) -> None:
+def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: EventTableModel) -> None:
     for piece in ("One", "One two", "One two three", " four"):
         model.show_partial(partial(piece))
     assert rows(model) == ["streaming: One two three four"]
@@ -135,7 +135,7 @@ def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: Event
     assert grown.content.parts[0].text == "One two three four"
 
 
-def test_thought_and_text_grow_apart(model: EventListModel) -> None:
+def test_thought_and_text_grow_apart(model: EventTableModel) -> None:
     thought = partial("")
     thought.content.parts = [types.Part(text="let me see", thought=True)]
     append(model, [thought])
@@ -144,7 +144,7 @@ def test_thought_and_text_grow_apart(model: EventListModel) -> None:
     assert rows(model) == ["streaming: Yes"]
 
 
-def test_parallel_agents_stream_each_in_a_row(model: EventListModel) -> None:
+def test_parallel_agents_stream_each_in_a_row(model: EventTableModel) -> None:
     show(model, [said("go", author="user")])
     append(model, [partial("a1", author="a"), partial("b1", author="b"), partial("a2", author="a")])
     assert rows(model)[2:] == ["streaming: a1a2", "streaming: b1"]
@@ -154,7 +154,7 @@ def test_parallel_agents_stream_each_in_a_row(model: EventListModel) -> None:
     assert rows(model)[2:] == ["event: B"]
 
 
-def test_the_waiting_row_stays_last(model: EventListModel) -> None:
+def test_the_waiting_row_stays_last(model: EventTableModel) -> None:
     show(model, turns(1))
     model.set_waiting("waiting: held before pay", "writer")
     append(model, [partial("x")])
@@ -168,7 +168,7 @@ def test_the_waiting_row_stays_last(model: EventListModel) -> None:
     assert rows(model)[-1] != "waiting: waiting: other"
 
 
-def test_groups_fold_in_the_model(model: EventListModel) -> None:
+def test_groups_fold_in_the_model(model: EventTableModel) -> None:
     show(model, turns(8))
     model.set_folded(0, True)
     assert [model.index_at(row) for row in range(model.rowCount())] == [None, None, 4, 5, 6, 7]
@@ -189,7 +189,7 @@ def test_groups_fold_in_the_model(model: EventListModel) -> None:
     assert model.rowCount() == 3
 
 
-def test_the_held_event_is_marked_once(model: EventListModel) -> None:
+def test_the_held_event_is_marked_once(model: EventTableModel) -> None:
     show(model, turns(3))
     for index in (0, 2):
         model.set_held(model.committed(index).id)
@@ -199,20 +199,20 @@ def test_the_held_event_is_marked_once(model: EventListModel) -> None:
     assert not model.stream_row(3).held
 
 
-def test_agents_get_colours_in_the_order_they_speak_and_the_user_has_its_own(model: EventListModel) -> None:
+def test_agents_get_colours_in_the_order_they_speak_and_the_user_has_its_own(model: EventTableModel) -> None:
     show(model, [said("x", author=author) for author in ("user", "desk", "pricing", "desk")])
     assert [model.stream_row(row).author_role for row in range(1, 5)] == ["author0", "author1", "author2", "author1"]
     assert model.authors == ["desk", "pricing"]
 
 
-def test_tooltips_never_carry_markup(model: EventListModel) -> None:
+def test_tooltips_never_carry_markup(model: EventTableModel) -> None:
     show(model, [said('<img src="file:///dev/zero">')])
     for column in Column:
         tip = model.data(model.index(1, column), Qt.ItemDataRole.ToolTipRole)
         assert tip is None or "<img" not in tip
 
 
-def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventListModel) -> None:
+def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventTableModel) -> None:
     chance = random.Random(7)
     show(model, turns(3))
     for step in range(120):
@@ -240,7 +240,7 @@ def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventListModel)
     assert events == [model.committed(index) for index in range(model.event_count)]
 
 
-def test_a_text_of_many_pieces_is_kept_whole_and_its_row_is_short(model: EventListModel) -> None:
+def test_a_text_of_many_pieces_is_kept_whole_and_its_row_is_short(model: EventTableModel) -> None:
     pieces = [f"{number} " for number in range(3_000)]
     for piece in pieces:
         model.show_partial(partial(piece))

@@ -38,11 +38,11 @@ class _Compared:
 
 
 class CompareController(QObject):
-    """Asks which session to compare with, and shows both.
+    """Asks for a second session and shows the comparison.
 
     Signals:
-        opened: the page has a comparison to show.
-        closed: the user is done with the page.
+        opened: the page displays a comparison.
+        closed: the user closed the page.
 
     Args:
         cursor: the selected session, compared with another one.
@@ -117,7 +117,7 @@ class CompareController(QObject):
             self._messages.info("There is no other session: open another database, or fork this session.")
             return
         of_all = (
-            "" if len(newest) < MOST_OFFERED else f" one of the {MOST_OFFERED:,} newest (any other: by its menu in the list of sessions)"
+            "" if len(newest) < MOST_OFFERED else f" one of the {MOST_OFFERED:,} newest sessions (for others, use the session list's menu)"
         )
         picker = SessionPicker(f"Compare {self._name(here)} with{of_all}", pickable, self._page.window())
         picker.picked.connect(self._on_picked)
@@ -128,7 +128,13 @@ class CompareController(QObject):
             self.compare(self._cursor.session, address)
 
     def compare_session(self, database: str, key: SessionKey, other: SessionKey | None) -> None:
-        """Compare a session with another one of its database, such as its parent; None: with the selected one."""
+        """Compare a session with another one of its database.
+
+        Args:
+            database: the database of both sessions.
+            key: the session.
+            other: the other session, such as the parent of a fork; None compares with the selected session.
+        """
         address = SessionAddress(database, key)
         if other is not None:
             self.compare(SessionAddress(database, other), address)

@@ -1,4 +1,4 @@
-"""Forks: a new session from the displayed one's past, plain, with an edited message, or re-run from the recording."""
+"""Forks of the displayed session: unchanged, with an edited message, or re-run from the recording."""
 
 from __future__ import annotations
 
@@ -52,32 +52,32 @@ class _Asked:
 
 
 class ForkController(QObject):
-    """Makes forks.
+    """Creates forks of the displayed session.
 
     Attributes:
         is_drafting: whether the next message begins a fork.
 
     Signals:
-        asked: the card asks what to do; other offers are out of place.
+        asked: the card was shown; other offers should be hidden.
         cancelled: the card was closed without a choice.
-        draft_begun(str): the message of a fork is to be edited and sent.
-        draft_cancelled: the message is no longer to be sent.
+        draft_begun(str): the user is to edit and send this message, which begins the fork.
+        draft_cancelled: the user cancelled the draft.
         draft_dropped(str): another session was selected; the message is obsolete unless it was edited.
         drafting_changed: `is_drafting` changed.
 
     Args:
         cursor: the selected event, and the selection of a new fork.
         agents: the loaded agent, which re-runs need.
-        databases: where forks are made.
-        catalog: receives where forks come from.
+        databases: the open databases; a fork's database is opened.
+        catalog: receives the origin of forks.
         current: the displayed session.
-        run: re-runs, and runs what follows an edited message.
+        run: re-runs invocations and sends edited messages.
         tasks: runs the forking.
         messages: receives notes and divergences.
         commands: the menu's commands.
         card: asks what to do.
         override_card: edits an answer or result.
-        hint: says that the next message begins a fork.
+        hint: shows that the next message begins a fork.
     """
 
     asked = Signal()
@@ -150,7 +150,7 @@ class ForkController(QObject):
         session = self._current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and event is not None:
-            self._tasks.spawn(self._ask(session, index, event), "Looking at what forking will do")
+            self._tasks.spawn(self._ask(session, index, event), "Planning a fork")
 
     def take_message(self, text: str, paused: bool) -> bool:
         """Fork and send a message there, if a fork is being drafted.
@@ -182,7 +182,7 @@ class ForkController(QObject):
         root = loaded.app.root_agent if loaded is not None and loaded.name == session.address.key.app_name else None
         saved = saved_by(recording, root) if recording is not None else None
         blocked = self._run.blocked("fork")
-        # An event that the user committed is not repeated.
+        # A re-run does not repeat events that the user committed.
         part = overridable_part(event) if recording is not None and recording.last.id == event.id else None
         self._asked = _Asked(session, index, event, recording)
         self.asked.emit()
@@ -195,8 +195,8 @@ class ForkController(QObject):
 
     def _where(self, source: Source) -> str:
         if source.writing_allowed:
-            return f"The fork is made in {source.title}."
-        return f"{source.title} is read only: the fork is made in {_forks_file(source).name}, beside it."
+            return f"The fork is created in {source.title}."
+        return f"{source.title} is read only, so the fork is created in {_forks_file(source).name}."
 
     def _on_fork(self) -> None:
         index = self._cursor.event_index
@@ -220,8 +220,8 @@ class ForkController(QObject):
         """Fork a session and select the fork.
 
         Args:
-            session: the session.
-            cut: where to fork it.
+            session: the session to fork.
+            cut: where the fork ends.
 
         Raises:
             KnownError: it cannot be forked; the text says why.
@@ -250,7 +250,7 @@ class ForkController(QObject):
         assert asked.recording is not None
         self.draft_begun.emit(text_of(asked.recording.messages[0]))
         name = asked.session.address.key.session_id
-        self._hint.suggest(visible(f"Edit the message and send it: it begins a fork of {name}."), "Cancel", "code-branch", "accent")
+        self._hint.suggest(visible(f"Edit and send the message. It begins a fork of {name}."), "Cancel", "code-branch", "accent")
         self._set_draft(asked)
 
     def _on_draft_cancelled(self) -> None:
@@ -266,7 +266,7 @@ class ForkController(QObject):
     # re-running
 
     def _ask_for_override(self, asked: _Asked) -> None:
-        """Ask for another answer or result at the event."""
+        """Ask for a replacement of the event's answer or result."""
         recording, event = asked.recording, asked.event
         assert recording is not None
         self._overriding = asked
@@ -279,9 +279,9 @@ class ForkController(QObject):
 
         what = f"{event.author}'s answer" if overridable_part(event) == "answer" else f"the result of {_tools(event)}"
         self._override_card.ask(
-            f"What if {what} at event {asked.index + 1:,} had been another one?",
-            "Write it here. A fork is made in which the run is made again: answered from the recording up to here, with this in its place,"
-            " and live from then on.",
+            f"Replace {what} at event {asked.index + 1:,}",
+            "The run is repeated in a fork: it is answered from the recording up to this event, gets your replacement here,"
+            " and continues live.",
             overridable_text(event),
             read,
         )
@@ -310,7 +310,7 @@ class ForkController(QObject):
             return
         replay = rerun.replay
         saved = Saved(replay.model_calls, replay.tool_calls)
-        self._messages.info(f"Run again: {saved} came from the recording and were not made again.")
+        self._messages.info(f"Re-run finished: {saved} were answered from the recording.")
         for sentence in replay.divergences:
             self._messages.warning(sentence)
 
@@ -339,7 +339,7 @@ def _tools(event: Event) -> str:
 
 
 def _forks_file(source: Source) -> Path:
-    """Return where forks of a read-only database are made: beside it, or in our data folder where that folder is read only."""
+    """Return the file for forks of a read-only database: next to it, or in the data folder if its folder is not writable."""
     file = Path(source.target) if source.can_copy else data_folder() / f"{source.title}.db"
     folder = file.parent if os.access(file.parent, os.W_OK) else data_folder()
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The origin of a displayed fork: which session it comes from, and what was changed."""
+"""The origin of a displayed fork: its parent session and what was changed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from inspector_app.workspace.session_catalog import SessionCatalog
 
 
 class ForkOriginController(QObject):
-    """Fills the line above a fork's events.
+    """Fills the hint above a fork's events.
 
     Args:
         cursor: the selected session.
         databases: open the parent's database.
         catalog: knows the forks.
-        compare: puts the fork beside its parent.
+        compare: compares the fork with its parent.
         tasks: opens databases.
-        hint: the line to fill.
+        hint: the hint to fill.
     """
 
     def __init__(

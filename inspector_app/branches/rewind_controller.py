@@ -1,4 +1,4 @@
-"""Rewind: shows what it takes back and what it cannot, and offers a fork instead."""
+"""Rewind: shows what it undoes and what it cannot undo, and offers a fork instead."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ FORK, REWIND = "fork", "rewind"
 
 
 class RewindController(QObject):
-    """Asks before an invocation and all after it are taken back.
+    """Plans a rewind and asks before it is committed.
 
     Attributes:
-        plan: the plan shown; None once it no longer holds.
+        plan: the displayed plan; None once it is outdated.
 
     Signals:
-        asked: the card asks what to do; other offers are out of place.
+        asked: the card was shown; other offers should be hidden.
         cancelled: the card was closed without a choice.
 
     Args:
         cursor: the selected event.
         current: the displayed session.
-        forks: makes the fork that is offered instead.
-        commits: commits the rewind, and knows whether that is possible now.
+        forks: creates the fork that is offered instead.
+        commits: commits the rewind, and reports whether it is possible.
         tasks: runs planning and rewinding.
         messages: receives the outcome.
         commands: the menu's commands.
@@ -86,7 +86,7 @@ class RewindController(QObject):
         session = self._current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and event is not None:
-            self._tasks.spawn(self._ask(session, event.invocation_id), "Looking at what rewinding will do")
+            self._tasks.spawn(self._ask(session, event.invocation_id), "Planning a rewind")
 
     def _on_rewind(self) -> None:
         if self._cursor.event_index is not None:

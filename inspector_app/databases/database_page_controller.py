@@ -1,4 +1,4 @@
-"""The contents of a database beside its sessions: user and app state, and its tables as plain rows."""
+"""The contents of a database besides its sessions: user and app state, and its tables as plain rows."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class DatabasePageController(QObject):
     """Fills the page of the database or app that was chosen in the session list.
 
     Signals:
-        opened: the page is to be shown.
-        closed: the events are to be shown again.
-        left: the same, as the user closed the page.
+        opened: the page should be displayed.
+        closed: the events should be displayed again.
+        left: the user closed the page; the events should be displayed again.
 
     Args:
         cursor: the selected session, whose database is inspected.
@@ -88,11 +88,11 @@ class DatabasePageController(QObject):
         self._tables.close()
 
     def show_row(self, target: str, path: tuple[str, ...]) -> None:
-        """Show what belongs to a row of the session list: a database, app or user. A session's row closes the page.
+        """Show the database, app or user of a row of the session list. A session's row closes the page.
 
         Args:
             target: the database.
-            path: the names of app, user and session, as far as the row has them.
+            path: the names of app, user and session that the row has.
         """
         source = self._databases.source(target)
         if len(path) > 2 or source is None:
@@ -104,7 +104,7 @@ class DatabasePageController(QObject):
         selected = self._cursor.session
         source = self._databases.source(selected.database) if selected is not None else next(iter(self._databases.sources), None)
         if source is None:
-            self._messages.info("Open a database first: what it holds can be looked at then.")
+            self._messages.info("Open a database first to inspect its contents.")
             return
         self._show(source, SharedScope(selected.key.app_name, selected.key.user_id) if selected is not None else None)
         self._page.state.scopes.setFocus()

@@ -15,10 +15,10 @@ from inspector_app.workspace.messages import MessageBus
 
 
 class ForeignDatabaseController(QObject):
-    """Fills the page of one such file at a time.
+    """Fills the page with the tables of one file at a time.
 
     Signals:
-        opened: the page is to be shown.
+        opened: the page should be displayed.
         left: the user closed the page.
 
     Args:
@@ -26,7 +26,7 @@ class ForeignDatabaseController(QObject):
         messages: receives problems.
         commands: the menu's commands.
         page: the page to fill.
-        open_paths: opens a file again; it may hold sessions by now.
+        open_paths: opens a file again, which may have sessions by now.
     """
 
     opened = Signal()
@@ -65,7 +65,7 @@ class ForeignDatabaseController(QObject):
 
         Args:
             path: the file.
-            text: why it is no session database.
+            text: why it is not a session database.
         """
         self._page.show_text(f"{text} Its tables are shown, read only.")
         if Path(path) == self._file and self._is_shown:

@@ -1,4 +1,4 @@
-"""Any table of an open database file as plain rows, read on a thread of its own."""
+"""The tables of an open database file as plain rows, read on their own thread."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from runtime.storage.reading.raw_tables import MOST_COUNTED, Direction, RawPage,
 
 T = TypeVar("T")
 SHOWN_AS_SESSIONS = {"sessions", "events", "app_states", "user_states", "adk_internal_metadata"}
-_HEX_LINE = 16
-_MOST_HEX = 64 * 1024
-"""Bytes of a BLOB that are written out."""
+_HEX_LINE = 16  # bytes of a BLOB on a line
+_MOST_HEX = 64 * 1024  # bytes of a BLOB that are displayed
 
 
 class RawTablesController(QObject):
     """Fills the pane of tables.
 
     Args:
-        pane: its view.
-        messages, tasks: of the window.
-        holds_sessions: whether some of the tables are shown as sessions, too.
+        pane: the pane to fill.
+        messages: receives why a value cannot be read.
+        tasks: runs the reading.
+        holds_sessions: whether the file's sessions are also displayed as such.
     """
 
     def __init__(
@@ -52,29 +52,29 @@ class RawTablesController(QObject):
         pane.value_asked.connect(self._on_value_asked)
 
     def set_file(self, file: Path | None) -> None:
-        """Show another file's tables, once they are looked at; None: what is open is no file."""
+        """Choose the file whose tables `show` reads; None if the database is not a file."""
         self.close()
         self._file, self._tables, self._page = file, [], None
         self._pane.set_tables([])
         if file is None:
-            self._pane.say("These sessions are in no file", "The tables of a server are looked at with its own tools, such as psql.")
+            self._pane.say("These sessions are not in a file", "To read the tables of a server, use its own tools, such as psql.")
         else:
             self._pane.say("Reading the tables…")
 
     def show(self) -> None:
-        """The tables are looked at: read what is there."""
+        """Read the file's tables, unless they are already read."""
         if self._file is not None and self._raw is None:
             self._raw = RawTables(self._file)
             self._worker = Worker(f"tables of {self._file}")
             self.read_again()
 
     def read_again(self) -> None:
-        """List the tables anew, and show the chosen one's first page."""
+        """List the tables again, and show the first page of the selected one."""
         if self._raw is not None:
             self._tasks.spawn(self._read_tables(self._raw), "Reading the tables")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Release the file."""
         if self._worker is not None and self._raw is not None:
             self._worker.close(self._raw.close)
         self._worker = self._raw = None
@@ -110,7 +110,14 @@ class RawTablesController(QObject):
             TextDialog(visible(f"{page.table.name}.{name}, row {page.places[row]:,}"), _text(value), self._pane).open()
 
     async def _ask(self, raw: RawTables, work: Callable[..., T], *args: Any, inline: bool = True) -> T | None:
-        """Return an answer, if it is still wanted; what stands in its way is said where the rows would be, or as a message."""
+        """Return the result of `work` on the worker thread; None if it failed, or if another file was chosen meanwhile.
+
+        Args:
+            raw: the tables that `work` reads.
+            work: called with `args`.
+            args: the arguments.
+            inline: report a failure in the pane, in place of the rows; otherwise as a message.
+        """
         if raw is not self._raw or self._worker is None:
             return None
         try:
@@ -125,8 +132,8 @@ class RawTablesController(QObject):
 
     def _note(self, table: RawTable) -> str:
         known = self._holds_sessions and (table.name in SHOWN_AS_SESSIONS or table.name.startswith("inspector_"))
-        what = "Shown as sessions, events and state, too." if known else "Not interpreted: shown only here."
-        return f"{what}\n{table.left_out:,} more columns are left out." if table.left_out else what
+        what = "Also shown as sessions, events and state." if known else "Not interpreted: shown only here."
+        return f"{what}\n{table.left_out:,} more columns are not shown." if table.left_out else what
 
     def _on_table_chosen(self, row: int) -> None:
         if self._raw is not None and row < len(self._tables):
@@ -157,7 +164,7 @@ def _place(page: RawPage, rows: Sequence[int]) -> str:
 
 
 def _text(value: RawValue) -> str:
-    """Return a value whole; of a BLOB its bytes, never what they might stand for."""
+    """Return a whole value as text; a BLOB as a hex dump, without decoding it."""
     if value.kind == "null":
         return "NULL"
     if value.kind != "blob":

@@ -15,13 +15,13 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 
 
 class ArtifactController(QObject):
-    """Opens a saved file in a dialog, or reports where it should be.
+    """Opens a saved file in a dialog, or reports where it was expected.
 
     Args:
         current: the displayed session.
         tasks: runs the loading.
         messages: receives why a file cannot be shown.
-        detail: has the buttons.
+        detail: the view with the files' buttons.
     """
 
     def __init__(self, current: CurrentSession, tasks: Tasks, messages: MessageBus, detail: EventDetail) -> None:
@@ -44,6 +44,8 @@ class ArtifactController(QObject):
         )
         if part is None:
             where = f"in {files.root_dir}" if isinstance(files, FileArtifactService) else "here"
-            self._messages.info(f"There is no version {version} of {visible(name[:100])} {where}: it was removed, or is with its agent.")
+            self._messages.info(
+                f"Version {version} of {visible(name[:100])} is not {where}: it was deleted, or its agent stores it elsewhere."
+            )
             return
         artifact_dialog(name, version, part, self._detail).open()

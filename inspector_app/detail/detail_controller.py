@@ -59,5 +59,5 @@ class DetailController(QObject):
 
     def _on_past_progress(self, read: int, count: int) -> None:
         self._detail.state.set_empty_text(
-            f"Reading the past: {read / max(count, 1):.0%}", "The state after any event is known once every change has been read."
+            f"Reading the past: {read / max(count, 1):.0%}", "The state after an event is shown once all changes have been read."
         )

@@ -23,8 +23,8 @@ class RequestController(QObject):
     Args:
         recorder: the requests of this window's runs.
         current: the displayed session.
-        tasks: runs what reads a long session.
-        detail: has the tab.
+        tasks: runs the reading of long sessions.
+        detail: the view with the tab.
     """
 
     def __init__(self, recorder: RequestRecorder, current: CurrentSession, tasks: Tasks, detail: EventDetail) -> None:
@@ -48,7 +48,7 @@ class RequestController(QObject):
             return
         if session is not None and session.pages is not None:
             self._detail.request.set_request(request_values(None, event), NOT_RECORDED)
-            self._tasks.spawn(self._read_conversation(session, session.pages, event), "Putting a conversation together")
+            self._tasks.spawn(self._read_conversation(session, session.pages, event), "Reading the conversation")
             return
         index = session.index_of(event.id) if session is not None else None
         self._show(event, session.events.in_memory if session is not None else [], index)
@@ -64,7 +64,7 @@ class RequestController(QObject):
             self._show(event, [*stored, *since], index)
 
     def _show(self, event: Event, events: Sequence[Event], index: int | None) -> None:
-        """Show what is known of an unrecorded request: the answer, and the conversation before it, unless reading that would take long."""
+        """Show the known parts of an unrecorded request: the answer, and the conversation before it unless that is too long to read."""
         if index is not None and index > MAX_PRECEDING:
             self._detail.request.set_request(request_values(None, event), NOT_RECORDED + TOO_MANY_EVENTS)
             return

@@ -11,7 +11,7 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from runtime.events.event import Event
 
-MOST_EVENTS = 3_000  # drawn of one invocation: those around the selected event
+MOST_EVENTS = 3_000  # events of an invocation that are drawn, around the selected one
 _REST_MS = 60  # from a change to drawing it, so that a streaming run is drawn a few times a second
 
 
@@ -21,7 +21,7 @@ class TimelineController(QObject):
     Args:
         cursor: the selected event.
         current: the displayed session.
-        colours: the authors' colours, those of the stream.
+        colours: the authors' colours, shared with the stream.
         view: the view to fill.
     """
 

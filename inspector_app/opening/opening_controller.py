@@ -33,32 +33,32 @@ from runtime.storage.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
-LOADING_MS = 1_000  # after which loading an agent is explained; most agents load faster
-DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")  # of a missing file that is created
+LOADING_MS = 1_000  # until a message explains that an agent is still loading; most agents load faster
+DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")  # a missing file is created only with one of these
 
 
 class OpeningController(QObject):
-    """Opens what the user names, and fills the page that belongs to it: a question or a problem.
+    """Opens the agents and databases that the user names, and fills the trust and problem pages.
 
     Signals:
-        page_requested(QWidget): the welcome, trust or problem page is to be shown.
-        workbench_requested: the workbench is to be shown.
-        engine_changed(str): what runs agents now, or which agent is being loaded; empty: nothing.
+        page_requested(QWidget): the welcome, trust or problem page should be displayed.
+        workbench_requested: the workbench should be displayed.
+        engine_changed(str): the agent with its engine, or the agent being loaded; empty if there is none.
         agent_ready(str, str): an agent was loaded and no session is selected; a title and a hint for the empty stream.
-        foreign_database_found(str, str): a file holds tables but no sessions; its path, and what it is.
+        foreign_database_found(str, str): a file has tables but no sessions; its path and a description.
 
     Args:
         cursor: the selected session.
         agents: loads agents.
         databases: opens databases.
-        current: reads the session that is selected first.
+        current: displays the session that is selected first.
         preferences: remembers recent items.
         tasks: runs the opening.
         messages: receives failures.
         commands: the menu's commands.
         welcome: the start page.
         trust: asks whether to run an agent's code.
-        problem: says why something could not be opened.
+        problem: shows why a path could not be opened.
         database_hint: offers the agent's own database.
     """
 
@@ -124,8 +124,8 @@ class OpeningController(QObject):
         """Open databases first, then agents.
 
         Args:
-            paths: agent folders or files, session databases, URLs of databases. A missing database that is named together with an
-                agent is created for the agent's sessions, as `run --db` does.
+            paths: agent folders or files, session databases, and database URLs. If a database is missing and an agent is also named,
+                the database is created for the agent's sessions, as `run --db` does.
         """
         self._names_several = len(paths) > 1
         agents = [path for path in paths if _is_agent(path)]
@@ -149,11 +149,11 @@ class OpeningController(QObject):
             except KnownError as error:
                 self._on_open_failed(target, error)
                 return False
-            self._messages.info(f"{target} is a new database: sessions that you begin now are kept in it.")
+            self._messages.info(f"{target} is a new database. New sessions are stored in it.")
         return await self._open_database(target, show=show)
 
     def _name_it_has(self, target: str) -> str:
-        """Return the name under which the same file is already open, so that it is listed once; else `target`."""
+        """Return the name under which the same file is already open, so that it is listed once; otherwise `target`."""
         same = (source.target for source in self._databases.sources if _are_one_file(source.target, target))
         return next(same, target)
 
@@ -196,7 +196,7 @@ class OpeningController(QObject):
 
     def open_dropped(self, paths: list[str]) -> None:
         """Open files and folders that were dropped onto the window, in the background."""
-        self._tasks.spawn(self.open_paths(paths), "Opening what was dropped")
+        self._tasks.spawn(self.open_paths(paths), "Opening the dropped files")
 
     def _on_sample_chosen(self, name: str) -> None:
         folder = next(sample.folder for sample in samples() if sample.name == name)
@@ -242,7 +242,7 @@ class OpeningController(QObject):
         self.engine_changed.emit(f"{loaded.name} · {embedded.TITLE}" if loaded is not None else "")
 
     def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
-        if not is_bundled(loaded.folder):  # these have their cards on the start page
+        if not is_bundled(loaded.folder):  # samples have cards on the start page
             self._preferences.add_recent(str(loaded.folder))
             self._welcome.set_recent(self._preferences.recent)
         self.workbench_requested.emit()
@@ -250,7 +250,7 @@ class OpeningController(QObject):
         self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
         if self._cursor.session is None:
             example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
-            hint = f"Write a message below; a new session is made for it.{example}"
+            hint = f"Write a message below to start a new session.{example}"
             self.agent_ready.emit(f"{loaded.name} is ready", hint)
         self._offer_database(loaded.folder / ADK_WEB_DATABASE)
 
@@ -258,7 +258,7 @@ class OpeningController(QObject):
         self._offered_database = str(database)
         hint = self._database_hint
         if database.is_file() and self._databases.source(str(database)) is None:
-            hint.suggest("This agent has sessions of adk web in .adk/session.db.", "Open them", "database", "accent")
+            hint.suggest("This agent has sessions of adk web in .adk/session.db.", "Open", "database", "accent")
         else:
             hint.hide()
 
@@ -268,7 +268,7 @@ class OpeningController(QObject):
             self.foreign_database_found.emit(target, str(error))
             return
         if "://" in target and isinstance(error, KnownError) and self._welcome.window().isVisible():
-            # Most often the password is wrong, so ask for it.
+            # The usual cause is a wrong password, so ask for it.
             self._messages.post(Message("error", str(error), None, quiet=True))
             self._ask_for_url(target, str(error))
             return

@@ -26,7 +26,7 @@ class BreakpointController(QObject):
 
     Args:
         store: the breakpoints.
-        agents: reports the loaded agent, whose names the hints compare with.
+        agents: the loaded agent, whose names the hints are based on.
         run: reports logpoints and problems.
         pane: the pane to fill.
         messages: receives the reports.
@@ -63,11 +63,11 @@ class BreakpointController(QObject):
         agents.agent_loaded.connect(self._on_agent_loaded)
 
     def hint(self, condition: str, tool: str) -> str:
-        """Return why a breakpoint would never stop this agent, judged by the agent's names; empty if nothing does.
+        """Return why a breakpoint would never stop this agent, judged by the agent's names; empty if it may.
 
         Args:
-            condition: a readable condition, or an empty text.
-            tool: the only tool it is for; empty: any.
+            condition: a valid condition, or an empty text.
+            tool: the only tool it stops at; empty means any.
         """
         try:
             unknown = unknown_name(parse(condition), self._names) if condition else ""
@@ -76,7 +76,7 @@ class BreakpointController(QObject):
         return unknown or (unknown_tool(tool, self._names) if tool else "")
 
     def toggle_at(self, event: Event) -> None:
-        """Remove the breakpoint that an event's condition made, or propose that condition in the form."""
+        """Remove the breakpoint that was made from an event, or propose a condition for the event in the form."""
         if not self._store.remove_made_from(event):
             self.condition_proposed.emit()
             self._pane.form.propose(condition_for(event))
@@ -94,7 +94,7 @@ class BreakpointController(QObject):
         self.count_changed.emit(len(rows))
 
     def _on_reported(self, report: Report) -> None:
-        if report.kind == "problem":  # repeats at every event: reported once a run
+        if report.kind == "problem":  # may occur at every event, so report it once a run
             if report.text in self._problems:
                 return
             self._problems.add(report.text)

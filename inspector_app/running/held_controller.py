@@ -51,7 +51,7 @@ class HeldController(QObject):
 
     @property
     def place(self) -> str:
-        """Where the agent is held, in words; empty while it is not."""
+        """Where the agent is held, as text; empty if it is not held."""
         return self._words(self._run.hold).place if self._run.hold is not None else ""
 
     def _on_go_on_asked(self) -> None:

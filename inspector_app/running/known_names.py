@@ -69,7 +69,7 @@ def unknown_name(expression: Expression, known: KnownNames) -> str:
 
 
 def unknown_tool(name: str, known: KnownNames) -> str:
-    """Return a sentence if the agent has no such tool; empty if it has or may have it."""
+    """Return a sentence that the agent does not have the tool; empty if it has or may have it."""
     if not known.all_tools or name in known.tools or name in _ADDED_TOOLS:
         return ""
     return f"This agent has no tool `{name}`{_instead(name, known.tools, 'its tools are', 'it has none')}"

@@ -25,7 +25,7 @@ from runtime.history.invocations import PendingItem
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.response_schema import response_schema
 
-MOST_LISTED = 2_000  # rows of the pane; more are found by the session list's marks
+MOST_LISTED = 2_000  # rows of the pane; the session list marks all sessions with pending items
 _FEW = 100  # rows up to which the list is refreshed at once
 _REFRESH_MS = 250  # between refreshes of a longer list
 
@@ -39,14 +39,14 @@ class PendingController(QObject):
 
     Args:
         cursor: the selected session, whose items come first.
-        agents: the loaded agent, which has the schemas of answers.
-        databases: the titles of databases.
+        agents: the loaded agent, whose tools have the schemas of answers.
+        databases: the open databases, for their titles.
         catalog: the pending items.
-        current: reads an item's session before it is answered.
-        run: answers.
+        current: displays an item's session before it is answered.
+        run: sends answers.
         resume: asks before an invocation is resumed.
         commits: commits progress.
-        tasks: runs what waits for a session.
+        tasks: opens the session of an item.
         commands: the menu's commands.
         pane: the pane to fill.
     """
@@ -101,7 +101,7 @@ class PendingController(QObject):
         commands.answer_pending.triggered.connect(self._on_answer_pending)
 
     def _show_soon(self) -> None:
-        """List the items; a long list, which changes often during a scan, a few times a second."""
+        """List the items now; refresh a long list, which changes often during a scan, only a few times a second."""
         if len(self._pane.rows) < _FEW:
             self._show()
         elif not self._timer.isActive():
@@ -166,7 +166,7 @@ class PendingController(QObject):
         if address is None or address == self._cursor.session:
             then()
         else:
-            self._tasks.spawn(self._go_there(address, then), "Going to the session that waits")
+            self._tasks.spawn(self._go_there(address, then), "Opening the session of a pending item")
 
     async def _go_there(self, address: SessionAddress, then: Callable[[], None]) -> None:
         self._cursor.select_session(address)

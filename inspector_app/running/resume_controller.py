@@ -31,7 +31,7 @@ class ResumeController(QObject):
     """Offers to resume and to allow writing, and asks before an invocation is resumed.
 
     Attributes:
-        plan: the plan shown; None once it no longer holds.
+        plan: the displayed plan; None once it is outdated.
 
     Signals:
         cancelled: the card was closed without resuming.
@@ -46,7 +46,7 @@ class ResumeController(QObject):
         working_copy: copies it instead.
         tasks: runs planning and resuming.
         resume_hint: offers to resume.
-        writing_hint: says that the database is read only, and offers to write into it or a copy.
+        writing_hint: reports that the database is read-only, and offers to allow writing or to work on a copy.
         card: shows what resuming will do.
     """
 
@@ -122,7 +122,7 @@ class ResumeController(QObject):
         self._writing_hint.suggest(
             f"{source.title} was written by google-adk and is open read only."
             if source.can_write
-            else f"{source.title} has the format of an old google-adk (v0): it can be read, or worked on in a copy.",
+            else f"{source.title} has the format of an old google-adk (v0), which can only be read. Changes need a copy.",
             "Allow writing… (backup)" if source.can_write else "",
             "lock",
             "accent",
@@ -133,21 +133,21 @@ class ResumeController(QObject):
         blocked = self._run.blocked("resume")
         place = session.index_of(invocation.last_event_id)
         where = f" after event {place + 1}" if place is not None else ""
-        next_step = blocked or f"Resume goes on from {'its last checkpoint' if invocation.checkpoint else 'there'}."
+        next_step = blocked or f"Resume continues from {'its last checkpoint' if invocation.checkpoint else 'there'}."
         self._resume_hint.suggest(f"Interrupted{where}. {next_step}", "Resume", "triangle-exclamation")
         self._resume_hint.setToolTip(plain_tooltip(f"Invocation {invocation.invocation_id}: {invocation.reason}"))
         self._resume_hint.button.setEnabled(blocked is None)
-        self._resume_hint.button.setToolTip(plain_tooltip(blocked or "Go on from the last checkpoint (Ctrl+Shift+R)"))
+        self._resume_hint.button.setToolTip(plain_tooltip(blocked or "Continue from the last checkpoint (Ctrl+Shift+R)"))
 
     def ask(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
         """Plan a resume and show the plan; nothing runs before `accept`.
 
         Args:
-            invocation_id: the invocation; None: that of `CurrentRun.resumable`.
+            invocation_id: the invocation; None means that of `CurrentRun.resumable`.
             paused: hold at the first event.
         """
         if self._run.blocked("resume", invocation_id) is None:
-            self._tasks.spawn(self._plan(invocation_id, paused), "Looking at what resuming will do")
+            self._tasks.spawn(self._plan(invocation_id, paused), "Planning a resume")
 
     def accept(self, invocation_id: str, paused: bool, place: Place) -> None:
         """Resume as planned.
@@ -210,7 +210,7 @@ class ResumeController(QObject):
         self._writing_hint.hide()
 
     def _on_others_found(self, warning: str) -> None:
-        self._writing_hint.suggest(warning, "Allow writing all the same", "triangle-exclamation")
+        self._writing_hint.suggest(warning, "Allow writing anyway", "triangle-exclamation")
 
     def _on_accepted(self) -> None:
         self.ask()
@@ -221,7 +221,7 @@ class ResumeController(QObject):
 
 
 async def _temp_at(session: OpenSession, index: int) -> Mapping[str, Any]:
-    """Return the `temp:` keys after an event, as far as they were recorded and read."""
+    """Return the recorded `temp:` keys after an event that have been read."""
     if not 0 <= index < len(session.events):
         return {}
     if session.history is not None:

@@ -1,4 +1,4 @@
-"""The commands of a run: sends messages, holds, steps, resumes and stops."""
+"""The commands of a run: send a message, pause, step, resume and stop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from runtime.events.kinds import kind_of
 
 
 class RunCommands(QObject):
-    """Answers the tool bar, its keys and the composer.
+    """Handles the commands of the tool bar and the messages of the composer.
 
     Attributes:
         message_handlers: called in order with a message and whether to hold the agent at its first event. The first handler that returns
@@ -32,7 +32,7 @@ class RunCommands(QObject):
         resume: asks before an invocation is resumed.
         messages: receives why a message cannot be sent.
         commands: the tool bar's commands.
-        composer: where messages are written.
+        composer: the editor of messages.
         selected_event: returns the selected event.
     """
 

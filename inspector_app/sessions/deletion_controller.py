@@ -26,7 +26,7 @@ EVERY = 20  # deleted sessions between two progress reports
 
 
 class DeletionController(QObject):
-    """Asks, copies, deletes and restores.
+    """Asks which sessions to delete, copies and deletes them, and restores them on request.
 
     Args:
         cursor: the selection, which must not stay on a deleted session.
@@ -86,9 +86,9 @@ class DeletionController(QObject):
             self._messages.info("The agent is running in this session: stop it first (Shift+F5).")
             return
         undo = (
-            "A copy is made in a file beside the database first; Undo puts back what was deleted."
+            "The sessions are copied to a file next to the database first, so that Undo can restore them."
             if _is_file(source)
-            else "This database is on a server: what is deleted cannot be put back."
+            else "This database is on a server: deleted sessions cannot be restored."
         )
         dialog = DeletionDialog(source.title, summaries, undo, by_age=by_age, now=time.time(), parent=self._pane.window())
 
@@ -102,7 +102,7 @@ class DeletionController(QObject):
     def blocked(source: Source) -> str:
         """Return why nothing can be deleted from a database; empty if deletion is possible."""
         if not source.can_write:
-            return f"{source.title} has the older layout with pickled actions, which is only read."
+            return f"{source.title} has the older layout with pickled actions, which can only be read."
         if not source.writing_allowed:
             return f"{source.title} is open read only. Allow writing first (menu Session)."
         return ""
@@ -124,7 +124,7 @@ class DeletionController(QObject):
         finally:
             await self._databases.relist(source)
             if gone:
-                of_all = "" if gone == total else f"{gone:,} of "  # the obstacle is reported beside it
+                of_all = "" if gone == total else f"{gone:,} of "  # the error is reported in a message
                 what = f"{of_all}{total:,} sessions were" if total != 1 else f"Session {keys[0].session_id} was"
                 kept = f" A copy is in {copy.name}." if copy else ""
                 hint.suggest(f"{what} deleted from {source.title}.{kept}", "Undo" if copy else "", "trash-can", "accent")
@@ -134,7 +134,7 @@ class DeletionController(QObject):
         last, self._last = self._last, None
         self._hint.hide()
         if last is not None:
-            self._tasks.spawn(self._put_back(*last), "Putting sessions back")
+            self._tasks.spawn(self._put_back(*last), "Restoring sessions")
 
     async def _put_back(self, target: str, copy: Path) -> None:
         count = await run_in_thread(put_back, Path(target), copy)
@@ -142,7 +142,7 @@ class DeletionController(QObject):
         if source is not None:
             await self._databases.relist(source)
             self._messages.info(
-                f"{count:,} sessions are back in {source.title}." if count != 1 else f"The session is back in {source.title}."
+                f"Restored {count:,} sessions in {source.title}." if count != 1 else f"Restored the session in {source.title}."
             )
 
     def _on_database_closed(self, target: str) -> None:

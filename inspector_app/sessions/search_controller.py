@@ -20,18 +20,18 @@ from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors.known_error import KnownError
 from runtime.storage.reading.search_index import Hit, SearchIndex, remove_stale
 
-MOST_HITS = 500
+MOST_HITS = 500  # listed events, the newest ones
 
 
 class SearchController(QObject):
     """Opens one search dialog at a time, for the database of the selected session.
 
     Attributes:
-        folder: where indexes are stored; the user's cache folder if None.
+        folder: the folder of the indexes; None means the user's cache folder.
 
     Signals:
-        read(int, int): how many of how many events are indexed; emitted from the worker thread.
-        hit_opened: the user chose an event that was found.
+        read(int, int): the number of indexed events, and of all events; emitted from the worker thread.
+        hit_opened: the user chose an event of the result.
 
     Args:
         cursor: the selection; receives the chosen event.
@@ -93,7 +93,7 @@ class SearchController(QObject):
         source = next((source for source in sources if selected is not None and source.target == selected.database), None)
         source = source or next(iter(sources), None)
         if source is None:
-            self._messages.info("Open a database first: its sessions can be searched then.")
+            self._messages.info("Open a database first to search its sessions.")
             return
         self._target, self._cancelled, self._hits = source.target, False, []
         dialog = self._dialog = SearchDialog(source.title, self._pane.window())
@@ -134,9 +134,9 @@ class SearchController(QObject):
     def _words(self, words: str, count: int) -> str:
         part = ""
         if self._cancelled:
-            part = " Only a part of the database was read; Enter goes on."
+            part = " Only part of the database was read. Press Enter to continue."
         elif self._index is not None and self._index.is_full:
-            part = " The database is larger than an index may be: its newest events are not in it."
+            part = " The database is too large for the index: its newest events are missing."
         if not words.strip():
             return f"Type words, then press Enter.{part}"
         found = f"The newest {count:,} events." if count == MOST_HITS else f"{count:,} events." if count != 1 else "1 event."

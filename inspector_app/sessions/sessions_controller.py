@@ -18,7 +18,7 @@ from runtime.storage.reading.reader import SessionSummary
 
 
 class SessionsController(QObject):
-    """Brings the catalog's changes into the list's model.
+    """Applies the catalog's changes to the list's model.
 
     Args:
         cursor: the selected session.
@@ -48,7 +48,7 @@ class SessionsController(QObject):
         self._model.set_database(source.target, database_info(source), sessions)
         self._model.set_marks(source.target, self._catalog.marks(source.target))
         if not sessions:
-            self._pane.set_empty_text("No sessions", "Send a message to an agent: a session is made for it.")
+            self._pane.set_empty_text("No sessions", "Send a message to an agent to start one.")
 
     def _on_forks_changed(self, target: str) -> None:
         self._model.set_forks(target, self._catalog.forks(target))

@@ -24,7 +24,7 @@ _COMPANIONS = ("", "-wal")
 
 
 class SizesController(QObject):
-    """Measures what the session list displays.
+    """Measures the databases and sessions that the session list displays.
 
     Args:
         databases: the open databases.

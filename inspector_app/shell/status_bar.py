@@ -65,7 +65,7 @@ class StatusBar(QStatusBar):
         self._parts["run"].say(cut, *RUN_ICONS[phase], tooltip=text)
 
     def show_database(self, title: str, badge: str) -> None:
-        """Show the session's database and its badge, such as "read-only"."""
+        """Show the session's database and its badge, such as "v1 · read only"."""
         self._parts["database"].say(" · ".join(filter(None, (title, badge))))
 
     def show_session(self, session_id: str) -> None:

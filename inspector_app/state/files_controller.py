@@ -25,7 +25,7 @@ from runtime.storage.reading.event_pages import SavedFiles
 
 
 class FilesController(QObject):
-    """Fills the lane `files` of the state.
+    """Fills the lane `files` of the state tree.
 
     `save_artifact` saves a version at once, and the next event names it; a version that no committed event names is shown as unconfirmed.
     The stored events of a long session are searched for file names once, after its past was read.
@@ -33,7 +33,7 @@ class FilesController(QObject):
     Args:
         cursor: the selected event.
         current: the displayed session.
-        run: while it runs in the displayed session, files are read only when it is held.
+        run: the run; files of its session are read while it is held or has ended.
         tasks: runs the reading.
         model: the state's model.
     """
@@ -82,12 +82,12 @@ class FilesController(QObject):
             self._look_through(session, known)
         elif index == len(session.events) - 1 and not self._is_asking:
             self._is_asking = True
-            self._tasks.spawn(self._show_unconfirmed(session, index, known), "Looking for files that no event names")
+            self._tasks.spawn(self._show_unconfirmed(session, index, known), "Finding files that no event names")
 
     def _look_through(self, session: OpenSession, known: _Known) -> None:
         if session.pages is not None and not known.is_at_it:
             known.is_at_it = True
-            self._tasks.spawn(self._find(session.pages, known), "Looking for files of a long session")
+            self._tasks.spawn(self._find(session.pages, known), "Finding the files of a long session")
 
     async def _find(self, long: LongSession, known: _Known) -> None:
         try:
@@ -109,7 +109,7 @@ class FilesController(QObject):
         finally:
             self._is_asking = False
         if self._known is not known or index != len(session.events) - 1:
-            self._show()  # more was committed meanwhile
+            self._show()  # events were committed meanwhile
         elif found and self._cursor.event_index == index:
             self._model.set_files(files_at(known.saved, index) + found)
 
@@ -119,8 +119,8 @@ class _Known:
     """Which events of the displayed session name files.
 
     Attributes:
-        first: number of events that were not in memory when the session was loaded.
-        looked_through: how many of those were searched.
+        first: the number of events that were not in memory when the session was loaded.
+        looked_through: the number of those events that were searched.
         is_at_it: a search is in progress.
         older: files named by those events.
         newer: files named by later events.
@@ -134,12 +134,12 @@ class _Known:
 
     @property
     def saved(self) -> list[SavedFiles]:
-        """All known ones, in commit order."""
+        """All events known to name files, in commit order."""
         return [*self.older, *self.newer]
 
 
 def saved_by(events: Iterable[Event], first: int = 0) -> list[SavedFiles]:
-    """Return which events name files.
+    """Return the events that name files, with the files.
 
     Args:
         events: in commit order.
@@ -156,7 +156,7 @@ def files_at(saved: Iterable[SavedFiles], index: int) -> list[FileVersion]:
     """Return the session's files after an event, by name.
 
     Args:
-        saved: by the session's events, in commit order.
+        saved: the files that the session's events name, in commit order.
         index: the event's place.
     """
     found = {
@@ -169,18 +169,18 @@ def files_at(saved: Iterable[SavedFiles], index: int) -> list[FileVersion]:
 
 
 async def unconfirmed(files: BaseArtifactService, key: SessionKey, saved: Iterable[SavedFiles]) -> list[FileVersion]:
-    """Return the versions of a session's own files that no event names; the user's are shared, so another session's may name them.
+    """Return the versions of a session's files that no event names, except the user's files, which other sessions may name.
 
     Args:
-        files: keeps them.
+        files: the service that stores the files.
         key: the session.
-        saved: by all of its events.
+        saved: the files that the session's events name.
     """
     names: Mapping[str, str] = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
     named = {named for entry in saved for named in entry.versions.items()}
     try:
         keys = await files.list_artifact_keys(**names)
-    except InputValidationError:  # a session named as no folder can be has no files
+    except InputValidationError:  # a session whose id cannot be a folder's name has no files
         return []
     return [
         FileVersion(name, version)

@@ -133,13 +133,13 @@ def _rows(address: SessionAddress, history: History, root: BaseAgent | None, nam
 
 
 def _change(before: str, after: str) -> str:
-    """Return what a write made of a value; of long ones what it is comes first, as the rest may be cut off."""
+    """Return a value before and after a write; long values with the new one first, because the end may be elided."""
     both = f"{before} → {after}"
     return after if not before else both if len(both) <= _BOTH_FIT else f"{after}  ·  before: {before}"
 
 
 def _in_force(rows: Sequence[WriterRow], history: History, at: int | None) -> int | None:
-    """Return the number of the write whose value the state after the event at this place has; None: that of the last one."""
+    """Return the row of the write whose value the state has after the event at a place; None means the last write."""
     if at is None or not 0 <= at < len(history.events):
         return None
     selected = history.events[at]
@@ -162,7 +162,7 @@ def _write(address: SessionAddress, write: Write, places: dict[str, int], number
     note = ""
     if write.parallel:
         others = ", ".join(f"write {numbers[one] + 1}" for one in write.parallel if one in numbers)
-        note = f"Written at the same time by agents that do not see each other ({others}): who was last, won."
+        note = f"Written in parallel by agents that do not see each other's events ({others}). The last write won."
     return WriterRow(
         kind="parallel" if write.parallel else "write",
         address=SessionAddress(address.database, write.session),
@@ -187,5 +187,5 @@ def _reading(address: SessionAddress, reading: Reading, history: History) -> Wri
         who=f"read by {reading.agent}'s prompt",
         where=" · ".join(filter(None, (event.branch, "this session"))),
         change="",
-        note="Its instruction names the key; the value it had before this event was filled in.",
+        note="Its instruction names the key. The prompt has the key's value before this event.",
     )

@@ -20,10 +20,10 @@ MOST_KEPT = 10_000  # of all sessions; older ones are dropped
 
 
 class ToolAgentEvents(QObject):
-    """Keeps these events and adds them to their session's stream.
+    """Keeps the events of tool agents and adds them to their session's stream.
 
     Signals:
-        tool_agent_event_selected(Event): such an event was selected in the stream, and no event of the session.
+        tool_agent_event_selected(Event): an event of a tool agent was selected in the stream, instead of one of the session.
 
     Args:
         run: yields the events.
@@ -69,5 +69,5 @@ class ToolAgentEvents(QObject):
             self._stream.select_tool_agent_event(hold.event.id)
 
     def _on_tool_agent_event_selected(self, event: Event) -> None:
-        self._cursor.select_event(None)  # it has no place in the session
+        self._cursor.select_event(None)  # the session does not have this event
         self.tool_agent_event_selected.emit(event)

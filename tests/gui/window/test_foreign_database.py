@@ -48,7 +48,7 @@ def test_writing_must_be_allowed_explicitly_and_makes_a_backup(
 def test_a_read_only_layout_offers_a_copy(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(copy_of("open/adk1.0.0-v0-rich_parts.db", tmp_path))
     hint = inspector.window.workbench.writing_hint
-    assert hint.text == "adk1.0.0-v0-rich_parts.db has the format of an old google-adk (v0): it can be read, or worked on in a copy."
+    assert hint.text == "adk1.0.0-v0-rich_parts.db has the format of an old google-adk (v0), which can only be read. Changes need a copy."
     assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
 
 

@@ -87,7 +87,7 @@ def test_a_missing_database_given_with_an_agent_is_created(
     (source,) = inspector.databases.sources
     assert (source.target, source.writing_allowed) == (str(tmp_path / "new.db"), True)
     (message,) = inspector.window.message_bar.messages
-    assert "new.db is a new database: sessions that you begin now are kept in it" in message.text
+    assert "new.db is a new database. New sessions are stored in it." in message.text
     inspector.run.new_session()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert inspector.cursor.session is not None

@@ -37,7 +37,7 @@ def test_an_interrupted_session_offers_resume(story: Inspector) -> None:
     bench = story.window.workbench
     assert story.cursor.session is not None
     assert story.cursor.event_index == story.controller.events.event_count - 1
-    assert "Interrupted after event 10. Resume goes on" in bench.resume_hint.text
+    assert "Interrupted after event 10. Resume continues" in bench.resume_hint.text
     assert bench.resume_hint.button.isEnabled()
     assert story.window.commands.resume.isEnabled()
     assert story.window.run_bar.button("action_resume").property("primary") is True

@@ -80,7 +80,7 @@ def test_parallel_overwrites_are_marked(inspector: Inspector, opened: Callable[.
     pane = inspector.window.workbench.writers
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     assert [(row.kind, row.who) for row in pane.rows] == [("parallel", "anna · in parallel"), ("parallel", "ben · in parallel")]
-    assert "who was last, won" in pane.rows[0].note and pane.rows[1].change == '"anna" → "ben"'
+    assert "The last write won" in pane.rows[0].note and pane.rows[1].change == '"anna" → "ben"'
     assert pane.rows[0].where == "fan.anna · this session"
     assert "Load the agent" in pane.title
 

@@ -18,7 +18,7 @@ PLACES: dict[str, set[Kind]] = {
     "tool begins": {"kill", "raise"},
     "tool did it": {"kill", "raise"},
     "callback": {"raise"},
-    "agent goes on": {"raise"},
+    "agent continues": {"raise"},
     "consumer leaves": {"raise"},
 }
 

@@ -63,7 +63,7 @@ def test_truncated_files_are_read_in_part_or_refused(tmp_path: Path) -> None:
     cases, read = range(1, len(whole), max(1, len(whole) // count(quick=60, full=2000))), 0
     for length in cases:
         file.write_bytes(whole[:length])
-        read += _read_or_be_told(file)
+        read += _read_or_refused(file)
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith("x.db")] == ["x.db"]
     sys.stderr.write(f"{len(cases)} truncated files: {read} read in part, {len(cases) - read} refused with a sentence\n")
 
@@ -83,12 +83,12 @@ def test_torn_pages_and_flipped_bytes_are_read_or_refused(name: str, tmp_path: P
             for _ in range(chance.randint(1, 50)):
                 data[chance.randrange(len(data))] = chance.randrange(256)
         file.write_bytes(data)
-        read += _read_or_be_told(file)
+        read += _read_or_refused(file)
         assert file.read_bytes() == data
     sys.stderr.write(f"{name}: {cases} torn or flipped: {read} read, {cases - read} refused with a sentence\n")
 
 
-def _read_or_be_told(file: Path) -> bool:
+def _read_or_refused(file: Path) -> bool:
     """Read everything, and return whether it succeeded. An error must be one of ours that names the file or the session."""
     try:
         with StoredDatabase.open(str(file)) as database:

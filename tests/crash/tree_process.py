@@ -181,7 +181,7 @@ def _fail_between_events(agent: BaseAgent) -> None:
                 except Exception as error:  # the agent itself handles a failed commit
                     event = await events.athrow(error)
                     continue
-                faults.reach("agent goes on")
+                faults.reach("agent continues")
                 event = await anext(events, None)
 
     object.__setattr__(agent, "_run_async_impl", run)

@@ -105,7 +105,7 @@ class Sweep:
             self.figures.states += len(found)
             begin = list(found.values())
         number = 1
-        while self.goes_on_in_one_process(number):
+        while self.resumes_in_one_process(number):
             number += 1
 
     def some_crashes(self, seed: int) -> None:
@@ -116,15 +116,15 @@ class Sweep:
         """
         chance, places = random.Random(seed), 2 * len(self.whole.events)
         if chance.random() < 0.3:
-            self.goes_on_in_one_process(chance.randint(1, places))
+            self.resumes_in_one_process(chance.randint(1, places))
             return
         left = self._crash(None, chance.choice(KINDS), chance.randint(1, places))
         if left is not None:
             self.check_resumed(self._crash(left, "kill", chance.randint(1, places)) or left)
 
-    def goes_on_in_one_process(self, number: int) -> bool:
+    def resumes_in_one_process(self, number: int) -> bool:
         """Make the run fail at a place and resume it in the same process with the same service; return whether the place exists."""
-        exit_code, after = self.run(None, "raise", number, go_on=True)
+        exit_code, after = self.run(None, "raise", number, resume=True)
         assert exit_code == ENDED, self._error()
         self._check(after, after)
         self.figures.runs["raised and resumed in one process"] += 1
@@ -163,13 +163,13 @@ class Sweep:
         self._check(after, left)
         self._checked.add(signature)
 
-    def run(self, left: Left | None, kind: Kind, number: int, *, go_on: bool = False) -> tuple[int, Left]:
+    def run(self, left: Left | None, kind: Kind, number: int, *, resume: bool = False) -> tuple[int, Left]:
         """Run the tree in a separate process, and return its exit code and the files it left.
 
         Args:
             left: the files of an earlier process, or None.
             kind, number: the fault; number 0 means none.
-            go_on: resume in the same process after the fault.
+            resume: resume in the same process after the fault.
         """
         self._clear()
         if left is not None:
@@ -177,7 +177,7 @@ class Sweep:
             (self._folder / "world").write_bytes(left.world)
         pid = os.fork()
         if pid == 0:
-            os._exit(self._in_child(kind, number, go_on))
+            os._exit(self._in_child(kind, number, resume))
         _, status = os.waitpid(pid, 0)
         return os.waitstatus_to_exitcode(status), self._look()
 
@@ -185,11 +185,11 @@ class Sweep:
         for file in self._folder.iterdir():
             file.unlink()
 
-    def _in_child(self, kind: Kind, number: int, go_on: bool) -> int:
+    def _in_child(self, kind: Kind, number: int, resume: bool) -> int:
         signal.alarm(60)  # a run that hangs fails its sweep
         try:
             faults.plan(kind, number)
-            asyncio.run(self._go_on_after_crash() if go_on else drive(self._folder, self._spec))
+            asyncio.run(self._resume_after_crash() if resume else drive(self._folder, self._spec))
             (self._folder / "places").write_text(str(faults.current.reached))
         except InjectedCrash:
             return CRASHED
@@ -198,7 +198,7 @@ class Sweep:
             return FAILED
         return ENDED
 
-    async def _go_on_after_crash(self) -> None:
+    async def _resume_after_crash(self) -> None:
         async with FaultyService(f"sqlite:///{self._folder / 'sessions.db'}") as service:
             try:
                 await drive_with(service, self._folder, self._spec)
@@ -276,12 +276,12 @@ def _work(events: Sequence[Event]) -> list[str]:
             continue
         row = _without_ids(str(shown(event)))
         is_checkpoint = event.actions.agent_state is not None or event.actions.end_of_agent
-        may_repeat = not is_checkpoint and (event.content is None or _is_said_by_code(event))
+        may_repeat = not is_checkpoint and (event.content is None or _is_from_code(event))
         if not (may_repeat and row in rows):
             rows.append(row)
     return sorted(rows)
 
 
-def _is_said_by_code(event: Event) -> bool:
+def _is_from_code(event: Event) -> bool:
     """Return whether the event comes from a custom agent's code, not from a model, a tool or the user."""
     return event.usage_metadata is None and event.author != "user" and not event.get_function_calls() + event.get_function_responses()

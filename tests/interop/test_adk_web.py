@@ -113,7 +113,7 @@ async def test_adk_serves_and_continues_our_sessions_while_we_hold_one(command: 
             assert [{**event, "nodeInfo": None} for event in shown["events"]] == [
                 {**json.loads(event.model_dump_json(by_alias=True, exclude_none=True)), "nodeInfo": None} for event in held.events
             ]
-            assert server.run("go on") == ["turn 1"]
+            assert server.run("next") == ["turn 1"]
 
             before = [dumped(event) for event in held.events]
             with pytest.raises(StaleSessionError, match=r"another program wrote to it at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d"):

@@ -74,7 +74,7 @@ def _after_cart(request: LlmRequest) -> Reply:
         return Reply(calls=[("place_order", {})])
     quantity, product = _wanted(request)
     return Reply(
-        text=f"That is {result['total']:.2f} €. Above {result['approval_limit']:.0f} € somebody has to approve it; I have asked.",
+        text=f"That is {result['total']:.2f} €. Above {result['approval_limit']:.0f} € a manager has to approve it; I have asked.",
         calls=[("ask_for_approval", {"total": result["total"], "reason": f"{quantity} × {product}"})],
     )
 

@@ -1,4 +1,4 @@
-"""The scripted model of the story sample: fixed texts, whatever the topic."""
+"""The scripted model of the story sample: fixed texts for any topic."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ class FinancialAdvisor(BaseAgent):
 
 @scenario
 async def what_a_context_tells_and_an_end() -> Any:
-    REPLIES["after"] = ["went on", "went on again"]
+    REPLIES["after"] = ["continued", "continued again"]
     pipe = SequentialAgent(name="pipe", sub_agents=[FinancialAdvisor(name="advisor"), LlmAgent(name="after", model=MODEL)])
     talk = Talk(pipe)
     return [await talk.say("open"), await talk.say("closed")]
@@ -256,7 +256,7 @@ async def a_tool_ends_the_invocation() -> Any:
         return "stopped"
 
     REPLIES["stopper"] = [[("stop", {})], "not said"]
-    REPLIES["after"] = ["went on"]
+    REPLIES["after"] = ["continued"]
     stopper = LlmAgent(name="stopper", model=MODEL, tools=[stop])
     return await Talk(SequentialAgent(name="pipe", sub_agents=[stopper, LlmAgent(name="after", model=MODEL)])).say("go")
 

@@ -19,7 +19,7 @@ async def test_each_event_is_committed_then_yielded_then_the_agent_continues() -
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         for text in ("one", "two"):
             yield said(agent, text)
-            service.journal.append(f"agent goes on after {text}")
+            service.journal.append(f"agent continues after {text}")
 
     async for event in runner_for(scripted(body), service).run_async(user_id="u", session_id="s", new_message=message("go")):
         service.journal.append(f"yielded {texts([event])[0]}")
@@ -27,8 +27,8 @@ async def test_each_event_is_committed_then_yielded_then_the_agent_continues() -
         "committed go",
         "committed one",
         "yielded one",
-        "agent goes on after one",
+        "agent continues after one",
         "committed two",
         "yielded two",
-        "agent goes on after two",
+        "agent continues after two",
     ]

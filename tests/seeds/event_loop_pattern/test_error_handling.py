@@ -67,13 +67,13 @@ async def test_workflow_agents_forward_a_commit_error_to_the_child_that_yielded(
             yield said(agent, "bad")
         except OSError:
             caught.append(agent.name)
-        yield said(agent, f"{agent.name} went on")
+        yield said(agent, f"{agent.name} continued")
 
     async def calm(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "calm")
 
     runner = runner_for(outer(name="outer", sub_agents=[scripted(catching, "first"), scripted(calm, "second")]), service)
-    assert sorted(texts(await run(runner))) == ["calm", "first went on"]
+    assert sorted(texts(await run(runner))) == ["calm", "first continued"]
     assert caught == ["first"]
 
 

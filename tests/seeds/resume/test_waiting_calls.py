@@ -117,8 +117,8 @@ async def test_an_answer_to_an_unknown_call_is_rejected_and_not_stored() -> None
     runner = runner_for(llm_agent("asker", "x"), resumable=True)
     await run(runner)
     before = len((await stored(runner)).events)
-    with pytest.raises(ResumeError, match="No function call in session s has the id nobody"):
-        await resume(runner, answer("nobody", "f", {}))
+    with pytest.raises(ResumeError, match="No function call in session s has the id unknown"):
+        await resume(runner, answer("unknown", "f", {}))
     assert len((await stored(runner)).events) == before
 
 

@@ -19,7 +19,7 @@ async def test_returned_sessions_are_copies() -> None:
     await service.append_event(created, event)
     got = await service.get_session(**key)
     assert got is not None
-    got.events[0].author = "someone else"
+    got.events[0].author = "another author"
     got.state["cart"].append(3)
     listed = (await service.list_sessions(app_name="app")).sessions[0]
     listed.state["cart"].append(4)

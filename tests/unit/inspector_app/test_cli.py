@@ -34,7 +34,7 @@ def test_run_prints_events_and_then_the_status(capsys: pytest.CaptureFixture[str
     assert run == {"app_name": "orders", "user_id": "ana", "session_id": "s7", "status": "finished", "pending": []}
 
 
-def test_run_prints_lines_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_prints_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", ORDERS, "--message", "40 boxes of A4 paper"]) == 3
     out, _ = capsys.readouterr()
     assert 'order_desk  tool call  call find_product(query="A4 paper")' in out
@@ -116,7 +116,7 @@ def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[di
 
 
 def test_an_agents_prints_go_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = "print('at import')\n" + ASKING.format(calls=[]).replace("'Ask somebody.'", "print('in a tool')")
+    source = "print('at import')\n" + ASKING.format(calls=[]).replace("'Ask a person.'", "print('in a tool')")
     agent = write_agent(tmp_path / "asking", source.replace("'calls': []", "'calls': [('ask', {'who': 'ana'})]"))
     assert main(["run", agent, "--message", "go", "--json"]) == 3
     out, err = capsys.readouterr()
@@ -187,7 +187,7 @@ def test_invocations(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_reading_commands_print_tables_for_people(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_reading_commands_print_tables_on_a_terminal(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("sessions", "events", "state", "invocations"):
         assert main([command, ordered, *(SESSION if command != "sessions" else ())]) == 0
     out = capsys.readouterr().out
@@ -270,7 +270,7 @@ from runtime.models import ScriptedLlm
 from runtime.tools import FunctionTool, LongRunningFunctionTool
 
 def ask(who: str):
-    'Ask somebody.'
+    'Ask a person.'
 
 def delete(what: str):
     'Delete something.'

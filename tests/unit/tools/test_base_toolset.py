@@ -33,7 +33,7 @@ class Sums(BaseToolset):
         return [tool for tool in tools if self._is_tool_selected(tool, readonly_context)]
 
     async def process_llm_request(self, *, tool_context: Any, llm_request: LlmRequest) -> None:
-        llm_request.append_instructions(["Sums are at hand."])
+        llm_request.append_instructions(["Sums are available."])
 
     async def close(self) -> None:
         Sums.closed += 1
@@ -50,7 +50,7 @@ async def test_a_prefix_is_part_of_the_tools_names() -> None:
     agent = LlmAgent(name="agent", model=ScriptedLlm(replies=[call, "3"]), tools=[Sums(tool_name_prefix="math")])
     events = await run(runner_for(agent))
     assert seen[0][0] == ["math_add", "math_subtract"]
-    assert "Sums are at hand." in seen[0][1]
+    assert "Sums are available." in seen[0][1]
     (response,) = events[1].get_function_responses()
     assert (response.name, response.response) == ("math_add", {"result": 3})
     assert [tool.name for tool in await Sums().get_tools()] == ["add", "subtract"]

@@ -99,9 +99,9 @@ def test_a_dry_run_and_no_match_delete_nothing(database: str, capsys: pytest.Cap
     before = sorted(Path(database).parent.iterdir())
     found = answered(capsys, "prune", database, "--days", "30", "--user", "user0", "--dry-run")["delete"]
     assert ([each["id"] for each in found["sessions"]], found["done"], found["copy"]) == (["s-0000000"], False, None)
-    nothing = answered(capsys, "prune", database, "--days", "30", "--user", "nobody", "--yes")["delete"]
+    nothing = answered(capsys, "prune", database, "--days", "30", "--user", "unknown", "--yes")["delete"]
     assert nothing == {"sessions": [], "done": False, "copy": None}
-    assert main(["delete", database, "--app", "a", "--session", "nobody", "--yes"]) == 1
+    assert main(["delete", database, "--app", "a", "--session", "unknown", "--yes"]) == 1
     assert "There is no session" in capsys.readouterr().err
     assert main(["prune", database, "--days", "30", "--json"]) == 2
     assert sorted(Path(database).parent.iterdir()) == before

@@ -36,7 +36,7 @@ def lines(shown: Timeline) -> dict[str, list[tuple[str, float, float | None]]]:
     return {f"{row.author}/{row.label}": [(bar.kind, bar.start, bar.end) for bar in row.bars] for row in shown.rows}
 
 
-def test_model_calls_begin_where_the_event_before_ended_and_tools_last_until_their_result() -> None:
+def test_a_model_call_begins_at_the_previous_event_and_a_tool_call_ends_at_its_result() -> None:
     shown = timeline(
         [
             said("user", 100.0, text("40 boxes")),
@@ -58,7 +58,7 @@ def test_model_calls_begin_where_the_event_before_ended_and_tools_last_until_the
     assert [bar.label for bar in shown.rows[1].bars] == ["612 tokens", "799 tokens"]
 
 
-def test_parallel_branches_do_not_begin_with_each_others_events() -> None:
+def test_a_model_call_does_not_begin_at_an_event_of_a_parallel_branch() -> None:
     shown = timeline(
         [
             said("user", 0.0, text("go")),
@@ -71,7 +71,7 @@ def test_parallel_branches_do_not_begin_with_each_others_events() -> None:
     assert lines(shown)["a/model"] == [("model", 0.0, 1.0), ("model", 1.0, 4.0)]
 
 
-def test_what_waits_for_a_person_waits_until_the_person_answers() -> None:
+def test_a_long_running_call_waits_until_the_user_answers() -> None:
     asked = said("desk", 1.0, call("approve", "c-1"), long_running_tool_ids={"c-1"})
     placed = said("desk", 1.1, result("approve", "c-1", status="pending"))
     assert lines(timeline([asked, placed]))["desk/approve"] == [("wait", 1.0, None)]
@@ -84,14 +84,14 @@ def test_a_call_without_a_result_has_no_end() -> None:
     assert bar == Bar("tool", 1.0, None, 0, 0, "open")
 
 
-def test_a_night_between_call_and_answer_leaves_the_rest_its_room() -> None:
+def test_a_long_pause_is_shortened_on_the_scale() -> None:
     scale = Scale([0.0, 1.0, 2.0, 40_000.0, 40_001.0])
     assert [round(scale.place(time), 3) for time in (0.0, 1.0, 2.0, 40_000.0, 40_001.0)] == [0.0, 0.313, 0.627, 0.687, 1.0]
     assert [(pause.start, pause.end) for pause in scale.pauses] == [(2.0, 40_000.0)]
     assert all(tick <= 2.0 or tick >= 40_000.0 for tick in scale.ticks(6))
 
 
-def test_a_long_model_call_is_no_pause() -> None:
+def test_a_long_model_call_is_not_a_pause() -> None:
     """The story after its resume: 1.1 s for the critic, 7.6 s for the reviser, and little else."""
     shown = timeline(
         [
@@ -107,7 +107,7 @@ def test_a_long_model_call_is_no_pause() -> None:
     assert end - middle == pytest.approx((middle - begin) * 7.6 / 1.1)
 
 
-def test_each_run_of_an_agent_has_a_bar_of_its_own() -> None:
+def test_each_run_of_an_agent_has_its_own_bar() -> None:
     done = EventActions(end_of_agent=True)
     shown = timeline(
         [
@@ -124,7 +124,7 @@ def test_each_run_of_an_agent_has_a_bar_of_its_own() -> None:
     assert lines(shown)["reviser/reviser"] == [("agent", 1.1, 2.0), ("agent", 7_800.0, 7_800.5)], "not across the interruption"
 
 
-def test_an_agent_stands_below_the_agents_that_are_on_show() -> None:
+def test_an_agent_is_indented_below_displayed_agents_only() -> None:
     below_nobody = timeline([said("north", 1.0, text("500"), branch="fan.north"), said("merger", 2.0, text("done"))])
     assert [(row.label, row.indent) for row in below_nobody.rows] == [("north", 0), ("model", 1), ("merger", 0), ("model", 1)]
     below_one = timeline([said("fan", 1.0, text("go")), said("north", 2.0, text("500"), branch="fan.north")])

@@ -20,7 +20,7 @@ def wanted(text: str) -> EventFilter:
     return found
 
 
-def test_blank_is_no_filter() -> None:
+def test_a_blank_text_is_not_a_filter() -> None:
     assert read_filter("  ") is None
 
 
@@ -30,17 +30,17 @@ def test_plain_text_is_found_in_any_field(text: str) -> None:
     assert not wanted(text).matches(Event(author="x"))
 
 
-def test_conditions_are_asked_of_the_event() -> None:
+def test_a_condition_is_evaluated_on_the_event() -> None:
     assert wanted('author == "pricing" and text contains "twelve"').matches(said("twelve"))
     assert not wanted('author == "stock"').matches(said("twelve"))
 
 
-def test_a_wrong_condition_says_why_and_what_to_do() -> None:
+def test_an_invalid_condition_is_refused_with_a_hint() -> None:
     with pytest.raises(FilterError, match="double quotes"):
         read_filter('author == and "x"')
 
 
-def test_words_that_are_no_condition_are_looked_for() -> None:
+def test_words_that_are_not_a_condition_are_searched_for() -> None:
     assert wanted("author").needle == "author"
     assert wanted("two words").needle == "two words"
 
@@ -56,11 +56,11 @@ def test_words_that_are_no_condition_are_looked_for() -> None:
         ("ção", [["ção", "\\u00e7\\u00e3o"]]),
     ],
 )
-def test_texts_that_every_hit_must_contain(text: str, needles: list[list[str]]) -> None:
+def test_a_filter_names_the_texts_that_every_hit_contains(text: str, needles: list[list[str]]) -> None:
     assert wanted(text).needles == needles
 
 
-def test_every_value_suggests_a_filter_that_lets_its_event_through() -> None:
+def test_every_value_suggests_a_filter_that_matches_its_event() -> None:
     call = types.FunctionCall(id="c", name="pay", args={"amount": 12.5, "to": 'the "bank"', "odd key": 1})
     answer = types.FunctionResponse(id="c", name="pay", response={"ok": True})
     parts = [types.Part(function_call=call), types.Part(function_response=answer)]

@@ -1,4 +1,4 @@
-"""The session document and what it notifies its listeners of."""
+"""The session document and its notifications."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def long(pages: int = 2) -> SessionDocument:
 
 
 class Noted(list[Any]):
-    """Everything that a document notifies of."""
+    """All notifications of a document, in order."""
 
     def __init__(self, document: SessionDocument) -> None:
         super().__init__()
@@ -66,14 +66,14 @@ def test_a_batch_is_appended_with_one_notification() -> None:
     assert document.groups[-1].count == 3
 
 
-def test_an_event_that_is_there_already_is_not_appended() -> None:
+def test_an_event_that_the_document_has_is_not_appended_again() -> None:
     document = short("0", "1")
     noted = Noted(document)
     assert document.append(committed("1")) == []
     assert noted == []
 
 
-def test_the_document_has_grown_when_its_listeners_are_called() -> None:
+def test_the_document_has_the_new_events_when_its_listeners_are_called() -> None:
     document = short("0")
     counts = []
     document.appended.add(lambda _first, _events: counts.append((len(document.events), document.groups[-1].end)))
@@ -86,7 +86,7 @@ def test_events_committed_during_the_reading_are_appended_once() -> None:
     noted = Noted(document)
     document.append_missed(committed("1", "2"))
     assert noted == [("appended", 2, ["2"])]
-    assert document.statuses == {}, "whether the run goes on is not known from the events"
+    assert document.statuses == {}, "the events do not show whether the run continues"
 
 
 def test_neighbouring_events_of_an_invocation_are_a_group() -> None:

@@ -18,7 +18,7 @@ def names(page: int) -> list[str]:
     return [f"{page}/{number}" for number in range(PAGE)]
 
 
-def test_events_at_hand_are_a_plain_sequence() -> None:
+def test_events_in_memory_are_a_sequence() -> None:
     events = SessionEvents([event("a"), event("b")])
     events.append(event("c"))
     assert [found.id for found in events] == ["a", "b", "c"]
@@ -31,7 +31,7 @@ def test_events_at_hand_are_a_plain_sequence() -> None:
         events.cached(3)
 
 
-def test_a_page_is_asked_for_once_and_its_events_are_decoded_when_looked_at() -> None:
+def test_a_page_is_requested_once_and_its_events_are_decoded_on_access() -> None:
     asked: list[int] = []
     events = long_session(3, asked)
     assert events.cached(PAGE + 1) is None
@@ -50,7 +50,7 @@ def test_a_page_is_asked_for_once_and_its_events_are_decoded_when_looked_at() ->
     assert [isinstance(row, Event) for row in page[:3]] == [False, True, False]
 
 
-def test_what_was_asked_for_last_comes_first_and_old_wishes_are_dropped() -> None:
+def test_the_latest_request_comes_first_and_old_requests_are_dropped() -> None:
     asked: list[int] = []
     events = long_session(40, asked)
     for page in range(20):
@@ -63,7 +63,7 @@ def test_what_was_asked_for_last_comes_first_and_old_wishes_are_dropped() -> Non
     assert order == list(range(19, 19 - MOST_REQUESTED, -1))
 
 
-def test_peeking_without_asking_wants_nothing() -> None:
+def test_reading_the_cache_only_requests_no_page() -> None:
     asked: list[int] = []
     events = long_session(2, asked)
     assert events.cached(0, request=False) is None
@@ -71,7 +71,7 @@ def test_peeking_without_asking_wants_nothing() -> None:
     assert events.next_requested_page() is None
 
 
-def test_memory_does_not_grow_with_what_was_looked_at() -> None:
+def test_the_number_of_cached_pages_is_bounded() -> None:
     events = long_session(200, [])
     for page in range(200):
         events.store_page(page * PAGE, names(page))
@@ -87,7 +87,7 @@ def test_new_events_follow_the_stored_ones() -> None:
     assert events.in_memory == [events[PAGE]]
 
 
-def test_the_last_ids_are_told_without_making_events() -> None:
+def test_the_last_ids_are_returned_without_decoding_events() -> None:
     def refuse(_row: object) -> Event:
         raise AssertionError
 
@@ -98,7 +98,7 @@ def test_the_last_ids_are_told_without_making_events() -> None:
     assert events.last_ids(100) == ["x", "y", "new"]
 
 
-def test_events_at_hand_become_pages() -> None:
+def test_evicted_events_are_read_as_pages() -> None:
     asked: list[int] = []
     events = long_session(1, asked)
     for number in range(PAGE + 5):
@@ -107,13 +107,13 @@ def test_events_at_hand_become_pages() -> None:
     events.evict(PAGE + 2, event)
     assert len(events) == 2 * PAGE + 5
     assert [found.id for found in events.in_memory] == [f"new {number}" for number in range(PAGE + 2, PAGE + 5)]
-    assert len(going_through) == PAGE + 5, "somebody may still be at it"
+    assert len(going_through) == PAGE + 5, "a list that a caller iterates must not change"
     assert (events.index_of("new 0"), events.index_of(f"new {PAGE + 2}")) == (None, 2 * PAGE + 2)
     assert events.cached(PAGE) is None
     assert events.next_requested_page() == (PAGE, 2 * PAGE)
 
 
-def test_a_page_that_ended_where_events_were_handed_over_is_read_again() -> None:
+def test_a_page_that_ended_at_an_evicted_event_is_read_again() -> None:
     events = SessionEvents(stored_count=PAGE + 1, decode=event, on_request=lambda: None)
     events.store_page(PAGE, ["0"])
     for number in range(3):
@@ -122,7 +122,7 @@ def test_a_page_that_ended_where_events_were_handed_over_is_read_again() -> None
     assert not events.is_cached(PAGE)
     assert events.cached(PAGE) is None
     assert events.next_requested_page() == (PAGE, PAGE + 3)
-    events.store_page(PAGE, ["0"])  # asked for before
+    events.store_page(PAGE, ["0"])  # requested before the eviction
     assert events.next_requested_page() == (PAGE, PAGE + 3)
     events.store_page(PAGE, ["0", "new 0", "new 1"])
     assert [found.id for found in events[PAGE:]] == ["0", "new 0", "new 1", "new 2"]

@@ -1,4 +1,4 @@
-"""This window's own sessions answer what a database does."""
+"""The source of sessions in memory has the interface of a database."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ async def test_user_and_app_state_of_sessions_in_memory() -> None:
     scopes = await source.shared_scopes()
     assert scopes == [SharedScope("shop"), SharedScope("shop", "maria")]
     assert [(await source.shared_state(scope)).values for scope in scopes] == [{"app:currency": "EUR"}, {"user:language": "pt"}]
-    assert (await source.shared_state(SharedScope("shop", "nobody"))).values == {}
+    assert (await source.shared_state(SharedScope("shop", "unknown"))).values == {}
     await source.close()

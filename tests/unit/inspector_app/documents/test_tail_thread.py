@@ -1,4 +1,4 @@
-"""The thread rests between hints, stops resting where hints fail, and tells no more until what it told is taken."""
+"""The tail thread sleeps between hints, polls if hints are missed, and emits no update before the previous one is acknowledged."""
 
 from __future__ import annotations
 
@@ -15,11 +15,8 @@ from inspector_app.documents import tail_thread
 from inspector_app.documents.tail_thread import TailThread, TailUpdate
 from tests.unit.storage.tail.sql_writer import SqlWriter
 
-LONG = 60.0
-"""Seconds that no test waits."""
-
-RESTING = LONG + 1
-"""Told from `LONG`, for which the thread waits until it may tell more."""
+LONG = 60.0  # seconds; longer than any test waits
+RESTING = LONG + 1  # seconds between hints; differs from `LONG`, the wait for an acknowledgement
 
 
 @pytest.fixture
@@ -43,7 +40,7 @@ def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter) -> 
 
 
 class Waits:
-    """What the thread waits for, in place of its event: each wait is noted, a long one lasts until somebody wakes it."""
+    """Replaces the thread's event by one that records the timeout of each wait."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.seconds: queue.Queue[float] = queue.Queue()
@@ -68,7 +65,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> Waits:
     return Waits(monkeypatch)
 
 
-def test_a_hint_ends_the_rest(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
+def test_a_hint_wakes_the_thread(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
     thread, found = told
     waits.until(RESTING)
     writer.add_session("s")
@@ -77,39 +74,41 @@ def test_a_hint_ends_the_rest(waits: Waits, told: tuple[TailThread, queue.Queue[
     assert [summary.key.session_id for summary in changes.changed] == ["s"]
 
 
-def test_without_hints_it_looks_all_the_time(
+def test_the_thread_polls_after_a_missed_hint(
     monkeypatch: pytest.MonkeyPatch, waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter
 ) -> None:
     thread, found = told
     waits.until(RESTING)
     monkeypatch.setattr(tail_thread, "LATE", -1.0)
     writer.add_session("s")
-    thread._wake.set()  # as if the rest were over
+    thread._wake.set()  # simulates the end of the sleep
     assert found.get(timeout=LONG / 2).changes
     thread.acknowledge()
     writer.add_session("t")
-    assert found.get(timeout=LONG / 2).changes, "nobody said anything"
+    assert found.get(timeout=LONG / 2).changes, "found without a hint"
     assert not thread._rests
 
 
-def test_a_late_hint_is_a_hint(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
+def test_a_late_hint_counts_as_a_hint(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
     thread, found = told
     waits.until(RESTING)
     writer.add_session("s")
     thread._wake.set()
     assert found.get(timeout=LONG / 2).changes
     thread.hint()
-    waits.until(RESTING)  # it rests again
+    waits.until(RESTING)  # sleeping again
     assert thread._rests
 
 
-def test_no_more_is_told_until_it_is_taken(waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter) -> None:
+def test_the_next_update_waits_for_the_acknowledgement(
+    waits: Waits, told: tuple[TailThread, queue.Queue[TailUpdate]], writer: SqlWriter
+) -> None:
     thread, found = told
     waits.until(RESTING)
     for name in ("s", "t"):
         writer.add_session(name)
         thread.hint()
-        waits.until(LONG)  # it has looked, and wants to tell
+        waits.until(LONG)  # waiting for the acknowledgement
     assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["s"]
     assert found.empty()
     thread.acknowledge()

@@ -49,9 +49,9 @@ CASES = [
     ),
     (event(actions=EventActions(transfer_to_agent="pricing")), "transfer", "transfer → pricing"),
     (
-        event(result("transfer_to_agent", {"error": "There is no agent 'nobody'."})),
+        event(result("transfer_to_agent", {"error": "There is no agent 'other'."})),
         "transfer",
-        "transfer_to_agent failed: There is no agent 'nobody'.",
+        "transfer_to_agent failed: There is no agent 'other'.",
     ),
     (event(actions=EventActions(escalate=True)), "escalate", "escalate: the loop ends"),
     (event(actions=EventActions(agent_state={"step": "PRICED"})), "checkpoint", 'checkpoint {step: "PRICED"}'),
@@ -98,7 +98,7 @@ def test_a_long_running_tool_without_a_result_was_called() -> None:
     assert describe(event(custom_metadata={CALLED_WITHOUT_RESULT: ["c1"]})).summary == "the call was made; its result comes later"
 
 
-def test_failures_and_errors_stand_out() -> None:
+def test_failures_and_errors_are_marked() -> None:
     failed = describe(event(result("check_credit", {"error": "timeout"})))
     assert (failed.role, failed.icon) == ("bad", ICONS["error"])
     assert describe(event(error_code="X")).role == "bad"

@@ -1,4 +1,4 @@
-"""A person's replacement for a recorded answer or result."""
+"""The user's replacement of a recorded answer or result."""
 
 from __future__ import annotations
 

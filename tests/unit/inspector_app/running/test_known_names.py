@@ -1,4 +1,4 @@
-"""Conditions that name what the agent does not have."""
+"""Conditions with names that the agent does not have."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def now() -> dict[str, Any]:
 
 
 class Undeclared(BaseTool):
-    """Says nothing of its arguments."""
+    """Does not declare its arguments."""
 
 
 class Broken(BaseTool):
-    """Cannot say what it takes."""
+    """Fails to declare its arguments."""
 
     def _get_declaration(self) -> Any:
         raise OSError("no network")
 
 
 class Later(BaseToolset):
-    """Is asked when the agent runs."""
+    """Has its tools only while the agent runs."""
 
     async def get_tools(self, readonly_context: Any = None) -> list[BaseTool]:
         return []
@@ -52,7 +52,7 @@ def agent(*tools: Any) -> BaseAgent:
 KNOWN = names_of(agent(Undeclared(name="odd", description=""), Broken(name="broken", description="")))
 
 
-def test_it_knows_all_agents_and_tools_with_their_arguments() -> None:
+def test_all_agents_and_tools_are_known_with_their_arguments() -> None:
     assert sorted(KNOWN.agents) == ["archive", "desk", "shop"]
     assert KNOWN.all_tools
     assert {name: arguments and sorted(arguments) for name, arguments in KNOWN.tools.items()} == {
@@ -78,7 +78,7 @@ def test_it_knows_all_agents_and_tools_with_their_arguments() -> None:
         ('text contains "a" and not (call.charge.args.tto == "x")', "`charge` has no argument `tto`; did you mean `to`?"),
     ],
 )
-def test_what_is_not_there(condition: str, hint: str) -> None:
+def test_an_unknown_name_is_reported_with_the_known_ones(condition: str, hint: str) -> None:
     assert unknown_name(parse(condition), KNOWN).startswith(hint)
 
 
@@ -94,25 +94,25 @@ def test_what_is_not_there(condition: str, hint: str) -> None:
         "call.odd.args.what",
         "call.broken.args.what",
         "call.transfer_to_agent.args.agent_name == 'x'",
-        "response.charge.whatever",
+        "response.charge.anything",
         'author == "user" or author == "archive" or author == "system"',
         'author contains "sk"',
         'state["anything"] changed',
-        "json.whatever.it.is",
+        "json.anything.else",
     ],
 )
-def test_what_is_there_or_may_be(condition: str) -> None:
+def test_a_name_that_the_agent_may_have_is_not_reported(condition: str) -> None:
     assert unknown_name(parse(condition), KNOWN) == ""
 
 
-def test_with_a_toolset_any_tool_may_come() -> None:
+def test_with_a_toolset_any_tool_is_possible() -> None:
     known = names_of(agent(Later()))
     assert not known.all_tools
-    assert unknown_name(parse("call.whatever.args.x"), known) == "" and unknown_tool("whatever", known) == ""
+    assert unknown_name(parse("call.other.args.x"), known) == "" and unknown_tool("other", known) == ""
     assert unknown_name(parse("call.charge.args.amuont"), known) != ""
 
 
-def test_without_an_agent_nothing_is_said() -> None:
+def test_without_an_agent_nothing_is_reported() -> None:
     assert unknown_name(parse('call.a.args.b and author == "c"'), KnownNames()) == ""
     assert unknown_tool("a", KnownNames()) == ""
 

@@ -1,4 +1,4 @@
-"""The plan of a resume in plain words."""
+"""The text of a resume plan."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ def plan(**changes: object) -> ResumePlan:
 
 
 def words(**changes: object) -> list[tuple[str, str]]:
-    """Return the lines after the one that says what happens first."""
+    """Return the lines except that of the next step."""
     return [(line.role, line.text) for line in preflight_of(plan(**changes), lambda _: 12).lines if line.icon != "play"]
 
 
-def test_without_anything_to_warn_of_there_is_one_sentence() -> None:
+def test_a_plan_without_warnings_is_one_sentence() -> None:
     shown = preflight_of(plan(last_checkpoint=Event(author="flow")), lambda _: 12)
     assert shown.title == "Resume e-12345678 from the checkpoint at 12?"
     assert [line.text for line in shown.lines] == ["pay_agent runs pay."] and not shown.warns and shown.blocked == ""
 
 
-def test_what_is_done_again_is_a_warning_with_its_arguments() -> None:
+def test_a_repeated_call_is_a_warning_with_its_arguments() -> None:
     ((role, text),) = words(runs_again=[ToolRun("desk", "pay", {"amount": 5}, "c1")])
     assert role == "warn" and "desk → pay(amount=5)" in text and "at least once" in text
 
 
-def test_who_starts_over_and_what_changed_are_warnings() -> None:
+def test_agents_that_start_over_and_changes_are_warnings() -> None:
     shown = preflight_of(
         plan(starts_over=["Flow"], changed=["Old took part."], next_steps=["Flow keeps no checkpoints: …"]), lambda _: None
     )
     assert [line.role for line in shown.lines] == ["warn", "warn"] and shown.warns
-    assert [line.text.count("Flow keeps no checkpoints") for line in shown.lines] == [1, 0], "it is said once"
+    assert [line.text.count("Flow keeps no checkpoints") for line in shown.lines] == [1, 0], "reported once"
 
 
-def test_what_is_finished_lost_or_waits_is_said_quietly() -> None:
+def test_finished_lost_and_pending_parts_are_not_warnings() -> None:
     waits = PendingItem("long_running", "e-1", "c", "approve")
     roles = [role for role, _ in words(finished=["A", "B"], lost_temp=["temp:x"], waits_for=[waits])]
     assert roles == ["dim", "dim", "ok"]
     assert not preflight_of(plan(finished=["A"], lost_temp=["temp:x"]), lambda _: 1).warns
 
 
-def test_what_blocks_comes_first() -> None:
+def test_a_blocking_reason_comes_first() -> None:
     shown = preflight_of(plan(blocks=["The invocation is finished: done."], lost_temp=["temp:x"]), lambda _: 1)
     assert shown.blocked == "The invocation is finished: done." and shown.lines[0].role == "bad"
 

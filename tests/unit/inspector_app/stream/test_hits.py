@@ -3,7 +3,7 @@ from __future__ import annotations
 from inspector_app.stream.hits import Hits, pixels_with
 
 
-def test_places_are_kept_in_order_each_once() -> None:
+def test_places_are_sorted_and_unique() -> None:
     hits = Hits()
     hits.add([3, 5])
     hits.add([9])
@@ -15,16 +15,16 @@ def test_places_are_kept_in_order_each_once() -> None:
     assert (hits.shown_before(3), hits.shown_before(9), hits.shown_before(100)) == (None, 5, 9)
 
 
-def test_a_pixel_is_marked_where_any_of_its_places_is() -> None:
+def test_a_pixel_is_marked_if_any_of_its_places_is_a_hit() -> None:
     assert pixels_with([0, 1, 25, 99], [0, 10, 20, 30, 100]) == [0, 2, 3]
-    assert pixels_with([7], [5, 5, 6, 8]) == [2], "several pixels of one row: the last one stands for it"
+    assert pixels_with([7], [5, 5, 6, 8]) == [2], "a row of several pixels is marked at the last one"
     assert pixels_with([], [0, 10]) == []
     assert pixels_with([3], []) == []
-    assert pixels_with([100], [0, 10]) == [], "below the end there is nothing"
+    assert pixels_with([100], [0, 10]) == [], "a place after the end is not marked"
 
 
 class Counting(list):  # type: ignore[type-arg]
-    """Counts how often it is looked into."""
+    """A list that counts its reads."""
 
     looks = 0
 
@@ -33,7 +33,7 @@ class Counting(list):  # type: ignore[type-arg]
         return super().__getitem__(index)
 
 
-def test_a_million_places_cost_as_much_as_the_pixels() -> None:
+def test_the_cost_depends_on_the_pixels_not_on_the_places() -> None:
     Counting.looks = 0
     count, pixels = 1_000_000, 500
     places = Counting(range(count))

@@ -1,4 +1,4 @@
-"""Preferences: what a new start, another process and a damaged file see."""
+"""Preferences across restarts, between processes, and in damaged files."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_values_that_cannot_be_saved_stay_in_memory(spoil: Callable[[Path], None
     assert any("cannot be saved" in record.getMessage() for record in caplog.records)
 
 
-def test_a_lock_that_another_process_keeps_delays_a_write_only_so_long(
+def test_a_lock_of_another_process_delays_a_write_up_to_the_timeout(
     preferences: Preferences, file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(module, "_LOCK_SECONDS", 0.05)

@@ -1,4 +1,4 @@
-"""Stand-ins for the owners that a unit test does not exercise."""
+"""Fakes of the owners that a unit test does not exercise."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_loading_an_agent_saves_nothing(store: BreakpointStore, agents: FakeAgen
     assert preferences.breakpoints(tmp_path) == "unreadable", "it can still be repaired"
 
 
-def test_unreadable_breakpoints_are_reported_and_leave_none_of_the_agent_before(
+def test_unreadable_breakpoints_are_reported_and_replace_those_of_the_previous_agent(
     store: BreakpointStore, agents: FakeAgents, preferences: Preferences, messages: FakeMessages, tmp_path: Path
 ) -> None:
     agents.load(FakeAgent(tmp_path / "first"))
@@ -62,7 +62,7 @@ def test_unreadable_breakpoints_are_reported_and_leave_none_of_the_agent_before(
     assert len(messages.texts) == 1
 
 
-def test_a_hit_is_no_change_and_hits_are_reported_once_a_frame(store: BreakpointStore, qtbot: QtBot) -> None:
+def test_a_hit_is_not_a_change_and_hits_are_reported_once_a_frame(store: BreakpointStore, qtbot: QtBot) -> None:
     changes: list[None] = []
     hits: list[None] = []
     store.add({"condition": ""})

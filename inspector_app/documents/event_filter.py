@@ -1,4 +1,4 @@
-"""Which events a filter lets through: a text that stands somewhere in them. Pure, no Qt."""
+"""Filters of events: an expression, or a text anywhere in the event. No Qt."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from runtime.expressions import Expression, ExpressionError, ExpressionTooCostly
 
 _OPERATORS = (" changed", " contains ", " matches ", "call.", "response.", "==", "!=", "<", ">", "=~", "(", " and ", " or ", "not ", " in ")
 
-
-# With these in it, an expression can hold for an event in which a text of it does not stand.
+# An expression with one of these can hold for an event that does not contain the expression's texts.
 _NOT_ALL = re.compile(r"\b(or|not|in)\b|!=")
 _LITERAL = re.compile(r"""\b(?:author|transfer|call(?:\.[\w*]+)+|response(?:\.[\w*]+)+)\s*==?\s*"([^"\\]+)\"""")
 _NAMED = re.compile(r"\b(?:call|response|delta|artifact)\.(\w+)")
 
 
 class FilterError(ValueError):
-    """A filter is written wrongly; the text says what is wrong and where."""
+    """A filter has a syntax error; the message says what is wrong and where."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """A filter that can be asked.
+    """A filter of events.
 
     Attributes:
-        text: as it was written.
-        needle: the text that is looked for in all fields, without regard to ASCII case; None where the filter is an expression.
-        expression: the condition; None where the filter is a plain text.
+        text: the filter as the user wrote it.
+        needle: the text to find in any field, ignoring ASCII case; None for an expression.
+        expression: the condition; None for a plain text.
     """
 
     text: str
@@ -38,13 +37,13 @@ class EventFilter:
 
     @property
     def encodings(self) -> list[str]:
-        """How the text looked for may stand in an event's JSON: in a value, all but ASCII escaped or not, or as a piece of JSON itself."""
+        """The needle as an event's JSON may contain it: in a value, with or without non-ASCII escaped, or as a piece of JSON."""
         assert self.needle is not None
         return list(dict.fromkeys([*_encodings(self.needle), self.needle]))
 
     @property
     def needles(self) -> list[list[str]]:
-        """Texts that stand in the JSON of every event that gets through: of each group one. Empty where that cannot be told."""
+        """Groups of texts: the JSON of every event that passes contains one text of each group. Empty where no such text is known."""
         if self.needle is not None:
             return [self.encodings]
         if _NOT_ALL.search(self.text):
@@ -54,7 +53,7 @@ class EventFilter:
         return [_encodings(text) for text in dict.fromkeys(found)]
 
     def matches(self, event: Event) -> bool:
-        """Return whether an event gets through."""
+        """Return whether an event passes."""
         if self.expression is not None:
             try:
                 return self.expression.matches(event)
@@ -69,15 +68,15 @@ def _encodings(text: str) -> list[str]:
 
 
 def read_filter(text: str) -> EventFilter | None:
-    """Return the filter that a text means: an expression if it reads like one, else that text anywhere in an event; None if it is blank.
+    """Return the filter of a text: an expression if it has an operator, else the text anywhere in an event; None for a blank text.
 
     A text in double quotes is always a plain one.
 
     Args:
-        text: as it was written.
+        text: the filter as the user wrote it.
 
     Raises:
-        FilterError: it reads like an expression, and is a wrong one.
+        FilterError: the text has an operator and is not a valid expression.
     """
     text = text.strip()
     if not text:
@@ -91,5 +90,5 @@ def read_filter(text: str) -> EventFilter | None:
             raise FilterError(f"{error} For a plain text, put it in double quotes.") from error
         return EventFilter(text, text, None)
     if not any(operator in text for operator in _OPERATORS):
-        return EventFilter(text, text, None)  # a single word is a name, too; whoever types it looks for the word
+        return EventFilter(text, text, None)  # a single word is a valid expression, too, but the user searches for the word
     return EventFilter(text, None, expression)

@@ -1,4 +1,4 @@
-"""The groups that a session's events stand in, held in columns: a million events have a hundred thousand of them. No Qt."""
+"""Groups of neighbouring events of one invocation, stored in columns because a long session has very many. No Qt."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _CONTINUED, _FOLDED, _COUNTED, _UNREAD = 1, 2, 4, 8
 
 
 class InvocationGroups(Sequence["InvocationGroup"]):
-    """Neighbouring events of one invocation are a group; an invocation that was resumed later has several.
+    """Groups of neighbouring events of one invocation; an invocation that was resumed later has several.
 
-    A *place* is an event's number in the session, or among those that a filter lets through. Each group takes the places that follow those
-    of the one before it.
+    A *place* is an event's number in the session, or among the events that pass a filter. The places of a group follow those of the group
+    before it.
 
     Args:
-        starts: the place and the invocation id that each group begins with, of events that are not read.
-        end: the place behind the last one.
-        unread: of so many places before the first group it is not known yet which invocations they belong to.
+        starts: first place and invocation id of each group, for events that are not in memory.
+        end: the place after the last.
+        unread: number of places before the first group whose invocations are not known yet.
     """
 
     def __init__(self, starts: Iterable[tuple[int, str]] = (), end: int = 0, *, unread: int = 0) -> None:
@@ -41,18 +41,18 @@ class InvocationGroups(Sequence["InvocationGroup"]):
             self._begin(invocation_id, first, 0)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of groups."""
         return len(self._firsts)
 
-    def __getitem__(self, number: int) -> InvocationGroup:  # type: ignore[override]  # nobody slices them
-        """Return one of them."""
+    def __getitem__(self, number: int) -> InvocationGroup:  # type: ignore[override]  # slices are not supported
+        """Return a group."""
         if not -len(self) <= number < len(self):
             raise IndexError(number)
         return InvocationGroup(self, number % len(self))
 
     @property
     def invocations(self) -> list[str]:
-        """The invocation of each."""
+        """The invocation id of each group."""
         return self._invocations
 
     def begin(self, invocation_id: str) -> None:
@@ -60,7 +60,7 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         self._append(invocation_id, self._end, _COUNTED)
 
     def append(self, event: Event) -> int:
-        """Let one more event be in the last group, or in a new one where its invocation is another; return the tokens it cost."""
+        """Append an event to the last group, or to a new one if its invocation differs; return its tokens."""
         if not self._firsts or self._invocations[-1] != event.invocation_id or self._flags[-1] & _UNREAD:
             self._begin(event.invocation_id, self._end, _COUNTED)
         return self.add(event)
@@ -70,10 +70,10 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         self._seen.add(invocation_id)
 
     def add(self, event: Event | None) -> int:
-        """Let one more event be in the last group; return the tokens it cost.
+        """Append an event to the last group; return its tokens.
 
         Args:
-            event: it; None if it is not read.
+            event: the event; None if it is not in memory.
         """
         self._end += 1
         if event is None:
@@ -87,11 +87,11 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         return tokens
 
     def number_of(self, place: int) -> int:
-        """Return the number of the group that a place belongs to."""
+        """Return the number of a place's group."""
         return bisect_right(self._firsts, place) - 1
 
     def rows_from(self, first: int) -> Iterator[int]:
-        """Return how many rows each group from a number on takes, its header included."""
+        """Yield the number of rows of each group from a number on, including headers."""
         inside, begins = self._tool_agent_runs, self._firsts[first:]
         ends = chain(begins[1:], (self._end,))
         for number, (begin, end, flags) in enumerate(zip(begins, ends, self._flags[first:], strict=False), first):
@@ -117,10 +117,10 @@ class InvocationGroups(Sequence["InvocationGroup"]):
 
 
 class InvocationGroup:
-    """One of `InvocationGroups`.
+    """A group of `InvocationGroups`.
 
     Attributes:
-        first: the place of its first event.
+        first: place of its first event.
     """
 
     __slots__ = ("_all", "_number", "first")
@@ -132,28 +132,28 @@ class InvocationGroup:
 
     @property
     def invocation_id(self) -> str:
-        """Whose events they are."""
+        """The invocation of its events."""
         return self._all._invocations[self._number]
 
     @property
     def end(self) -> int:
-        """The place behind its last event."""
+        """The place after its last event."""
         following = self._number + 1
         return self._all._firsts[following] if following < len(self._all) else self._all._end
 
     @property
     def count(self) -> int:
-        """How many events it has."""
+        """Number of events."""
         return self.end - self.first
 
     @property
     def tokens(self) -> int:
-        """What its events cost, once they are counted."""
+        """Tokens of its events; 0 until they are counted."""
         return self._all._tokens[self._number]
 
     @property
     def seconds(self) -> float | None:
-        """From its first event to its last; None while they are not counted."""
+        """Seconds from its first event to its last; None until they are counted."""
         counted = self._all._flags[self._number] & _COUNTED
         return self._all._ended[self._number] - self._all._started[self._number] if counted else None
 
@@ -164,16 +164,16 @@ class InvocationGroup:
 
     @property
     def unread(self) -> bool:
-        """Whether it is not known yet which invocations these events belong to."""
+        """Whether the invocations of its events are not known yet."""
         return bool(self._all._flags[self._number] & _UNREAD)
 
     @property
     def counted(self) -> bool:
-        """Whether its times and tokens are known; of events that are not read, only the number is."""
+        """Whether its times and tokens are known."""
         return bool(self._all._flags[self._number] & _COUNTED)
 
     def count_events(self, events: Sequence[Event]) -> None:
-        """Take in what its events, read by now, tell of times and tokens."""
+        """Compute times and tokens from its events."""
         groups, number = self._all, self._number
         groups._tokens[number] = sum(map(tokens_of, events))
         groups._started[number], groups._ended[number] = events[0].timestamp, events[-1].timestamp
@@ -181,7 +181,7 @@ class InvocationGroup:
 
     @property
     def folded(self) -> bool:
-        """Whether only the header is shown."""
+        """Whether only the header is displayed."""
         return bool(self._all._flags[self._number] & _FOLDED)
 
     @folded.setter
@@ -193,29 +193,29 @@ class InvocationGroup:
 
     @property
     def tool_agent_runs(self) -> Sequence[ToolAgentRun]:
-        """What goes on inside calls that its events made, in the order of these events."""
+        """Runs of agents as tools that its events called, in the order of these events."""
         return self._all._tool_agent_runs.get(self._number, ())
 
     def insert_tool_agent_run(self, number: int, run: ToolAgentRun) -> None:
-        """Put what goes on inside a call among the others."""
+        """Insert the run of an agent as a tool."""
         self._all._tool_agent_runs.setdefault(self._number, []).insert(number, run)
 
     @property
     def rows(self) -> int:
-        """How many rows the group takes, its header included."""
+        """Number of rows, including the header."""
         return 1 if self.folded else 1 + self.count + sum(run.rows for run in self.tool_agent_runs)
 
     def offset_of(self, place: int) -> int:
-        """Return how many rows below the header the event at a place stands."""
+        """Return the offset from the header to the row of the event at a place."""
         return 1 + place - self.first + sum(run.rows for run in self.tool_agent_runs if run.place < place)
 
     def offset_of_run(self, wanted: ToolAgentRun) -> int:
-        """Return how many rows below the header a call's header stands."""
+        """Return the offset from the header to a run's header."""
         before = self.tool_agent_runs[: next(number for number, run in enumerate(self.tool_agent_runs) if run is wanted)]
         return 2 + wanted.place - self.first + sum(run.rows for run in before)
 
     def at_offset(self, offset: int) -> int | tuple[ToolAgentRun, int]:
-        """Return what stands so many rows below the header: an event's place, or a call and the number of the row in it (0: its header)."""
+        """Return what is at an offset from the header: an event's place, or a run and the row's number in it (0 for its header)."""
         place = self.first + offset - 1
         for run in self.tool_agent_runs:
             if place <= run.place:

@@ -1,4 +1,4 @@
-"""A stored session that is too long to be read at once: what of it is read when, on which thread."""
+"""A stored session too long to be read at once: reads pages, scans and its past on two worker threads."""
 
 from __future__ import annotations
 
@@ -20,24 +20,19 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.reading.event_pages import EventPages, SavedFiles, containing
 from runtime.storage.reading.reader import StoredDatabase
 
-LONG = 2_000
-"""Events that a session may have to be read whole."""
-
-TAIL = 1_000
-"""Events at the end that are looked through for what waits."""
-
-FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000
-"""Places that are looked through in one go."""
+LONG = 2_000  # events above which a session is not read whole
+TAIL = 1_000  # events at the end that are scanned for pending items
+FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000  # events scanned in one job, so that page reads come between
 
 
 class LongSession:
-    """Reads on two connections: what somebody looks at must not wait for what is read on the side.
+    """Reads a session on two connections, so that displayed pages do not wait for background scans.
 
     Args:
         target: the database.
         key: the session.
-        count: how many events it was listed with.
-        assume: where that is not known, show it before its events are counted: see `EventPages`, and `confirm`.
+        count: the number of events it was listed with.
+        assume: without a count, display the session before its events are counted; see `EventPages` and `confirm`.
     """
 
     def __init__(self, target: str, key: SessionKey, count: int | None = None, *, assume: bool = False) -> None:
@@ -55,10 +50,10 @@ class LongSession:
         self.closed = False
 
     async def open(self, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
-        """Return the session's events, the last page read already, and their groups as far as they are known.
+        """Return the session's events, with the last pages cached, and the groups known so far.
 
         Args:
-            on_request: as `SessionEvents` takes it.
+            on_request: see `SessionEvents`.
         """
         return await self._front.call(self._open, on_request)
 
@@ -69,7 +64,7 @@ class LongSession:
         except StorageError:
             if not self._assume:
                 raise
-        # Some rows are missing, or belong to nobody: they have to be counted first.
+        # Row numbers are missing or belong to another session: the events have to be counted first.
         self._assume, self._confirmed = False, True
         return self._show_end(database.pages(self._key), on_request)
 
@@ -91,11 +86,11 @@ class LongSession:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the number of events is known, and not only assumed."""
+        """Whether the number of events is known and not only assumed."""
         return self._confirmed
 
     async def confirm(self) -> bool:
-        """Count the events, if nobody has yet, and return whether they are those that were assumed."""
+        """Count the events unless that is done, and return whether they are the assumed ones."""
         if not self._confirmed:
             self._confirmed = await self._back.call(self._is_as_assumed)
         return self._confirmed
@@ -105,7 +100,7 @@ class LongSession:
         return self._databases[-1].pages(self._key).begins_with(self._pages)
 
     async def open_beside(self) -> None:
-        """Open the database for a session that is on show already; none of its events are read from there yet: see `evict`."""
+        """Open the database of a displayed session whose events are all in memory; see `evict`."""
         self._pages = await self._front.call(self._open_empty)
         self._pages_behind = await self._back.call(self._open_empty)
 
@@ -115,7 +110,7 @@ class LongSession:
         return pages
 
     async def following(self, most: int) -> list[tuple[int, str]]:
-        """Return row numbers and ids of stored events that came after those that are read from there."""
+        """Return the row numbers and ids of the stored events after the paged ones."""
         assert self._pages is not None
         return await self._front.call(self._pages.following, most)
 
@@ -130,7 +125,7 @@ class LongSession:
         pages, behind = self._pages, self._pages_behind
         assert pages is not None and behind is not None
         pages.grow(row_ids)
-        if len(pages) >= len(behind):  # opened a moment later, it may have begun with more
+        if len(pages) >= len(behind):  # it was opened a moment later and may have more
             behind.take_from(pages)
         history.hand_over(len(pages), behind)
         events.evict(len(row_ids), pages.decode)
@@ -156,13 +151,13 @@ class LongSession:
         return await self._front.call(self._pages.index_of, event_id)
 
     async def filter(self, wanted: EventFilter) -> AsyncGenerator[tuple[list[int], float], None]:
-        """Look through the stored events.
+        """Find the stored events that pass a filter.
 
         Args:
-            wanted: what for.
+            wanted: the filter.
 
         Yields:
-            The places found since the last time, ascending, and how much has been looked through, from 0 to 1.
+            The places found since the last time, ascending, and the scanned part, from 0 to 1.
         """
         pages = self._pages
         assert pages is not None
@@ -175,13 +170,13 @@ class LongSession:
             first, chunk = end, CHUNK
 
     async def find_calls(self, ids: set[str], first: int, end: int, *, calls: bool) -> list[int]:
-        """Return the places in a range whose events have a call, or a response, with one of these ids."""
+        """Return the places in a range whose events have a call, or a response, with one of some ids."""
         pages = self._pages
         assert pages is not None
         return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)
 
     async def find_failures(self) -> AsyncGenerator[list[int], None]:
-        """Look, behind all that somebody waits for, for stored events that report a failure; yield their places, ascending."""
+        """Find the stored events that report a failure, in the background; yield their places, ascending."""
         pages = self._pages_behind
         assert pages is not None
         for first in range(0, len(pages), CHUNK):
@@ -190,11 +185,11 @@ class LongSession:
             yield await self._back.call(_find_failures, pages, first, min(first + CHUNK, len(pages)))
 
     async def find_files(self, first: int, last: int) -> AsyncGenerator[tuple[list[SavedFiles], int], None]:
-        """Look for stored events that name files; yield those found, and up to which place it was looked.
+        """Find the stored events that name files; yield those found and the place up to which events were scanned.
 
         Args:
-            first: the place to begin at.
-            last: the place after the last one.
+            first: the first place to scan.
+            last: the place after the last.
         """
         pages = self._pages
         assert pages is not None
@@ -204,14 +199,14 @@ class LongSession:
             first = end
 
     async def latest_invocations(self) -> list[Invocation]:
-        """Return the invocations among the last events."""
+        """Return the invocations of the last events."""
         return await self._back.call(self._latest_invocations)
 
     def _latest_invocations(self) -> list[Invocation]:
         pages = self._pages_behind = self._connect().pages(self._key, self._count, assume=self._assume)
         first = max(len(pages) - TAIL, 0)
         starts = pages.invocations(first, len(pages))
-        # The first one may have begun before.
+        # The first invocation may have begun before.
         first = starts[1][0] if len(starts) > 1 and first else first
         return invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
 
@@ -228,10 +223,10 @@ class LongSession:
         return await self._back.call(InvocationGroups, starts, len(pages))
 
     async def read_history(self, progress: Callable[[int, int], None]) -> None:
-        """Read what the events did to the state.
+        """Read the events' state deltas into `history`.
 
         Args:
-            progress: called with how many events are read, of how many.
+            progress: called with the number of events read and of all.
         """
         history = await self._back.call(self._open_past)
         while not history.is_read and not self.closed:
@@ -244,12 +239,12 @@ class LongSession:
         return self._databases[-1].long_history(self._key, self._pages_behind)
 
     async def past_at(self, index: int, events: SessionEvents, compared: int | None = None) -> Past | None:
-        """Return what the state panes show for an event, None while the past is still being read.
+        """Return what the state panes show for an event, None while the past is being read.
 
         Args:
-            index: its place.
-            events: the session's.
-            compared: the place of an event whose state it is compared with; None: with the one before it.
+            index: the event's place.
+            events: the session's events.
+            compared: place of the event to compare the state with; None for the event before.
         """
         if self.history is None:
             return None
@@ -266,7 +261,7 @@ class LongSession:
         return past_at(history, index, compared, event_at)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Cancel reads in progress and close the connections."""
         self.closed = True
         databases = list(self._databases)
         for database in databases:
@@ -276,11 +271,12 @@ class LongSession:
 
 
 def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> list[Invocation]:
-    """Return the invocations among a session's last events, and those before them.
+    """Return the invocations of a session's last events, and those before them.
 
     Args:
-        latest: read from the last events alone.
-        older: read whole, a while ago. It counts for an invocation that has not grown since; the last events may not tell how it began.
+        latest: computed from the last events alone.
+        older: computed earlier from all events. It has priority for an invocation without newer events, whose first events may be missing
+            from the last ones.
     """
     whole = {(entry.invocation_id, entry.last_event_id): entry for entry in older}
     names = {entry.invocation_id for entry in latest}

@@ -1,4 +1,4 @@
-"""What the state panes show of a session's past."""
+"""What the state panes show for an event."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from runtime.history.scoped_state import ScopedState, differences
 from runtime.history.state_at import History
 from runtime.sessions.state import Change
 
-MOST_NAMED = 100
-"""Writers of keys that are looked up for one state."""
+MOST_NAMED = 100  # writers of keys whose names are looked up for one state
 
 
 class Past(NamedTuple):
     """What the state panes show for one event.
 
     Attributes:
-        state: after it.
-        changes: what it changed; while it is compared with another event, what differs from the state after that one.
-        writers: key → place and name of who wrote it last; place `SOMEBODY_ELSE` for another session.
+        state: the state after the event.
+        changes: the event's changes, or the differences from the state after the event it is compared with.
+        writers: key → place and name of its last writer; place `SOMEBODY_ELSE` for another session.
         changed_since: keys that another session has written since.
     """
 
@@ -35,9 +34,9 @@ def past_at(history: History, index: int, compared: int | None, event_at: Callab
     """Return what the state panes show for an event.
 
     Args:
-        history: the session's.
+        history: the session's history.
         index: place of the event.
-        compared: place of the event it is compared with; None: with the one before it.
+        compared: place of the event to compare the state with; None for the event before.
         event_at: returns the event at a place.
     """
     state = history.state_at(index)
@@ -47,10 +46,10 @@ def past_at(history: History, index: int, compared: int | None, event_at: Callab
 
 
 def _writers(places: dict[str, int], event_at: Callable[[int], Event]) -> dict[str, tuple[int, str]]:
-    """Return who wrote each key: the event's place and its writer's name; for another session's write the name is empty.
+    """Return each key's writer: the event's place and the writer's name, which is empty for another session.
 
     Args:
-        places: as `History.writers_at` returns them.
+        places: from `History.writers_at`.
         event_at: returns the event at a place.
     """
     named: dict[int, str] = {}

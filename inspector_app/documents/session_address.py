@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 from runtime.sessions.session import SessionKey
 
-MEMORY = "memory:"
-"""The `SessionAddress.database` of sessions that live in this window only."""
+MEMORY = "memory:"  # the `SessionAddress.database` of sessions in this window's memory
 
 
 @dataclass(frozen=True, slots=True)
 class SessionAddress:
-    """Which session of which open database.
+    """The address of a session.
 
     Attributes:
-        database: the path or URL it was opened by, or `MEMORY`.
+        database: the path or URL the database was opened by, or `MEMORY`.
         key: app, user and session id.
     """
 

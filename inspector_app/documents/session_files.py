@@ -1,7 +1,7 @@
-"""Where the files (artifacts) of a database's sessions are kept. No Qt.
+"""The folders of the files (artifacts) of a database's sessions. No Qt.
 
-They stand beside the database: `NAME.artifacts` for `NAME.db`, and `artifacts` in the `.adk` folder that adk web and the API server keep a
-`session.db` in. A session in memory has its files in memory, and so has one on a server, whose files nobody says the place of.
+The folder is beside the database: `NAME.artifacts` for `NAME.db`, and `artifacts` in the `.adk` folder in which adk web and the API server
+keep a `session.db`. Files of sessions in memory or on a server are kept in memory.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ _ADK_FOLDER, _ADK_FILES = ".adk", "artifacts"
 
 
 def files_folder(database: str) -> Path | None:
-    """Return the folder that the files of a database's sessions are kept in; it need not exist.
+    """Return the folder of the files of a database's sessions; it need not exist.
 
     Args:
         database: path or URL.
 
     Returns:
-        None for a database that is no file.
+        None for a database that is not a file.
     """
     try:
         file = named_file(database)
-    except KnownError:  # said where it is opened
+    except KnownError:  # reported when the database is opened
         return None
     if file is None:
         return None
@@ -39,7 +39,7 @@ def files_folder(database: str) -> Path | None:
 
 
 def files_of(database: str | None) -> BaseArtifactService:
-    """Return the service that keeps the files of a database's sessions; its folder is made with the first file.
+    """Return the service that keeps the files of a database's sessions; its folder is created with the first file.
 
     Args:
         database: path or URL; None for sessions in memory.
@@ -52,11 +52,11 @@ def copy_files(database: str, copy: str) -> None:
     """Copy the files of a database's sessions for a copy of the database.
 
     Raises:
-        StorageError: they cannot be copied.
+        StorageError: the files cannot be copied.
     """
     folder, target = files_folder(database), files_folder(copy)
     if folder is not None and target is not None and folder.is_dir():
         try:
             shutil.copytree(folder, target, dirs_exist_ok=True)
-        except OSError as error:  # of several files, too
+        except OSError as error:  # `shutil.Error`, which lists several files, is one, too
             raise StorageError(f"The files in {folder} could not be copied to {target}: {error}") from error

@@ -1,4 +1,4 @@
-"""Where sessions come from: a database, or this window's memory. Both answer the same questions, none of them on the GUI thread."""
+"""Sources of sessions: databases and this window's memory. They are read off the GUI thread."""
 
 from __future__ import annotations
 
@@ -31,29 +31,26 @@ from runtime.storage.reading.shared_state import SharedScope, SharedState
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
 
-MANY = 10_000
-"""Sessions that are many."""
-
-LARGE = 200_000_000
-"""Bytes of a file in which a session's past is read on the side, however short the session is."""
+MANY = 10_000  # listed sessions above which the garbage collector is told to ignore them
+LARGE = 200_000_000  # bytes of a file in which the past of any session is read in the background
 
 
 class Source(abc.ABC):
-    """One place that holds sessions.
+    """A store of sessions.
 
     Attributes:
-        target: the path or URL it was opened by, or `MEMORY`; names it everywhere.
-        title: what to call it in a narrow pane.
+        target: the path or URL it was opened by, or `MEMORY`; identifies the source.
+        title: its name in a narrow pane.
         badge: its layout in a word or two, such as "v1".
-        note: more about it, for a tooltip.
-        ours: we made it, so that writing into it asks nobody.
+        note: details, for a tooltip.
+        ours: the Inspector created it, so that writing into it needs no permission.
         files: keeps the files of its sessions.
-        memory: what agents remember across them, as long as the window is open.
-        can_write: whether that can be allowed; the oldest layout is only read.
+        memory: what agents remember across sessions while the window is open.
+        can_write: whether writing can be allowed; the oldest layout is read only.
         can_copy: whether it is a file that can be copied.
-        is_paged: whether its events can be read page by page where they are stored, those added a moment ago, too.
+        is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write into it now.
-        unfinished: the invocations in which something waited when all of it was looked through, by session.
+        unfinished: the invocations that had pending items when the whole database was scanned, by session.
     """
 
     target: str
@@ -76,7 +73,7 @@ class Source(abc.ABC):
         """Return all sessions."""
 
     async def listing(self) -> list[SessionSummary]:
-        """Return all sessions, those of a long database without counts: see `StoredDatabase.listing`."""
+        """Return all sessions, for a long database without counts; see `StoredDatabase.listing`."""
         return await self.sessions()
 
     @abc.abstractmethod
@@ -93,11 +90,11 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
-        """Return who wrote a state key of a session, other sessions' writes of a shared key included, the oldest first."""
+        """Return the writes of a session's state key, the oldest first, including those of a shared key by other sessions."""
 
     @abc.abstractmethod
     async def lineages(self) -> dict[SessionKey, Lineage]:
-        """Return where each fork in it comes from."""
+        """Return the origin of each fork."""
 
     @abc.abstractmethod
     async def shared_scopes(self) -> list[SharedScope]:
@@ -105,26 +102,26 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     async def shared_state(self, scope: SharedScope) -> SharedState:
-        """Return the state of an app or a user as it is now."""
+        """Return the present state of an app or a user."""
 
     @abc.abstractmethod
     async def service(self) -> BaseSessionService:
         """Return the service that runs write through.
 
         Raises:
-            StorageError: it cannot be opened for writing.
+            StorageError: the database cannot be opened for writing.
         """
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
-        """Return what waits for a person in a session."""
+        """Return a session's pending items."""
         return pending_items(await self.events(key))
 
     def listed_count(self, key: SessionKey) -> int | None:
-        """Return how many events a session had when it was listed last."""
+        """Return the number of events a session had when it was last listed; None if it was not counted."""
         return None
 
     async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
-        """Return whether a session has more events than a limit, if that has to be known before they are read."""
+        """Return whether a session has more events than a limit; False for a source whose sessions are in memory."""
         return False
 
     async def is_long(self, key: SessionKey) -> bool:
@@ -133,11 +130,11 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     async def close(self) -> None:
-        """Let go of it."""
+        """Close the source."""
 
 
 class DatabaseSource(Source):
-    """A session database, read on a thread of its own; written only once that is allowed."""
+    """A session database, read on a worker thread and written only when that is allowed."""
 
     def __init__(self, target: str, stored: StoredDatabase, worker: Worker) -> None:
         self.target = target
@@ -155,13 +152,13 @@ class DatabaseSource(Source):
         self._service: BaseSessionService | None = None
         self._counts: dict[SessionKey, int] = {}
         file = Path(target)
-        # What other sessions wrote is looked for in all of somebody else's file: that must not be waited for.
+        # In a file of google-adk's, other sessions' writes are found only by reading all of it, which takes long for a large file.
         self._is_large = not self.ours and "://" not in target and file.is_file() and file.stat().st_size > LARGE
         super().__init__()
 
     @classmethod
     async def open(cls, target: str) -> DatabaseSource:
-        """Open a database for reading; see `StoredDatabase.open` for what is raised."""
+        """Open a database for reading; see `StoredDatabase.open` for the errors."""
         worker = Worker(f"reader of {target}")
         try:
             stored = await worker.call(StoredDatabase.open, target)
@@ -183,11 +180,11 @@ class DatabaseSource(Source):
             listed = read()
             self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
             if len(listed) > MANY:
-                gc.freeze()  # they stay: looking them through for garbage would hold the window
+                gc.freeze()  # they live as long as the window; collecting garbage among them would block it
         return listed
 
     def take_counts(self, counted: DatabaseSource) -> None:
-        """Take in what another connection to the same database has counted."""
+        """Take the counts from another connection to the same database."""
         self._counts = counted._counts
 
     def listed_count(self, key: SessionKey) -> int | None:
@@ -199,7 +196,7 @@ class DatabaseSource(Source):
         return await self._worker.call(self._stored.events, key)
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
-        """See `Source.pending`; of a long session its last events are looked at, and what is remembered of those before."""
+        """See `Source.pending`; of a long session its last events are read, and `unfinished` for those before."""
         return await self._worker.call(self._pending, key)
 
     def _pending(self, key: SessionKey) -> list[PendingItem]:
@@ -210,7 +207,7 @@ class DatabaseSource(Source):
         return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
 
     def stop_reading(self) -> None:
-        """Break off what is being read; nothing can be read after that."""
+        """Cancel reads in progress; nothing can be read after that."""
         self._stored.stop()
 
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
@@ -245,7 +242,7 @@ class DatabaseSource(Source):
         return await self._worker.call(self._stored.lineages)
 
     async def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
-        """Return how much some sessions take up; see `StoredDatabase.sizes`."""
+        """Return the sizes of some sessions; see `StoredDatabase.sizes`."""
         return await self._worker.call(self._stored.sizes, counts)
 
     async def shared_scopes(self) -> list[SharedScope]:
@@ -270,12 +267,12 @@ class DatabaseSource(Source):
 
 
 class MemorySource(Source):
-    """The sessions of runs that named no database; gone with the window."""
+    """The sessions of runs without a database; closing the window deletes them."""
 
     target = MEMORY
     title = "in memory"
     badge = "not saved"
-    note = "Sessions of this window. They are gone when it is closed."
+    note = "Sessions of this window. Closing the window deletes them."
     ours = True
 
     def __init__(self) -> None:
@@ -300,7 +297,7 @@ class MemorySource(Source):
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
         session = await self._get(key)
-        # Each one is copied when it is taken out: with many that takes seconds.
+        # The list copies each event when it is read, which takes seconds for many.
         return await run_in_thread(list, session.events) if session else []
 
     async def history(self, key: SessionKey) -> History:
@@ -312,7 +309,7 @@ class MemorySource(Source):
         return self._service.created(key)
 
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
-        """See `Source.writes`; of other sessions in memory nothing is told."""
+        """See `Source.writes`; writes of other sessions in memory are not recorded."""
         return writes_of(await self.history(key), key, name)
 
     async def lineages(self) -> dict[SessionKey, Lineage]:
@@ -329,7 +326,7 @@ class MemorySource(Source):
         return [scope for scope, has_any in found.items() if has_any]
 
     async def shared_state(self, scope: SharedScope) -> SharedState:
-        """See `Source.shared_state`; told from any of its sessions."""
+        """See `Source.shared_state`; it is read from any of the sessions."""
         wanted = "app" if scope.user_id is None else "user"
         listed = (await self._service.list_sessions(app_name=scope.app_name, user_id=scope.user_id)).sessions
         for key in (each.key for each in listed):
@@ -351,6 +348,6 @@ class MemorySource(Source):
 
 
 def database_info(source: Source) -> DatabaseInfo:
-    """Return how a database is shown in the list."""
+    """Return how a database is displayed in the list."""
     badge = source.badge if source.writing_allowed else f"{source.badge} · read only"
     return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)

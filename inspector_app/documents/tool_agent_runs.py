@@ -1,4 +1,4 @@
-"""What agents do that run as tools: it stands under the event that called them, and in no stored session. No Qt."""
+"""Events of agents that run as tools: displayed below the event that called them, not stored. No Qt."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from runtime.events import Event
 
 @dataclass(slots=True)
 class ToolAgentRun:
-    """One call of an agent as a tool, with what the agents do that it calls so itself.
+    """One call of an agent as a tool, including the calls that this agent makes.
 
     Attributes:
-        call_id: of the function call.
-        agent: who was called.
-        place: index of the event that made the call.
-        events: as they came, each with how many calls it is inside of.
-        folded: whether only the header is shown.
+        call_id: id of the function call.
+        agent: the called agent.
+        place: place of the event that made the call.
+        events: the events in order, each with the number of calls it is nested in.
+        folded: whether only the header is displayed.
     """
 
     call_id: str
@@ -28,12 +28,12 @@ class ToolAgentRun:
 
     @property
     def rows(self) -> int:
-        """How many rows it takes, its header included."""
+        """Number of rows, including the header."""
         return 1 if self.folded else 1 + len(self.events)
 
 
 class ToolAgentRuns:
-    """Those of the session on show."""
+    """The runs of agents as tools in the displayed session."""
 
     def __init__(self) -> None:
         self._by_call: dict[str, ToolAgentRun] = {}
@@ -43,18 +43,18 @@ class ToolAgentRuns:
         return iter(self._by_call.values())
 
     def of_call(self, call_id: str) -> ToolAgentRun | None:
-        """Return what is known of a call."""
+        """Return the run of a call, None if none of its events has arrived."""
         return self._by_call.get(call_id)
 
     def begin(self, run: ToolAgentRun) -> None:
-        """Note a call whose first event has come."""
+        """Add a run whose first event has arrived."""
         self._by_call[run.call_id] = run
 
     def add(self, run: ToolAgentRun, event: Event, depth: int) -> None:
-        """Note one more event of a call."""
+        """Add an event to a run."""
         self._by_event[event.id] = run, len(run.events)
         run.events.append((event, depth))
 
     def find(self, event_id: str) -> tuple[ToolAgentRun, int] | None:
-        """Return the call that an event is inside of, and its number in it."""
+        """Return the run of an event and the event's number in it."""
         return self._by_event.get(event_id)

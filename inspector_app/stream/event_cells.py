@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import IntEnum
 
 from PySide6.QtCore import Qt
@@ -26,9 +28,37 @@ class Column(IntEnum):
 HEADINGS = ("", "#", "time", "author", "event", "Δ", "took", "tokens")
 
 
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column of plain texts.
+
+    Attributes:
+        text: returns a row's text.
+        sample: the widest usual text, which sets the column's width.
+        role: the colour role; empty: dim, or the text's own colour in a selected or held row.
+        is_small: whether it uses the small font.
+        at_right: whether texts are aligned to the right, as numbers are.
+    """
+
+    text: Callable[[StreamRow], str]
+    sample: str
+    role: str = ""
+    is_small: bool = True
+    at_right: bool = False
+
+
+TEXT_COLUMNS: dict[int, TextColumn] = {
+    Column.NUMBER: TextColumn(lambda row: row.number, "100", at_right=True),
+    Column.TIME: TextColumn(lambda row: row.time, "00:00:00"),
+    Column.DELTA: TextColumn(lambda row: row.delta, "Δ99", role="accent", is_small=False),
+    Column.TOOK: TextColumn(lambda row: row.took, "59 min 59 s", at_right=True),
+    Column.TOKENS: TextColumn(lambda row: row.tokens, "1,000", role="dim", at_right=True),
+}
+
+
 def alignment(column: int) -> Qt.AlignmentFlag:
     """Return how a column's cells are aligned: numbers to the right."""
-    right = column in (Column.NUMBER, Column.TOOK, Column.TOKENS)
+    right = column in TEXT_COLUMNS and TEXT_COLUMNS[column].at_right
     return (Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
 
 
@@ -36,8 +66,9 @@ def cell_text(row: StreamRow, column: int) -> str:
     """Return a cell's text; an invocation's header has one text only, in the widest column."""
     if row.kind == "invocation":
         return "   ".join(filter(None, [row.summary, row.event_kind, row.tokens])) if column == Column.EVENT else ""
-    texts = ("", row.number, row.time, row.author, row.summary, row.delta, row.took, row.tokens)
-    return texts[column]
+    if column in TEXT_COLUMNS:
+        return TEXT_COLUMNS[column].text(row)
+    return {Column.AUTHOR: row.author, Column.EVENT: row.summary}.get(Column(column), "")
 
 
 def row_text(row: StreamRow) -> str:

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QApplication, QWidget
 
-from inspector_app.stream.event_cells import Column
+from inspector_app.stream.event_cells import TEXT_COLUMNS, Column
 from inspector_app.stream.stream_row import StreamRow
 from inspector_app.widgets import theme
 
@@ -71,23 +71,17 @@ class StreamPainter:
             return
         lit = "text" if selected or row.held else "dim"
         for column, left, width in cells:
-            if column == Column.EVENT:
+            texts = TEXT_COLUMNS.get(column)
+            if texts is not None:
+                letters = self._small if texts.is_small else self._normal
+                self._text(painter, left, top, width, texts.text(row), texts.role or lit, letters, at_right=texts.at_right)
+            elif column == Column.EVENT:
                 self._paint_summary(painter, top, left, width, row)
-            elif column == Column.NUMBER:
-                self._text(painter, left, top, width, row.number, lit, self._small, at_right=True)
-            elif column == Column.TIME:
-                self._text(painter, left, top, width, row.time, lit, self._small)
             elif column == Column.AUTHOR:
                 if row.author_sign > 1:  # italics tell a second author of a colour, a bar the others
                     painter.fillRect(left, top, 3, ROW_HEIGHT, theme.color(row.author_role))
                 letters = self._italic if row.author_sign == 1 else self._normal
                 self._text(painter, left, top, width, row.author, row.author_role, letters)
-            elif column == Column.DELTA:
-                self._text(painter, left, top, width, row.delta, "accent", self._normal)
-            elif column == Column.TOOK:
-                self._text(painter, left, top, width, row.took, lit, self._small, at_right=True)
-            elif column == Column.TOKENS:
-                self._text(painter, left, top, width, row.tokens, "dim", self._small, at_right=True)
             else:
                 self._paint_gutter(painter, top, left, width, row, is_hit)
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResiz
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from inspector_app.presentation.values import visible
-from inspector_app.stream.event_cells import Column
+from inspector_app.stream.event_cells import HEADINGS, TEXT_COLUMNS, Column
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.hits import Hits
 from inspector_app.stream.marked_scroll_bar import MarkedScrollBar
@@ -81,7 +81,7 @@ class StreamTable(QTableView):
         columns.setMinimumSectionSize(20)
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         columns.setSectionResizeMode(Column.EVENT, QHeaderView.ResizeMode.Stretch)
-        for fixed in (Column.GUTTER, Column.NUMBER, Column.TIME, Column.DELTA, Column.TOOK, Column.TOKENS):
+        for fixed in (Column.GUTTER, *TEXT_COLUMNS):
             columns.setSectionResizeMode(fixed, QHeaderView.ResizeMode.Fixed)
         self.fit_columns()
 
@@ -95,16 +95,13 @@ class StreamTable(QTableView):
         self._fitted = fitted
         small, normal = QFontMetrics(theme.small_font()), QFontMetrics(self.font())
         authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
-        for column, width in {
-            Column.GUTTER: 24,
-            Column.NUMBER: small.horizontalAdvance(number) + 14,
-            Column.TIME: small.horizontalAdvance("00:00:00") + 14,
-            Column.AUTHOR: min(max(authors), 150) + 16,
-            Column.DELTA: normal.horizontalAdvance("Δ99") + 14,
-            Column.TOOK: small.horizontalAdvance("59 min 59 s") + 14,
-            Column.TOKENS: max(small.horizontalAdvance(tokens), normal.horizontalAdvance("tokens")) + 16,
-        }.items():
-            self.setColumnWidth(column, width)
+        samples = {Column.NUMBER: number, Column.TOKENS: tokens}
+        for column, texts in TEXT_COLUMNS.items():
+            letters = small if texts.is_small else normal
+            widest = letters.horizontalAdvance(samples.get(Column(column), texts.sample))
+            self.setColumnWidth(column, max(widest, normal.horizontalAdvance(HEADINGS[column])) + 14)
+        self.setColumnWidth(Column.GUTTER, 24)
+        self.setColumnWidth(Column.AUTHOR, min(max(authors), 150) + 16)
         self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
 
     def _on_clicked(self, index: QModelIndex) -> None:

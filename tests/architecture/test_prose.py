@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.architecture.prose import files, violations
+from tests.architecture.prose import ALLOWED, files, violations
+from tests.architecture.source_rules import ROOT
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,30 @@ def test_dialect_is_found(text: str) -> None:
 def test_plain_english_is_left_alone() -> None:
     text = "The file is beside the database. The run continues. She is told nothing."
     assert [line.split(": ")[1] for line in violations("README.md", text)] == ["'is told'"]
+
+
+@pytest.mark.parametrize(
+    "text", ["A test double stands in for the model.", "A stand-in for it.", "It is told to stop.", "They can be told apart."]
+)
+def test_a_pattern_ends_where_plain_english_begins(text: str) -> None:
+    assert list(violations("README.md", text)) == []
+
+
+def test_a_string_without_a_space_is_a_value() -> None:
+    assert list(violations("a.py", 'user = "nobody"\nurl = "/apps/nobody/users"\n')) == []
+    assert len(list(violations("a.py", 'text = "nobody answers"\n'))) == 1
+
+
+def test_a_models_text_is_allowed_in_its_file_only() -> None:
+    path, (phrase, *_) = next(iter(ALLOWED.items()))
+    assert list(violations(path, f'text = "{phrase}"\n')) == []
+    assert len(list(violations("a.py", f'text = "{phrase}"\n'))) == 1
+
+
+def test_each_allowed_phrase_still_occurs() -> None:
+    assert [
+        (path, phrase) for path, phrases in ALLOWED.items() for phrase in phrases if phrase not in (ROOT / path).read_text("utf-8")
+    ] == []
 
 
 def test_python_is_searched_in_comments_strings_and_names_only() -> None:

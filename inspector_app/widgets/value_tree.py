@@ -223,4 +223,4 @@ class ValueTreeModel(QAbstractItemModel):
 
 
 FILES = "files"  # `lane` of the saved files
-PINNED = "pinned"  # `lane` of the pinned keys, which come first, whatever their scope
+PINNED = "pinned"  # `lane` of the pinned keys, which come first in any scope

@@ -1,4 +1,4 @@
-"""Alignment of two lists in bounded time, whatever the lists contain.
+"""Alignment of two lists, in bounded time for any content.
 
 Forks share their beginning, so the common beginning is aligned first. The rest is split at the items that occur exactly once in both
 lists, along a longest increasing run of them (as in patience sorting), and recursively between them. Pieces without such items are usually

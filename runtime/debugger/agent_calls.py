@@ -52,7 +52,7 @@ class AgentCall:
         common = min(len(self.path), len(other.path))
         return self.path[:common] != other.path[:common]
 
-    def goes_on(self) -> bool:
+    def is_active(self) -> bool:
         """Return whether this call, or one above it on its own branch, is still active."""
         return any(not call.returned for call in (self, *self.callers()) if call.path == self.path)
 

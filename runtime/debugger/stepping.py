@@ -104,4 +104,4 @@ def _inside(call: AgentCall, origin: AgentCall) -> bool:
 
 def _elsewhere(call: AgentCall, origin: AgentCall) -> bool:
     """Return whether the call is on another, parallel branch while the followed one is still active."""
-    return call.runs_beside(origin) and origin.goes_on()
+    return call.runs_beside(origin) and origin.is_active()

@@ -78,7 +78,7 @@ class Conversation:
         self._read = len(events)
 
     def _add(self, event: Event) -> None:
-        if not _is_said(event) or not _is_visible(event, self._branch):
+        if not _is_sent(event) or not _is_visible(event, self._branch):
             return
         first = here = len(self._said)
         for part in event.content.parts if event.content and event.content.parts else ():
@@ -143,11 +143,11 @@ def _copied_part(part: types.Part) -> types.Part:
     return copy_unchecked(part, **own)
 
 
-def _is_said(event: Event) -> bool:
-    return event.content is not None and not event.partial and any(map(_is_part_said, event.content.parts or ()))
+def _is_sent(event: Event) -> bool:
+    return event.content is not None and not event.partial and any(map(_is_part_sent, event.content.parts or ()))
 
 
-def _is_part_said(part: types.Part) -> bool:
+def _is_part_sent(part: types.Part) -> bool:
     of_function = part.function_call or part.function_response
     # Requests for confirmation and credentials, and their answers, are never sent to models.
     return of_function.name not in REQUEST_CALLS if of_function else part.text != ""
@@ -161,7 +161,7 @@ def _is_visible(event: Event, branch: str | None) -> bool:
 
 
 def _contents_of(event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse]) -> Iterable[types.Content]:
-    assert event.content is not None  # _is_said
+    assert event.content is not None  # _is_sent
     parts = event.content.parts or []
     if event.author == "user":
         said = [part for part in parts if not part.function_response]

@@ -93,14 +93,14 @@ def recording_until(events: Sequence[Event], event_id: str) -> Recording:
     if last is None:
         raise NotFoundError(f"The session has no event {event_id!r}.")
     invocation_id = events[last].invocation_id
-    own = [event for event in events[: last + 1] if event.invocation_id == invocation_id and not _is_by_hand(event)]
+    own = [event for event in events[: last + 1] if event.invocation_id == invocation_id and not _is_manual(event)]
     messages = tuple(event for event in own if event.author == "user" and event.content)
     if not messages or messages[0] is not own[0]:
         raise RecordingError(f"The invocation {invocation_id} did not begin with a message, so there is nothing to run again.")
     return Recording(invocation_id, messages, tuple(event for event in own if event.author != "user"))
 
 
-def _is_by_hand(event: Event) -> bool:
+def _is_manual(event: Event) -> bool:
     """Return whether an event was added from outside the run: a manual state edit or a progress report."""
     return is_state_edit(event) or is_progress(event)
 

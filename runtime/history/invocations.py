@@ -34,7 +34,7 @@ class LastCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class PendingItem:
-    """An item that waits for a person.
+    """A request that a person has to answer, or an interrupted invocation.
 
     Attributes:
         kind: what it is; `interrupted` means that the invocation can be resumed.

@@ -99,7 +99,7 @@ def plan_resume(
         plan.blocks += misfits(found, root)
         walk = _Walk(plan, found, own)
         walk.visit(root, None)
-        if not walk.can_go_on:
+        if not walk.can_continue:
             plan.blocks += [f"{item.name or 'A call'} waits for an answer." for item in plan.waits_for]
     return plan
 
@@ -119,17 +119,17 @@ class _Walk:
     """Walks down the agent tree as a resumed run does.
 
     Attributes:
-        can_go_on: whether some agent has more to do than wait.
+        can_continue: whether some agent has more to do than wait.
     """
 
     def __init__(self, plan: ResumePlan, found: Checkpoints, events: Sequence[Event]) -> None:
         self._plan = plan
         self._found = found
         self._events = events
-        self.can_go_on = False
+        self.can_continue = False
 
-    def _goes_on(self, step: str) -> None:
-        self.can_go_on = True
+    def _add_step(self, step: str) -> None:
+        self.can_continue = True
         self._plan.next_steps.append(step)
 
     def visit(self, agent: BaseAgent, branch: str | None) -> None:
@@ -138,7 +138,7 @@ class _Walk:
             return
         if isinstance(agent, ParallelAgent):
             if all(self._found.ended.get(sub_agent.name) for sub_agent in agent.sub_agents):
-                self._goes_on(f"All agents of {agent.name} are finished; only the end of {agent.name} remains to be recorded.")
+                self._add_step(f"All agents of {agent.name} are finished; only the end of {agent.name} remains to be recorded.")
             for sub_agent in agent.sub_agents:
                 step = f"{agent.name}.{sub_agent.name}"
                 self.visit(sub_agent, f"{branch}.{step}" if branch else step)
@@ -157,14 +157,14 @@ class _Walk:
             self._plan.changed.append(f"{agent.name} was at {name}, which is no longer one of its agents: it starts with its first one.")
         if current is None:
             if agent.sub_agents:
-                self._goes_on(f"{agent.name} starts with {agent.sub_agents[0].name}.")
+                self._add_step(f"{agent.name} starts with {agent.sub_agents[0].name}.")
             return
         if isinstance(agent, SequentialAgent):
             self._note_passed(agent, current)
         if self._found.ended.get(current.name):
             after = agent.sub_agents[agent.sub_agents.index(current) + 1 :]
             follows = after[0].name if after else "its next round" if isinstance(agent, LoopAgent) else "its end"
-            self._goes_on(f"{current.name} is finished; {agent.name} continues with {follows}.")
+            self._add_step(f"{current.name} is finished; {agent.name} continues with {follows}.")
             return
         self.visit(current, branch)
 
@@ -190,32 +190,32 @@ class _Walk:
                 self._plan.changed.append(f"{agent.name} called {call.name}, a tool it no longer has: its model receives an error instead.")
         if turn.to_run:
             step = f"runs {', '.join(call.name or '?' for call in to_run)}" if to_run else "calls its model"
-            self._goes_on(f"{agent.name} {step}.")
+            self._add_step(f"{agent.name} {step}.")
         elif turn.to_ask:
-            self._goes_on(f"{agent.name} asks for the confirmation or credential that its tools requested.")
+            self._add_step(f"{agent.name} asks for the confirmation or credential that its tools requested.")
         elif turn.waiting:
             self._plan.next_steps.append(
                 f"{agent.name} waits for an answer to {', '.join(_asked_for(call, events) for call in turn.waiting)}."
             )
         elif turn.answered or target is not None:
-            self._goes_on(f"{agent.name} has answered; only its end remains to be recorded.")
+            self._add_step(f"{agent.name} has answered; only its end remains to be recorded.")
         else:
-            self._goes_on(f"{agent.name} calls its model.")
+            self._add_step(f"{agent.name} calls its model.")
 
     def _visit_custom(self, agent: BaseAgent, branch: str | None) -> None:
         names = {agent.name, *(below.name for below in agent.descendants())}
         if agent.name in self._found.states:
             checkpoint = json.dumps(self._found.states[agent.name], ensure_ascii=False)
-            self._goes_on(f"{agent.name} continues from its checkpoint {checkpoint}.")
+            self._add_step(f"{agent.name} continues from its checkpoint {checkpoint}.")
             for sub_agent in agent.sub_agents:
                 # Which agent its own code calls first is unknown; it calls again those that it had called and that had not ended.
                 if sub_agent.name in self._found.states or self._found.ended.get(sub_agent.name) is False:
                     self.visit(sub_agent, branch)
         elif any(event.author in names for event in self._events):
             self._plan.starts_over.append(agent.name)
-            self._goes_on(f"{agent.name} keeps no checkpoints: it starts over and its events repeat.")
+            self._add_step(f"{agent.name} keeps no checkpoints: it starts over and its events repeat.")
         else:
-            self._goes_on(f"{agent.name} starts.")
+            self._add_step(f"{agent.name} starts.")
 
 
 def _tool_run(agent: BaseAgent, call: types.FunctionCall) -> ToolRun:

@@ -1,4 +1,4 @@
-"""House rules that can be read off the syntax tree: which calls stand where."""
+"""House rules that can be read off the syntax tree: which calls may occur where."""
 
 from __future__ import annotations
 

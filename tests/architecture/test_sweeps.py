@@ -20,7 +20,7 @@ def unmarked(source: str) -> Iterator[str]:
                 yield node.name
 
 
-def test_whatever_has_a_full_count_is_marked() -> None:
+def test_every_test_with_a_full_count_is_marked() -> None:
     files = [
         path
         for path in sorted((ROOT / "tests").rglob("test_*.py"))
@@ -30,6 +30,6 @@ def test_whatever_has_a_full_count_is_marked() -> None:
     assert {path.name: names for path in files if (names := list(unmarked(path.read_text("utf-8"))))} == {}
 
 
-def test_one_that_is_not_marked_is_found() -> None:
+def test_an_unmarked_test_is_found() -> None:
     assert list(unmarked("def test_x():\n    for n in range(count(quick=1, full=2)):\n        pass")) == ["test_x"]
     assert list(unmarked("@pytest.mark.sweep\ndef test_x():\n    count(quick=1, full=2)")) == []

@@ -184,9 +184,9 @@ class DebuggerMachine(RuleBasedStateMachine):
             return
         self.edited = True
         if isinstance(call, ModelCall):
-            call.answer("by hand")
+            call.answer("changed")
         elif how == "fail":
-            call.fail("by hand")
+            call.fail("changed")
         elif how == "args" and call.error is None:
             call.edit_args({"step": 99} if "step" in call.args else call.args)
         else:

@@ -1,4 +1,4 @@
-"""The state at an event equals a plain replay of all commits, whatever sessions write to shared keys."""
+"""The state at an event equals a plain replay of all commits, also when several sessions write to shared keys."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Database:
         """
         text = dump_json(state, "state", ascii_only=self._layout == "v1")
         if self.has_locks:
-            check_jsonb(text, "state")  # google-adk passes whole states through jsonb, whatever the column's type
+            check_jsonb(text, "state")  # google-adk passes whole states through jsonb, even for columns of another type
         return text
 
     def check_text(self, text: str, path: str) -> None:
@@ -227,7 +227,7 @@ class Database:
 
     def _connect(self, *, create: bool) -> Connection | None:
         if self._connection is not None and self.file and self._was_replaced(self.file):
-            self._let_go_of_old_file(self.file)
+            self._release_old_file(self.file)
         if self._connection is None:
             if self.file and not self._file_is_there(self.file, create=create):
                 return None
@@ -256,7 +256,7 @@ class Database:
         known, self._identity = self._identity, (found.st_dev, found.st_ino)
         return known is not None and known != self._identity
 
-    def _let_go_of_old_file(self, file: Path) -> None:
+    def _release_old_file(self, file: Path) -> None:
         self._disconnect()
         open_file_registry.remove(file)
         self._found, self._writable, self._seen_version = None, False, None

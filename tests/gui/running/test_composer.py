@@ -45,11 +45,11 @@ def test_a_new_placeholder_is_painted_at_once(composer: Composer, qtbot: QtBot) 
 
 
 def test_enter_while_blocked_reports_why_and_keeps_the_text(composer: Composer, qtbot: QtBot) -> None:
-    composer.set_blocked("A run is going on.", "story")
+    composer.set_blocked("A run is active.", "story")
     composer.set_text("hello")
     with qtbot.waitSignal(composer.refused) as refused, qtbot.assertNotEmitted(composer.sent):
         qtbot.keyClick(edit_of(composer), Qt.Key.Key_Return)
-    assert refused.args == ["A run is going on."]
+    assert refused.args == ["A run is active."]
     assert composer.text == "hello"
 
 

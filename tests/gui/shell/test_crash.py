@@ -30,11 +30,11 @@ def test_an_error_raised_while_showing_an_error_is_printed_not_shown(bus: Messag
     def show(message: Message) -> None:
         shown.append(message.text)
         assert len(shown) < 10, "endless recursion"
-        raise RuntimeError("the view is gone")
+        raise RuntimeError("the view was deleted")
 
     bus.posted.connect(show)
     sys.excepthook(ValueError, ValueError("the first error"), None)
     assert shown == ["An action in the window failed: ValueError: the first error"]
-    assert "the view is gone" in capsys.readouterr().err
+    assert "the view was deleted" in capsys.readouterr().err
     sys.excepthook(ValueError, ValueError("the next one"), None)
     assert shown[1:] == ["An action in the window failed: ValueError: the next one"]

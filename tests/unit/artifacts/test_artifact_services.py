@@ -83,7 +83,7 @@ async def test_delete_removes_all_versions_of_one_file(service: BaseArtifactServ
     await service.delete_artifact(**SESSION, filename="never there")
     assert await service.list_artifact_keys(**SESSION) == ["doc/nested", "user:doc"]
     assert await service.load_artifact(**SESSION, filename="doc") is None
-    assert await service.save_artifact(**SESSION, filename="doc", artifact=text("anew")) == 0
+    assert await service.save_artifact(**SESSION, filename="doc", artifact=text("again")) == 0
 
 
 async def test_an_erased_file_loads_as_none_but_an_empty_file_does_not(service: BaseArtifactService) -> None:

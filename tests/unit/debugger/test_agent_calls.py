@@ -58,9 +58,9 @@ def test_a_call_returns_with_the_calls_it_made() -> None:
     context = run.context("root", 1)
     root = calls.entered(context)
     below = calls.entered(run.context("below", 2))
-    assert below.goes_on()
+    assert below.is_active()
     assert calls.left(context) is root
-    assert root.returned and below.returned and not below.goes_on()
+    assert root.returned and below.returned and not below.is_active()
     assert calls.of_context(context) is None
 
 

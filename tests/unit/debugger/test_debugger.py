@@ -154,7 +154,7 @@ async def test_an_agent_that_swallows_the_stop_ends_at_its_next_event() -> None:
             blocked.set()
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            yield said("I go on")
+            yield said("I continue")
         yield said("and on")
 
     blocked, debugger, seen = asyncio.Event(), Debugger(), []  # type: ignore[var-annotated]
@@ -162,7 +162,7 @@ async def test_an_agent_that_swallows_the_stop_ends_at_its_next_event() -> None:
         watcher = group.create_task(collect(debugger, events(), seen))
         await blocked.wait()
         debugger.stop()
-    assert (texts(seen), debugger.state, watcher.cancelling()) == (["I go on"], "finished", 0)
+    assert (texts(seen), debugger.state, watcher.cancelling()) == (["I continue"], "finished", 0)
 
 
 async def test_a_stop_delayed_by_a_commit_does_not_cancel_the_consumer() -> None:

@@ -140,8 +140,8 @@ async def test_a_given_answer_replaces_a_model_call() -> None:
     async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
-        hold.call.answer("by hand")
-    assert texts(run.seen) == ["by hand"]
+        hold.call.answer("changed")
+    assert texts(run.seen) == ["changed"]
     assert marks(run) == [{"model": {"answer": True}}]
     assert (await stored(run.runner)).events[-1].custom_metadata == {"inspector_edited": {"model": {"answer": True}}}
 
@@ -159,7 +159,7 @@ async def test_undone_changes_are_not_recorded() -> None:
     async with watching(payer(), breakpoints=before("before model")) as run:
         hold = await run.next_hold()
         assert isinstance(hold.call, ModelCall)
-        hold.call.answer("by hand")
+        hold.call.answer("changed")
         hold.call.reset()
         assert hold.call.edits == {}
         run.debugger.breakpoints.clear()

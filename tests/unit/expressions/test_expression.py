@@ -187,10 +187,10 @@ class Trap:
     """Fails when any of its code runs."""
 
     def __getattribute__(self, name: str) -> Any:
-        raise AssertionError(f"somebody asked for {name}")
+        raise AssertionError(f"{name} was read")
 
     def __eq__(self, other: object) -> bool:
-        raise AssertionError("somebody compared it")
+        raise AssertionError("it was compared")
 
     def __bool__(self) -> bool:
         raise AssertionError("its truth value was requested")
@@ -205,7 +205,7 @@ class Shade(enum.StrEnum):
     DARK = "dark"
 
     def __eq__(self, other: object) -> bool:
-        raise AssertionError("somebody compared it")
+        raise AssertionError("it was compared")
 
     __hash__ = str.__hash__
 

@@ -38,7 +38,7 @@ async def test_replies_are_chosen_by_the_number_of_model_messages_and_the_last_r
     heard = []
     for _ in range(3):
         heard.append(await answer(llm, request(*said)))
-        said += [("model", heard[-1]), ("user", "go on")]
+        said += [("model", heard[-1]), ("user", "continue")]
 
     assert heard == ["one", "two", "two"]
     assert await answer(ScriptedLlm(replies=["one", "two"]), request(("user", "go"), ("model", "one"))) == "two", (

@@ -284,6 +284,6 @@ async def test_progress_of_other_than_open_long_running_calls_is_rejected(servic
     count = len((await stored(runner)).events)
     with pytest.raises(ProgressError, match="quick is not a long-running call"):
         await runner.report_progress(**IDS, call_id=await call_of(runner), response={})
-    with pytest.raises(ProgressError, match="has the id nobody"):
-        await runner.report_progress(**IDS, call_id="nobody", response={})
+    with pytest.raises(ProgressError, match="has the id unknown"):
+        await runner.report_progress(**IDS, call_id="unknown", response={})
     assert len((await stored(runner)).events) == count

@@ -79,7 +79,7 @@ async def test_a_cancelled_wait_ends_at_once_and_drops_the_result() -> None:
     def block() -> None:
         started.set()
         go_on.wait(10)
-        raise ValueError("nobody hears this")
+        raise ValueError("raised after the cancellation")
 
     wait = asyncio.ensure_future(run_in_thread(block))
     await run_in_thread(started.wait, 10)

@@ -1,4 +1,4 @@
-"""Reading does not change another program's file, whatever its state."""
+"""Reading leaves another program's file unchanged in every journal mode, also while a writer is active or was killed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tail reports each commit of other processes once, whatever they do to the file."""
+"""A tail reports each commit of other processes once, even when they replace, vacuum or checkpoint the file."""
 
 from __future__ import annotations
 

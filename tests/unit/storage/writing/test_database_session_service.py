@@ -43,8 +43,8 @@ def rows(file: Path, sql: str) -> list[tuple[object, ...]]:
         return connection.execute(sql).fetchall()
 
 
-def append_by_hand(file: Path, event_id: str, when: str) -> None:
-    """Append as another program does: write the event's row and the session's time, but not our tables."""
+def append_as_another_program(file: Path, event_id: str, when: str) -> None:
+    """Write the event's row and the session's time, but none of our tables."""
     event = {"author": "other", "invocation_id": "x", "id": event_id, "actions": {"state_delta": {"user:theirs": 1}}}
     with closing(sqlite3.connect(file)) as connection:
         connection.execute("INSERT INTO events VALUES (?, 'a', 'u', 's', 'x', ?, ?)", (event_id, when, json.dumps(event)))
@@ -136,7 +136,7 @@ async def test_appends_of_other_programs_are_noticed_recorded_and_read(tmp_path:
         session = await new_session(service)
         await service.append_event(session, delta(k=1))
         ((last,),) = rows(file, "SELECT update_time FROM sessions")
-        append_by_hand(file, "theirs", when or str(last))
+        append_as_another_program(file, "theirs", when or str(last))
         with pytest.raises(StaleSessionError, match="another program wrote to it at"):
             await service.append_event(session, delta(k=2))
         reloaded = await service.get_session(app_name="a", user_id="u", session_id="s")

@@ -157,8 +157,8 @@ async def test_a_commit_with_a_lost_confirmation_is_not_repeated(service: Databa
 
 async def test_an_unreachable_server_is_reported_at_once() -> None:
     begun = time.monotonic()
-    async with DatabaseSessionService("postgresql://someone:secret@127.0.0.1:1/nothing") as service:
-        with pytest.raises(StorageError, match=r"postgresql://someone@127.0.0.1:1/nothing cannot be reached") as caught:
+    async with DatabaseSessionService("postgresql://reader:secret@127.0.0.1:1/nothing") as service:
+        with pytest.raises(StorageError, match=r"postgresql://reader@127.0.0.1:1/nothing cannot be reached") as caught:
             await service.list_sessions(app_name="a")
     assert "secret" not in str(caught.value)
     assert time.monotonic() - begun < 10

@@ -87,7 +87,7 @@ def read_filter(text: str) -> EventFilter | None:
         expression = parse(text)
     except ExpressionError as error:
         if any(operator in text for operator in _OPERATORS):
-            raise FilterError(f"{error} For a plain text, put it in double quotes.") from error
+            raise FilterError(f"{error} To search for plain text, put it in double quotes.") from error
         return EventFilter(text, text, None)
     if not any(operator in text for operator in _OPERATORS):
         return EventFilter(text, text, None)  # a single word is a valid expression, too, but the user searches for the word

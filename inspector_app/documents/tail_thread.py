@@ -56,10 +56,10 @@ class TailUpdate:
 
 
 class TailThread:
-    """Polls a database and reports updates, each after the one before is acknowledged: events committed faster than they can be displayed
-    must not queue up.
+    """Polls a database and reports updates.
 
-    The thread is a daemon: a slow disk must not delay closing the window.
+    Each update waits until the one before is acknowledged, because events that are committed faster than the window can display them must
+    not queue up. The thread is a daemon: a slow disk must not delay closing the window.
 
     Args:
         target: the database.

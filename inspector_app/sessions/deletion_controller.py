@@ -1,4 +1,4 @@
-"""Deleting sessions: confirmed in a dialog, copied first, restored on request."""
+"""Deletion of sessions, with a confirmation, a copy and Undo."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DeletionController(QObject):
         run: its session is not deleted.
         tasks: runs the deletion.
         messages: receives why nothing can be deleted.
-        pane: the session list, where deletion is asked for.
+        pane: the session list, where the user requests deletion.
         hint: shows progress and offers Undo.
     """
 

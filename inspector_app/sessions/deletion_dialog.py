@@ -1,4 +1,4 @@
-"""Asks before sessions are deleted: names and counts them; for pruning, says by which age."""
+"""The dialog that confirms the deletion of sessions, either chosen ones or those above an age."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
 from runtime.sessions.session import SessionKey
 
-DAY = 86_400
-MOST_NAMED = 500
-FIRST_AGE = 30
+DAY = 86_400  # seconds
+MOST_NAMED = 500  # listed sessions; of further ones the dialog shows only the number
+FIRST_AGE = 30  # days, suggested
 
 
 class DeletionDialog(QDialog):
-    """Shows which sessions would be deleted. Open it with `open()`; nothing is deleted unless the button is pressed.
+    """Lists the sessions to delete and asks for confirmation. Open it with `open()`; it deletes nothing itself.
 
     Signals:
-        confirmed(list[SessionKey]): these, please.
+        confirmed(list[SessionKey]): the user confirmed the deletion of these sessions.
 
     Args:
-        database: its title.
-        sessions: those that may be deleted.
-        undo: what will be said about getting them back.
-        by_age: let the user choose an age: older ones are deleted.
-        now: epoch seconds.
+        database: the database's title.
+        sessions: the sessions that may be deleted.
+        undo: a sentence that says whether they can be restored.
+        by_age: let the user choose an age; only sessions unchanged for longer are deleted.
+        now: the present time in epoch seconds.
     """
 
     confirmed = Signal(object)
@@ -98,7 +98,7 @@ class DeletionDialog(QDialog):
 
     @property
     def question(self) -> str:
-        """What it asks."""
+        """The text of the question."""
         return self._question.text()
 
     def _show(self) -> None:

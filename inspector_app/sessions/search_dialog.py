@@ -1,4 +1,4 @@
-"""Looks for words in all sessions of a database; stays open beside the window while its finds are looked at."""
+"""The dialog that searches all sessions of a database for words. It stays open while the user goes through the hits."""
 
 from __future__ import annotations
 
@@ -33,19 +33,18 @@ from inspector_app.widgets.list_below import ListBelow
 
 COLUMNS = ("session", "user", "author", "time", "text")
 _TEXT = len(COLUMNS) - 1
-_MARKED = Qt.ItemDataRole.UserRole
-_WIDEST = 200
-"""Pixels of a column that is not the text's."""
+_MARKED = Qt.ItemDataRole.UserRole  # start and end of the hit in the text
+_WIDEST = 200  # pixels of each column but the text's
 
 
 @dataclass(frozen=True, slots=True)
 class FoundEvent:
-    """An event that was found.
+    """A row of the result.
 
     Attributes:
-        cells: for all columns but the last.
-        text: a piece of what it says.
-        start, end: what was looked for, in the text.
+        cells: texts of all columns but the last.
+        text: an excerpt of the event.
+        start, end: position of the first hit in the excerpt.
     """
 
     cells: tuple[str, ...]
@@ -55,16 +54,16 @@ class FoundEvent:
 
 
 class SearchDialog(QDialog):
-    """Shows what it is told.
+    """Displays the progress and the result of a search.
 
     Signals:
-        asked (str): look for these words.
-        cancelled: stop reading the database.
-        chosen (int): go to the event of this row.
-        ended: it was closed.
+        asked(str): the user wants to search for these words.
+        cancelled: the user stopped the reading of the database.
+        chosen(int): the user chose the event in this row.
+        ended: the dialog was closed.
 
     Args:
-        title: of the database.
+        title: the database's title.
     """
 
     asked = Signal(str)
@@ -81,7 +80,7 @@ class SearchDialog(QDialog):
         self.resize(max(820, room.width() * 2 // 5), max(480, room.height() // 2))
         self.words = QLineEdit()
         self.words.setObjectName("search_words")
-        self.words.setAccessibleName("Words to look for")
+        self.words.setAccessibleName("Words to search for")
         self.words.setPlaceholderText("Find events that contain all of these words")
         theme.make_clearable(self.words)
         self.table = self._make_table()
@@ -138,18 +137,18 @@ class SearchDialog(QDialog):
 
     @property
     def said(self) -> str:
-        """What it says about the search: below what was found, or in its place."""
+        """The text about the search: below the hits, or in place of the list if there are none."""
         return self._said.text() or self._nothing.text[0]
 
     def say(self, text: str) -> None:
-        """Say how the search went."""
+        """Show a text about the search."""
         found = self.table.rowCount() > 0
         self._stack.setCurrentWidget(self.table if found else self._nothing)
         self._said.setText(visible(text) if found else "")
         self._nothing.set_text("" if found else visible(text))
 
     def show_progress(self, done: int, of: int) -> None:
-        """Show how much of the database is read; nothing while it is all of it."""
+        """Show how much of the database is indexed; hide the progress bar once `done` reaches `of`."""
         reading = done < of
         self.progress.setVisible(reading)
         self.cancel.setVisible(reading)
@@ -157,7 +156,7 @@ class SearchDialog(QDialog):
         self.progress.setValue(done * 1000 // max(of, 1))
 
     def show_hits(self, hits: Sequence[FoundEvent]) -> None:
-        """Show what was found."""
+        """List the hits."""
         self.table.setCurrentCell(-1, -1)
         self.table.setRowCount(len(hits))
         for row, hit in enumerate(hits):
@@ -185,7 +184,7 @@ class SearchDialog(QDialog):
 
 
 class _MarkingDelegate(QStyledItemDelegate):
-    """Paints a text with what was looked for bold and underlined."""
+    """Paints a text with the hit bold and underlined."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Paint a cell."""

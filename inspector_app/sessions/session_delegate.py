@@ -1,4 +1,4 @@
-"""Paints the tree of databases and sessions: icon, name, and what is secondary beside it."""
+"""Paints the rows of the session tree: icon, name and details."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from inspector_app.widgets import theme
 ROW_HEIGHT = 22
 _ICON = 13
 _GAP = 8
-_LEAST_NAME = 60
-"""Pixels that a name has beside what is secondary."""
+_LEAST_NAME = 60  # pixels left for a name beside its details
 
 
 class SessionDelegate(QStyledItemDelegate):
@@ -28,7 +27,7 @@ class SessionDelegate(QStyledItemDelegate):
         self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Return the fixed height; the name is cut to whatever width there is."""
+        """Return the fixed height and a small width: names are elided to the available width."""
         return QSize(40, ROW_HEIGHT)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
@@ -57,7 +56,7 @@ class SessionDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _aside(self, node: TreeNode, takes_up: str, room: int) -> str:
-        """Return as much of what is secondary as fits beside the name, in whole pieces; the tooltip tells all."""
+        """Return the details that fit beside the name, in whole pieces; the tooltip has all of them."""
         small, wanted = QFontMetrics(self._small), QFontMetrics(self._font).horizontalAdvance(node.name)
         if node.kind == "database":
             parts = node.detail.split(" · ")
@@ -67,7 +66,7 @@ class SessionDelegate(QStyledItemDelegate):
             choice = [[node.aside, takes_up, node.detail], [node.aside, node.detail], [last]]
         texts = [" · ".join(filter(None, parts)) for parts in choice]
         fitting = next((text for text in texts if wanted + small.horizontalAdvance(text) <= room), "")
-        if fitting or node.kind in ("database", "page"):  # of a page's numbers none may be missing
+        if fitting or node.kind in ("database", "page"):  # a page's detail must not be cut
             return fitting
         if _is_called_by_change(node):
             return small.elidedText(texts[-1], Qt.TextElideMode.ElideRight, room - min(wanted, _LEAST_NAME))
@@ -75,7 +74,7 @@ class SessionDelegate(QStyledItemDelegate):
 
     @staticmethod
     def _text(painter: QPainter, rect: QRect, text: str, role: str, words: Sequence[str]) -> None:
-        """Paint a text, with a line below what the filter found in it."""
+        """Paint a text and underline the filter's words in it."""
         painter.setPen(theme.color(role))
         painter.drawText(rect, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
         metrics, folded = painter.fontMetrics(), text.casefold()
@@ -87,5 +86,5 @@ class SessionDelegate(QStyledItemDelegate):
 
 
 def _is_called_by_change(node: TreeNode) -> bool:
-    """Return whether it is a fork below what it was forked from: what was changed begins its name."""
+    """Return whether a node is a fork displayed below its parent, where the change is its name."""
     return node.parent is not None and node.parent.kind == "session"

@@ -1,4 +1,4 @@
-"""Lays the tree of sessions out: databases → apps → users → sessions, a step at a time, so that the window answers meanwhile."""
+"""Lays out the session tree (databases → apps → users → sessions) in short steps, between which the window stays responsive."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import STEP, Order, in_order, matches
 from runtime.sessions.session import SessionKey
 
-PAGE = 500
-"""Sessions, or users, in a page. A view goes through all rows of its open branches after each change, 6 µs each: so none has many."""
+PAGE = 500  # sessions or users on a page: after each change a view visits every row of its open branches
 
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What was told of a database's sessions and is not in the tree yet.
+    """Changes of a database's sessions that are not in the tree yet.
 
     Attributes:
-        changed: new sessions, and newer summaries.
-        removed: sessions that are gone.
-        all: `changed` is all that there is.
+        changed: summaries of new and changed sessions.
+        removed: deleted sessions.
+        all: whether `changed` lists all sessions and replaces the earlier ones.
     """
 
     changed: Sequence[Summary]
@@ -36,12 +35,13 @@ class Database:
     """An open database.
 
     Attributes:
-        info: how it is shown.
-        sessions: those in the tree, or filtered out of it.
-        news: what comes into `sessions` with the next layout.
-        marks, forks: of its sessions.
-        size: its own in words.
-        sizes: of sessions, in words, and how many events each had then.
+        info: the data displayed for the database.
+        sessions: the sessions of the present layout, filtered ones included.
+        news: changes that the next layout applies to `sessions`.
+        marks: session → mark; see `MARKS`.
+        forks: session → its origin.
+        size: the database's size as text.
+        sizes: session → number of events when it was measured, and its size as text.
     """
 
     info: DatabaseInfo
@@ -54,22 +54,23 @@ class Database:
 
     @property
     def beside(self) -> str:
-        """What stands beside its name."""
+        """The text beside its name."""
         return " · ".join(filter(None, (self.size, visible(self.info.badge))))
 
 
 @dataclass(slots=True)
 class Layout:
-    """A tree, and where things are in it.
+    """A tree, and indexes of its nodes and sessions.
 
     Attributes:
-        order, words: how it is sorted, and by which words it is narrowed.
-        root: above the databases.
-        users: by database, app and user.
-        sessions: of each database, the news taken in.
-        parents: of each fork that stands below its parent, that parent.
-        forks: those below each parent, the oldest first.
-        count: of all sessions in it.
+        order: the order of each user's sessions.
+        words: the case-folded words of the filter.
+        root: the node above the databases.
+        users: database, app and user → the user's node.
+        sessions: database → its sessions, with the news applied.
+        parents: fork → its parent, if the fork is displayed below it.
+        forks: parent → the forks below it, the oldest first.
+        count: number of sessions in the tree.
     """
 
     order: Order
@@ -83,12 +84,12 @@ class Layout:
 
 
 def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Order) -> Generator[None, None, Layout]:
-    """Return the tree of some databases; gives way each few milliseconds.
+    """Lay out the tree of some databases; yield every few milliseconds, and return the tree.
 
     Args:
-        databases: in their order; not changed, nor may they change meanwhile.
-        words: only sessions that match them are in the tree, see `matches`.
-        order: of the sessions of each user.
+        databases: the databases in their order. They must not change meanwhile.
+        words: only sessions that match them are in the tree; see `matches`.
+        order: the order of each user's sessions.
     """
     laid = Layout(order, words)
     for key, database in databases.items():
@@ -104,7 +105,7 @@ def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Orde
 
 
 def name_pages(branch: TreeNode, order: Order) -> None:
-    """Say of each page of a user which sessions it has now, or of an app's which users."""
+    """Name the pages of an app or a user by the users or sessions on them."""
     first = 1
     for page in branch.pages:
         last = first + len(page.children) - 1
@@ -128,7 +129,7 @@ def _taken_in(database: Database) -> Generator[None, None, dict[SessionKey, Summ
 
 
 def _nest_forks(laid: Layout, key: str, database: Database) -> None:
-    """Note which forks stand below their parent: where both are shown, and no fork comes from itself."""
+    """Record which forks are displayed below their parent: those whose parent is displayed too, except in a circle of forks."""
     sessions = laid.sessions[key]
     for session, fork in database.forks.items():
         if all(each in sessions and matches(each, laid.words) for each in (session, fork.parent)):
@@ -165,7 +166,7 @@ def _by_app_and_user(
 
 
 def _add_users(laid: Layout, app: TreeNode, users: Mapping[str, list[Summary]]) -> Generator[None, None, None]:
-    """Put users below their app, many on pages, and their sessions below them."""
+    """Add users below their app, on pages if there are many, and their sessions below them."""
     key, app_name = app.path
     looked_at = 0
     holder = app
@@ -183,7 +184,7 @@ def _add_users(laid: Layout, app: TreeNode, users: Mapping[str, list[Summary]]) 
 
 
 def _hold(user: TreeNode, summaries: list[Summary], order: Order) -> None:
-    """Put sessions below their user, many on pages."""
+    """Add sessions below their user, on pages if there are many."""
     if len(summaries) <= PAGE:
         user.hold(summaries)
         return

@@ -17,10 +17,10 @@ MOST_HELD = 2 * PAGE  # sessions or users of a page, or of a branch without page
 
 
 class SessionMoves:
-    """Keeps the displayed layout as laying it out again would have it, except for the pages, which grow and shrink.
+    """Keeps the displayed layout equal to a new one, except that pages grow and shrink.
 
     Args:
-        model: the Qt model of the tree, which tells its views of each row.
+        model: the Qt model of the tree, which notifies its views of each row.
         nodes: the model's nodes.
         index_of: returns a node's index.
     """
@@ -31,15 +31,15 @@ class SessionMoves:
         self._index = index_of
 
     def put(self, key: str, summary: Summary, before: Summary | None) -> bool:
-        """Display one session in its place.
+        """Display a session at its place.
 
         Args:
             key: its database.
             summary: its summary.
-            before: its summary before; None for a new session.
+            before: its previous summary; None for a new session.
 
         Returns:
-            Whether one place holds too many sessions now.
+            Whether a page or branch has too many children now.
         """
         if not matches(summary.key, self._nodes.layout.words):
             return False
@@ -67,10 +67,10 @@ class SessionMoves:
         return holder
 
     def _move(self, holder: TreeNode, row: int, summary: Summary) -> TreeNode:
-        """Replace a summary and move the session to its place; return the node above it then."""
+        """Replace a summary and move the session to its place; return its new parent node."""
         node, before = holder.children[row], holder.summaries[row]
         rank = self._nodes.layout.order.rank
-        if holder.kind != "session" and rank(before) != rank(summary):  # forks below their parent keep the order in which they were made
+        if holder.kind != "session" and rank(before) != rank(summary):  # forks below their parent stay in the order of creation
             user = holder.parent if holder.kind == "page" else holder
             assert user is not None
             holder = self._move_below(user, holder, row, summary)
@@ -120,7 +120,7 @@ class SessionMoves:
             self._count(user)
 
     def _prune(self, node: TreeNode) -> None:
-        """Remove a page, user and app that are empty."""
+        """Remove a node and the nodes above it as far as they are empty."""
         while node.parent is not None and node.kind not in ("database", "session") and not node.children:
             if node.kind == "user":
                 del self._nodes.layout.users[node.database, node.path[1], node.path[2]]
@@ -137,7 +137,7 @@ class SessionMoves:
         self._model.endRemoveRows()
 
     def _branch(self, parent: TreeNode, kind: str, icon: str, name: str) -> TreeNode:
-        """Return the app or user of that name; insert it if there is none."""
+        """Return the app or user with a name; insert it if there is none."""
         pages = parent.pages
         if pages:
             names = [page.branches[0].path[-1] for page in pages]
@@ -164,7 +164,7 @@ class SessionMoves:
         self._show_pages(user)
 
     def _show_pages(self, branch: TreeNode | None) -> None:
-        """Name the pages of an app or user, if it has any, by what they hold now."""
+        """Update the names of an app's or user's pages."""
         pages = branch.pages if branch is not None else []
         if branch is not None and pages:
             name_pages(branch, self._nodes.layout.order)

@@ -1,4 +1,4 @@
-"""How the sessions of a user are sorted and found, also where they are 100,000."""
+"""Sorts and filters the sessions of a user. Sorting is done in steps, because there can be 100,000 sessions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from inspector_app.sessions.session_node import Summary
 from runtime.sessions.session import SessionKey
 
 T = TypeVar("T")
-STEP = 1_000
-"""Sessions that are looked at before whoever sorts gives way: a few milliseconds' worth."""
+STEP = 1_000  # sessions handled between two yields, which takes a few milliseconds
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One way of sorting.
+    """An order of sessions.
 
     Attributes:
-        rank: what is compared; no two sessions of a user have the same.
-        told: what a page says of its first session.
+        rank: returns the sort key, which differs for all sessions of a user.
+        told: returns the text about a page's first session.
     """
 
     rank: Callable[[Summary], Any]
@@ -30,6 +29,7 @@ class Order:
 
 
 NEWEST_FIRST = "Newest first"
+# the orders that the user can choose, by their names
 ORDERS: dict[str, Order] = {
     NEWEST_FIRST: Order(
         lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: short_day(summary.last_update_time)
@@ -39,11 +39,13 @@ ORDERS: dict[str, Order] = {
     ),
     "By id": Order(lambda summary: summary.key.session_id, lambda summary: visible(summary.key.session_id)),
 }
-"""How the sessions of a user may be sorted."""
 
 
 def in_order(things: Sequence[T], rank: Callable[[T], Any]) -> Generator[None, None, list[T]]:
-    """Return things sorted; gives way after each `STEP` of them. One call of `sorted` for all would hold the window for too long."""
+    """Sort things; yield after each `STEP` of them, and return the sorted list.
+
+    One call of `sorted` for all of them would block the window for too long.
+    """
     runs = []
     for first in range(0, len(things), STEP):
         runs.append(sorted(things[first : first + STEP], key=rank))
@@ -60,7 +62,12 @@ def in_order(things: Sequence[T], rank: Callable[[T], Any]) -> Generator[None, N
 
 
 def matches(session: SessionKey, words: Sequence[str]) -> bool:
-    """Return whether a session's app, user or id contains every one of some case-folded words."""
+    """Return whether each word occurs in a session's app, user or id.
+
+    Args:
+        session: the session.
+        words: case-folded words.
+    """
     if not words:
         return True
     text = f"{session.app_name}\n{session.user_id}\n{session.session_id}".casefold()

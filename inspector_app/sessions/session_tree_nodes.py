@@ -18,7 +18,7 @@ class SessionTreeNodes:
     """The displayed layout of the open databases, and the nodes in it.
 
     Args:
-        now: returns epoch seconds; last updates are shown relative to it.
+        now: returns the present time in epoch seconds; last updates are displayed relative to it.
 
     Attributes:
         databases: the open databases by key.
@@ -46,7 +46,7 @@ class SessionTreeNodes:
         return next((node for node in self.layout.root.branches if node.database == key), None)
 
     def session(self, key: str, session: SessionKey) -> TreeNode | None:
-        """Return a session's node, None where it does not exist or is filtered out."""
+        """Return a session's node, None if it does not exist or the filter hides it."""
         node = self.made.get((key, session))
         if node is None:
             holder, row = self.find(key, self.layout.sessions.get(key, {}).get(session))
@@ -54,7 +54,7 @@ class SessionTreeNodes:
         return node
 
     def find(self, key: str, summary: Summary | None) -> tuple[TreeNode | None, int]:
-        """Return the node above a session and the session's row in it; None where it is not displayed."""
+        """Return the node above a session and the session's row in it, None and -1 if it is not displayed."""
         if summary is None:
             return None, -1
         layout = self.layout
@@ -72,14 +72,14 @@ class SessionTreeNodes:
         return (holder, row) if is_there else (None, -1)
 
     def holder(self, user: TreeNode, rank: Any) -> TreeNode:
-        """Return the page on which a session of some rank has its place; for a user without pages, the user."""
+        """Return the page for a session of a rank; the user, if it has no pages."""
         pages = user.pages
         if not pages:
             return user
         return pages[max(bisect_right(pages, rank, key=lambda page: self.layout.order.rank(page.summaries[0])) - 1, 0)]
 
     def child(self, parent: TreeNode, row: int) -> TreeNode:
-        """Return the node in a row below another one."""
+        """Return the node in a row below another node; make a session's node if needed."""
         child = parent.children[row]
         if child is None:
             summary = parent.summaries[row]
@@ -94,7 +94,7 @@ class SessionTreeNodes:
         return child
 
     def dress(self, node: TreeNode) -> None:
-        """Give a session's node its name, icon and last update. A fork below its parent is named by what was changed."""
+        """Set the name, icon and last update of a session's node. The name of a fork below its parent is the change."""
         assert node.session is not None and node.summary is not None
         database = self.databases[node.database]
         node.icon, node.role, node.meaning = MARKS.get(database.marks.get(node.session, ""), NO_MARK)

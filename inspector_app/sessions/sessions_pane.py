@@ -29,15 +29,12 @@ from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.row_menu import RowMenu
 from runtime.sessions.session import SessionKey
 
-_OPEN_AT_MOST = 200
-"""Nodes with more children stay closed until the user opens them."""
-
-_OPEN_ALL_AT_MOST = 2_000
-"""If there are more sessions, those of a user stay closed, too."""
+_OPEN_AT_MOST = 200  # children; a node with more stays closed until the user opens it
+_OPEN_ALL_AT_MOST = 2_000  # sessions in the tree; above this, users stay closed too
 
 
 class SessionTree(QTreeView):
-    """The tree; Enter opens the session it stands on."""
+    """The tree view; Enter activates the current row."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Report Enter as activation on every platform."""
@@ -48,19 +45,22 @@ class SessionTree(QTreeView):
 
 
 class SessionsPane(QWidget):
-    """Shows a `SessionTreeModel`.
+    """Displays a `SessionTreeModel`.
 
     Attributes:
-        tree: the view of the databases.
-        filter: the filter box.
-        order: how the sessions are sorted.
+        tree: the tree view.
+        filter: the filter field.
+        order: the button with the menu of orders.
 
     Signals:
-        session_selected (str, SessionKey): the selection is on this database's session now.
-        session_activated (str, SessionKey): Enter or a double click on it.
-        compare_asked (str, SessionKey, SessionKey | None): compare it with this other one of its database; None: with the one on show.
-        row_chosen (str, tuple[str, ...]): a click, or Enter, on this database and the app, user and session below it that the row names.
-        delete_asked (str, list[SessionKey]), prune_asked (str): sessions of this database shall be deleted; those named, or old ones.
+        session_selected(str, SessionKey): the user selected this session of a database.
+        session_activated(str, SessionKey): the user pressed Enter on it or double-clicked it.
+        compare_asked(str, SessionKey, SessionKey | None): the user wants to compare it with another session of its database, or
+            (None) with the displayed one.
+        row_chosen(str, tuple[str, ...]): the user clicked a row or pressed Enter on it; its database, and its app, user and session
+            as far as the row has them.
+        delete_asked(str, list[SessionKey]): the user wants to delete these sessions of a database.
+        prune_asked(str): the user wants to delete old sessions of a database.
     """
 
     session_selected = Signal(str, object)
@@ -87,7 +87,7 @@ class SessionsPane(QWidget):
         self.tree = SessionTree()
         self._set_up_tree()
         self._empty = EmptyState("No database is open", "Open a session database or an agent, or drop one on the window.")
-        self._nothing_found = EmptyState("No session matches the filter", "The filter looks in app, user and session id.")
+        self._nothing_found = EmptyState("No session matches the filter", "The filter searches app, user and session id.")
         self._stack = QStackedLayout()
         for page in (self._empty, self._nothing_found, self.tree):
             self._stack.addWidget(page)
@@ -156,15 +156,15 @@ class SessionsPane(QWidget):
         self._clock.start()
 
     def select_session(self, database: str, session: SessionKey) -> bool:
-        """Select a session and bring it into view; return whether it is there.
+        """Select a session and scroll to it; return whether it is displayed.
 
         Args:
-            database: the key it was given to the model with.
+            database: the database's key in the model.
             session: the session.
         """
         index = self._model.index_of(database, session)
         if not index.isValid():
-            self._selected = (database, session)  # for when it is there: a long list is still being laid out
+            self._selected = (database, session)  # selected when it appears: a long list is still being laid out
             return False
         if not self.tree.viewport().rect().contains(self.tree.visualRect(index)):
             self.tree.scrollTo(index, QAbstractItemView.ScrollHint.PositionAtCenter)
@@ -177,11 +177,16 @@ class SessionsPane(QWidget):
         self.tree.setCurrentIndex(QModelIndex())
 
     def set_empty_text(self, title: str, hint: str) -> None:
-        """Say why no database is open and what to do."""
+        """Set the text that is displayed while no database is open.
+
+        Args:
+            title: what is missing.
+            hint: what to do.
+        """
         self._empty.set_text(title, hint)
 
     def focus_filter(self) -> None:
-        """Put the cursor into the filter box."""
+        """Move the keyboard focus to the filter field."""
         self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.filter.selectAll()
 
@@ -192,7 +197,7 @@ class SessionsPane(QWidget):
             self.tree.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def _on_model_reset(self) -> None:
-        """Open what was open, select what was selected: the model was built anew."""
+        """Expand the branches and select the session as before the model was laid out again."""
         self._restoring = True
         self._open_branches(QModelIndex())
         self._restoring = False
@@ -201,13 +206,13 @@ class SessionsPane(QWidget):
         self._show_page()
 
     def _show_page(self) -> None:
-        """Show the tree, or why there is nothing in it."""
+        """Show the tree, or a text that says why it is empty."""
         empty = self._model.database_count == 0
         filtered_out = bool(self.filter.text().strip()) and self._model.shown_sessions == 0
         self._stack.setCurrentWidget(self._empty if empty else self._nothing_found if filtered_out else self.tree)
 
     def _on_moving(self, moving: bool) -> None:
-        """Keep the selection while rows come and go: what Qt selects in place of a row that is gone was not chosen by anybody."""
+        """Keep the selection while rows move: Qt selects another row when the current one is removed, which the user did not do."""
         self._restoring = moving
         if moving or self._selected is None:
             return
@@ -218,7 +223,7 @@ class SessionsPane(QWidget):
         self._restoring = False
 
     def _on_rows_inserted(self, parent: QModelIndex, first: int, last: int) -> None:
-        """Open what came into an open branch."""
+        """Expand inserted branches."""
         for row in range(first, last + 1):
             index = self._model.index(row, 0, parent)
             if self._model.node(index).kind != "session":
@@ -277,7 +282,7 @@ class SessionsPane(QWidget):
             delete.triggered.connect(partial(self.delete_asked.emit, node.database, keys))
 
     def context_menu(self, index: QModelIndex) -> QMenu | None:
-        """Return the menu of a row, None where there is none."""
+        """Return the context menu of a row, None for an invalid index."""
         if not index.isValid():
             return None
         node = self._model.node(index)
@@ -306,9 +311,9 @@ class SessionsPane(QWidget):
         assert node.session is not None
         parent = self._model.parent_of(node.database, node.session)
         if (node.database, node.session) != self._selected:
-            self._compare_action(menu, "Compare with the session on show", (node.database, node.session, None))
+            self._compare_action(menu, "Compare with the displayed session", (node.database, node.session, None))
         if parent is not None:
-            self._compare_action(menu, "Compare with what it was forked from", (node.database, node.session, parent))
+            self._compare_action(menu, "Compare with the session it was forked from", (node.database, node.session, parent))
 
     def _compare_action(self, menu: QMenu, text: str, what: tuple[str, SessionKey, SessionKey | None]) -> None:
         action = menu.addAction(theme.icon("code-compare", "dim"), text)

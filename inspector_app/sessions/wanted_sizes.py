@@ -1,21 +1,20 @@
-"""Which sessions' sizes a view has asked for and nobody has told yet."""
+"""The sessions whose sizes a view has requested and that are not measured yet."""
 
 from __future__ import annotations
 
 from runtime.sessions.session import SessionKey
 
-MOST_WANTED = 200
-"""Sessions whose sizes are asked for at a time: those looked at last; the others ask again when they are looked at again."""
+MOST_WANTED = 200  # sessions, the latest displayed; the view requests earlier ones again when it displays them
 
 
 class WantedSizes:
-    """Remembers what was looked at, the latest last."""
+    """The requested sessions, the latest last."""
 
     def __init__(self) -> None:
         self._places: dict[tuple[str, SessionKey], None] = {}
 
     def add(self, database: str, session: SessionKey) -> None:
-        """Note that a session was looked at."""
+        """Request the size of a displayed session."""
         place = (database, session)
         self._places.pop(place, None)
         self._places[place] = None
@@ -23,10 +22,10 @@ class WantedSizes:
             del self._places[next(iter(self._places))]
 
     def take(self, most: int) -> tuple[str, list[SessionKey]]:
-        """Return the database looked at last and some of its sessions, the latest first; they are wanted no more.
+        """Remove and return the latest database and its requested sessions, the latest first.
 
         Args:
-            most: at most this many.
+            most: the largest number of sessions to return.
         """
         if not self._places:
             return "", []

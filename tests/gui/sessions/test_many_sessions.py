@@ -1,4 +1,4 @@
-"""Databases with so many sessions that the list is laid out in slices, and that a user's stand on pages."""
+"""Databases with so many sessions that the tree is laid out in slices and has pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ INFO = DatabaseInfo("big.db")
 
 @pytest.fixture
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make forty sessions many."""
+    """Lay out forty sessions in several slices."""
     for module in (session_layout, session_order):
         monkeypatch.setattr(module, "STEP", 2)
 
@@ -56,7 +56,7 @@ def above(user: TreeNode) -> TreeNode:
 
 
 def shown(model: SessionTreeModel) -> list[SessionKey]:
-    """Return the sessions in the tree, as they stand there; each is found at its index, and pages say what they have."""
+    """Return the sessions of the tree in order, after checking their indexes and the names of the pages."""
     found = []
     for user in users(model):
         first = 1
@@ -77,7 +77,9 @@ def shown(model: SessionTreeModel) -> list[SessionKey]:
 @pytest.mark.usefixtures("small_pages")
 @pytest.mark.parametrize("order", list(ORDERS))
 @pytest.mark.parametrize(("user_names", "most"), [("uv", 40), ("abcdefghijklmnopqrst", 3)])
-def test_sessions_keep_their_order_across_pages_while_they_come_change_and_go(tested, order: str, user_names: str, most: int) -> None:
+def test_sessions_keep_their_order_across_pages_while_they_are_added_changed_and_removed(
+    tested, order: str, user_names: str, most: int
+) -> None:
     chance = random.Random(11)
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     model.set_order(order)
@@ -108,7 +110,7 @@ def test_sessions_keep_their_order_across_pages_while_they_come_change_and_go(te
     assert paged > 60, "there were pages most of the time"
 
 
-def test_an_app_with_many_users_has_them_on_pages(qtbot, tested) -> None:
+def test_an_app_with_many_users_has_pages(qtbot, tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     pane = SessionsPane(model)
     qtbot.addWidget(pane)
@@ -123,7 +125,7 @@ def test_an_app_with_many_users_has_them_on_pages(qtbot, tested) -> None:
     assert pane.select_session("big", key("user-600", "s"))
 
 
-def test_a_user_with_many_sessions_has_them_on_pages_of_which_the_first_opens(qtbot) -> None:
+def test_a_user_with_many_sessions_has_pages_and_only_the_first_is_expanded(qtbot) -> None:
     model = SessionTreeModel(now=lambda: 1000.0)
     pane = SessionsPane(model)
     qtbot.addWidget(pane)
@@ -141,11 +143,11 @@ def test_a_user_with_many_sessions_has_them_on_pages_of_which_the_first_opens(qt
     assert [entry.text() for entry in menu.actions() if not entry.isSeparator()] == ["Collapse all"]
     assert len(model.sessions_below(user)) == 1_300
     made = sum(child is not None for page in user.pages for child in page.children)
-    assert made <= 1_000, "nodes are made as they are looked at"
+    assert made <= 1_000, "nodes are made when they are displayed"
 
 
 @pytest.mark.usefixtures("few_steps")
-def test_until_a_large_list_is_laid_out_the_one_before_is_shown_and_what_is_told_waits(qtbot, tested) -> None:
+def test_while_a_large_tree_is_laid_out_the_old_one_is_displayed_and_changes_wait(qtbot, tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     model.set_database("big", INFO, many(1))
     with qtbot.waitSignal(model.modelReset):
@@ -158,7 +160,7 @@ def test_until_a_large_list_is_laid_out_the_one_before_is_shown_and_what_is_told
 
 
 @pytest.mark.usefixtures("few_steps")
-def test_a_newer_list_overrides_what_waited(qtbot, tested) -> None:
+def test_a_newer_list_overrides_waiting_changes(qtbot, tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     with qtbot.waitSignal(model.modelReset):
         model.set_database("big", INFO, many())
@@ -167,7 +169,7 @@ def test_a_newer_list_overrides_what_waited(qtbot, tested) -> None:
     assert model.shown_sessions == 40
 
 
-def test_forks_that_come_from_each_other_stand_below_their_user(tested) -> None:
+def test_forks_in_a_circle_are_displayed_below_their_user(tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     model.set_database("big", INFO, many(3))
     names = [key("u", f"s-{number:02}") for number in range(3)]
@@ -179,7 +181,7 @@ def test_forks_that_come_from_each_other_stand_below_their_user(tested) -> None:
 
 
 @pytest.mark.usefixtures("few_steps")
-def test_a_filter_an_order_and_a_closed_database_begin_the_layout_anew(qtbot, tested) -> None:
+def test_a_filter_an_order_and_a_closed_database_restart_the_layout(qtbot, tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     with qtbot.waitSignal(model.modelReset):
         model.set_database("big", INFO, many())
@@ -197,7 +199,7 @@ def test_a_filter_an_order_and_a_closed_database_begin_the_layout_anew(qtbot, te
 
 
 @pytest.mark.usefixtures("few_steps")
-def test_a_session_that_is_selected_too_early_is_selected_when_it_is_there(qtbot) -> None:
+def test_a_session_selected_before_it_is_displayed_is_selected_when_it_appears(qtbot) -> None:
     model = SessionTreeModel(now=lambda: 1000.0)
     pane = SessionsPane(model)
     qtbot.addWidget(pane)
@@ -207,7 +209,7 @@ def test_a_session_that_is_selected_too_early_is_selected_when_it_is_there(qtbot
     assert model.node(pane.tree.currentIndex()).session == key("u", "s-30")
 
 
-def test_many_news_at_once_are_taken_in_with_a_new_layout(qtbot, tested) -> None:
+def test_many_changes_at_once_cause_a_new_layout(qtbot, tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     model.set_database("big", INFO, many())
     model.set_marks("big", {key("u", "s-03"): "paused", key("u", "s-04"): "paused"})
@@ -219,7 +221,7 @@ def test_many_news_at_once_are_taken_in_with_a_new_layout(qtbot, tested) -> None
     assert model._databases["big"].marks == {key("u", "s-03"): "paused"}
 
 
-def test_forks_stay_below_their_parents_while_either_changes(tested) -> None:
+def test_forks_stay_below_their_parents_when_either_changes(tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     model.set_database("big", INFO, many(4))
     fork = ForkInfo(key("u", "s-01"), "forked", "all")
@@ -241,7 +243,7 @@ def test_forks_stay_below_their_parents_while_either_changes(tested) -> None:
     assert model.shown_sessions == 4
 
 
-def test_a_tree_that_is_replaced_goes_at_once(qtbot) -> None:
+def test_a_replaced_tree_is_freed_at_once(qtbot) -> None:
     model = SessionTreeModel(now=lambda: 1000.0)
     model.set_database("big", INFO, many(1_300))
     model.index_of("big", key("u", "s-700"))

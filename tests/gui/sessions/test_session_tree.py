@@ -1,4 +1,4 @@
-"""The tree of sessions."""
+"""The model of the session tree."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_filter_narrows_by_app_user_and_id(sessions: SessionTreeModel) -> No
     sessions.set_filter(" MARIA s-2")
     assert names(sessions) == [["orders.db v1 · live", ["order_desk", ["maria 1", "s-2 now"]]]]
     assert not sessions.index_of("orders", key("joão", "s-3")).isValid()
-    sessions.set_filter("nobody")
+    sessions.set_filter("no such user")
     assert sessions.shown_sessions == 0
     sessions.set_filter("")
     assert sessions.shown_sessions == 3

@@ -33,7 +33,7 @@ def fill(model: SessionTreeModel) -> None:
     model.set_database("orders", DatabaseInfo("orders.db", "v1"), [summary(session) for session in keys])
 
 
-def test_with_no_database_it_says_what_to_do(pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_without_a_database_the_pane_says_what_to_do(pane: SessionsPane, model: SessionTreeModel) -> None:
     assert not pane.tree.isVisible()
     fill(model)
     assert pane.tree.isVisible()
@@ -41,7 +41,7 @@ def test_with_no_database_it_says_what_to_do(pane: SessionsPane, model: SessionT
     assert not pane.tree.isVisible()
 
 
-def test_escape_takes_the_filter_away_and_then_leaves_it(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_escape_clears_the_filter_and_then_leaves_the_field(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
     fill(model)
     pane.activateWindow()
     pane.focus_filter()
@@ -60,7 +60,7 @@ def test_selecting_and_activating_a_session(qtbot, pane: SessionsPane, model: Se
     with qtbot.waitSignal(pane.session_activated) as activated:
         qtbot.keyClick(pane.tree, Qt.Key.Key_Return)
     assert activated.args == ["orders", key("maria", "s-2")]
-    assert not pane.select_session("orders", key("maria", "nobody"))
+    assert not pane.select_session("orders", key("maria", "unknown"))
 
 
 def test_a_click_selects_and_a_double_click_activates_once(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
@@ -74,7 +74,7 @@ def test_a_click_selects_and_a_double_click_activates_once(qtbot, pane: Sessions
     assert activated == [key("joão", "s-3")]
 
 
-def test_the_filter_narrows_and_selection_and_branches_survive(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_the_filter_keeps_the_selection_and_the_expanded_branches(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
     fill(model)
     pane.select_session("orders", key("maria", "s-2"))
     selected: list[object] = []
@@ -91,7 +91,7 @@ def test_the_filter_narrows_and_selection_and_branches_survive(qtbot, pane: Sess
     assert pane.tree.isVisible()
     assert not pane.tree.isExpanded(model.index_of("orders", key("joão", "s-3")).parent())
     assert model.node(pane.tree.currentIndex()).session == key("maria", "s-2")
-    assert selected == [], "the selection never moved"
+    assert selected == [], "the selection never changed"
 
 
 def test_rows_are_copied(pane: SessionsPane, model: SessionTreeModel) -> None:
@@ -112,7 +112,7 @@ def test_rows_are_copied(pane: SessionsPane, model: SessionTreeModel) -> None:
     assert QGuiApplication.clipboard().text() == "orders"
 
 
-def test_many_sessions_stay_closed_until_opened(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_a_branch_of_many_sessions_stays_collapsed_until_the_user_expands_it(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
     with qtbot.waitSignal(model.modelReset):
         model.set_database("big", DatabaseInfo("big.db"), [summary(key("u", f"s-{number}")) for number in range(20_000)])
     user = model.index_of("big", key("u", "s-1")).parent().parent()
@@ -123,19 +123,19 @@ def test_many_sessions_stay_closed_until_opened(qtbot, pane: SessionsPane, model
     assert pane.tree.isExpanded(model.index_of("big", key("u", "n-1")).parent().parent())
 
 
-def test_it_is_painted(pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_hostile_names_are_painted(pane: SessionsPane, model: SessionTreeModel) -> None:
     fill(model)
     model.set_marks("orders", {key("maria", "s-1"): "paused"})
     model.set_database("hostile", DatabaseInfo("x" * 500, "y" * 500, True), [summary(key("u" * 500, "\u202e" * 500))])
     pane.grab()
 
 
-def test_forks_can_be_told_apart_and_what_the_filter_found_is_marked(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_forks_of_one_place_have_different_names_and_filter_hits_are_underlined(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
     keys = [key("maria", name) for name in ("s-1", "s-2", "s-3")]
     model.set_database("orders", DatabaseInfo("orders.db", "v1"), [summary(session) for session in keys])
     model.set_forks("orders", {keys[1]: ForkInfo(keys[0], "fork at 1", ""), keys[2]: ForkInfo(key("maria", "gone"), "fork at 1", "")})
     names = [(node.name, node.aside) for node in (model.node(model.index_of("orders", session)) for session in keys)]
-    assert names == [("s-1", ""), ("fork at 1", "s-2"), ("s-3", "fork at 1")], "of which one stands below its origin"
+    assert names == [("s-1", ""), ("fork at 1", "s-2"), ("s-3", "fork at 1")], "only the first is displayed below its parent"
     plain = pane.tree.grab().toImage()
     qtbot.keyClicks(pane.filter, "s-")
     marked, accent = pane.tree.grab().toImage(), theme.color("accent").rgb()
@@ -145,7 +145,7 @@ def test_forks_can_be_told_apart_and_what_the_filter_found_is_marked(qtbot, pane
         assert any(marked.pixel(*pixel) == accent for pixel in pixels) and not any(plain.pixel(*pixel) == accent for pixel in pixels)
 
 
-def test_a_session_that_is_out_of_sight_comes_into_the_middle(pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_selecting_a_session_out_of_view_scrolls_it_to_the_middle(pane: SessionsPane, model: SessionTreeModel) -> None:
     model.set_database("big", DatabaseInfo("big.db"), [summary(key("u", f"s-{number:03}")) for number in range(150)])
     assert pane.select_session("big", key("u", "s-100"))
     place = pane.tree.visualRect(model.index_of("big", key("u", "s-100"))).center().y()

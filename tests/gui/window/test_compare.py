@@ -181,7 +181,7 @@ def test_the_session_list_compares_a_fork_with_its_parent(story: Inspector, qtbo
     pane = story.window.workbench.sessions
     menu = pane.context_menu(story.controller.sessions.index_of(fork.database, fork.key))
     assert menu is not None
-    next(action for action in menu.actions() if action.text() == "Compare with what it was forked from").trigger()
+    next(action for action in menu.actions() if action.text() == "Compare with the session it was forked from").trigger()
     page = story.window.compare
     qtbot.waitUntil(lambda: story.window.page is page, timeout=10_000)
     assert page.table.currentIndex().row() == 7 and page.model.kind(7) == "left only", "the first 7 events are the same"

@@ -1,6 +1,6 @@
 """The demo of `make run`: the story sample, with a session in which one invocation was interrupted half-way.
 
-The database is created on first use by running the sample and stopping it, not shipped. So it always has this version's layout and
+The database is not shipped: it is created on first use, by running the sample and stopping it. So it always has this version's layout and
 recent times, and the repository has no binary file that could become outdated.
 """
 

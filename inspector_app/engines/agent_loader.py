@@ -1,4 +1,4 @@
-"""Loads an agent from a folder or a file, by google-adk's convention.
+"""Loading of an agent from a folder or a file, by google-adk's convention.
 
 The folder's `agent.py`, or the package itself, defines `app` or `root_agent`. Loading runs that code, so ask for trust first.
 

@@ -61,7 +61,7 @@ class WriterRow:
 
 
 class WritersPane(QWidget):
-    """A list of `WriterRow`s; reads are below the write whose value they saw.
+    """A list of `WriterRow`s; each read is listed below the write whose value it saw.
 
     Attributes:
         tree: the list.

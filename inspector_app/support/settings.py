@@ -46,7 +46,7 @@ class Settings(Preferences):
                 self._store.remove(key)
 
     def _old_values(self, keys: list[str]) -> dict[str, Any]:
-        """Return values that QSettings holds, laid out as the preferences are."""
+        """Return the values stored in QSettings, in the layout of the preferences."""
         old: dict[str, Any] = {}
         for key in keys:
             table, _, quoted = key.partition("/")

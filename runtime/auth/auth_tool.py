@@ -44,7 +44,7 @@ class AuthConfig(_Json):
         return self
 
     def without_secrets(self) -> AuthConfig:
-        """Return a copy without client secrets, which may be shown and stored."""
+        """Return a copy without client secrets, safe to show and to store."""
         copy = self.model_copy(deep=True)
         for credential in (copy.raw_auth_credential, copy.exchanged_auth_credential):
             if credential and credential.oauth2:

@@ -1,4 +1,4 @@
-"""Names the code that blocks the event loop.
+"""A watchdog that names the code that blocks the event loop.
 
 The loop updates a heartbeat a few times a second. A daemon thread checks it and, when it is late, inspects the stack of the loop's thread.
 A watchdog that was not started costs nothing; a started one costs a timer and a thread that wakes twenty times a second.
@@ -47,7 +47,7 @@ class Block:
 
 
 class Watchdog:
-    """Watches the event loop that it is started in.
+    """A watchdog of the event loop that it is started in.
 
     Args:
         on_block: called in the loop as soon as it is free again, once per blockage. The log is written while it is still blocked.

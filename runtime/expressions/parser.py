@@ -1,4 +1,4 @@
-"""Parses an expression into functions. The grammar is in the package's docstring."""
+"""A parser that turns an expression into functions. The grammar is in the package's docstring."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Mention:
 
 
 class Reader:
-    """Parses one expression.
+    """A parser of one expression.
 
     Args:
         source: the text as written.

@@ -1,4 +1,4 @@
-"""Finds a regular expression in a text, in time proportional to the text's length.
+"""Search for a regular expression, in time proportional to the text's length.
 
 Python's `re` backtracks: `(a+)+b` takes minutes on thirty letters, and no static check identifies the harmless patterns reliably. So
 patterns are matched by an automaton whose states are built on demand and cached (as in RE2). Each character is read once. Each new state

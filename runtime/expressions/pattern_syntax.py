@@ -1,4 +1,4 @@
-"""Parses regular expressions into an automaton.
+"""A parser that turns regular expressions into automata.
 
 The dialect is the part of Python's `re` that an automaton without memory can match: literals, `.`, classes, groups, `|`, `* + ? {m,n}`
 (also lazy, which makes no difference to whether there is a match), `^ $ \\b \\B`, `\\d \\w \\s` and their opposites, and the flags
@@ -51,7 +51,7 @@ class _Piece:
 
 
 class PatternReader:
-    """Parses one pattern.
+    """A parser of one pattern.
 
     Args:
         source: the pattern.

@@ -34,7 +34,7 @@ def plain(value: Any) -> Any:
 
 
 def is_true(value: Any) -> bool:
-    """Return whether a value counts as true: not null, false, 0, or an empty text, list or object."""
+    """Return whether a value counts as true. Null, false, 0 and an empty text, list or object do not."""
     return value is not NOTHING and bool(value)
 
 

@@ -107,9 +107,10 @@ class Conversation:
         return 0
 
     def _wait_before_answer(self, first: int) -> list[Event] | None:
-        """Return the events without those between a long-running call and its response, if the response is the last event.
+        """Return the events from `first` on, without those between a long-running call and its response.
 
-        Models require the last response directly after its call.
+        None if the last event is not such a response, or if only responses are in between. Models require the last response directly after
+        its call.
         """
         last = self._said[-1][0] if self._said else None
         if last is None:

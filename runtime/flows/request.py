@@ -45,7 +45,7 @@ async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) 
 
 
 def _conversation(agent: TurnAgent, ctx: InvocationContext) -> Conversation:
-    """Return the agent's view of the session, kept with the session's events if possible, else for this invocation."""
+    """Return the agent's view of the session, cached with the session's events if possible, otherwise for this invocation."""
     kept: dict[Any, Conversation] = getattr(ctx.session.events, "derived", ctx.shared.conversations)
     key = (agent.name, ctx.branch)
     if key not in kept:

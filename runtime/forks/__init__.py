@@ -1,1 +1,1 @@
-"""Forks: a session's past up to one event as a new session, and re-runs of a recorded invocation in a fork."""
+"""Forks, which copy a session up to one event into a new session, and re-runs of a recorded invocation in a fork."""

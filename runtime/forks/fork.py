@@ -58,7 +58,7 @@ class Cut:
     """The point at which a fork separates from its session, and the fork's id.
 
     Attributes:
-        at: id of the last event that is copied; None: all events are.
+        at: id of the last event to copy; None copies all events.
         before: instead of `at`, the first event that is not copied. An invocation's first event is its user's message.
         session_id: the new session's id; None for a generated one.
         changed: what will be different in the fork; recorded in its lineage.
@@ -91,7 +91,7 @@ async def fork_session(
         cut: the fork's last event and id; by default all events and a generated id.
         into: path or URL of the fork's database, created if it does not exist. None: the same database, if it is ours. Naming another
             program's database here, even the same one, is the consent to write into it; a backup is made first.
-        files: the services with the session's and for the fork's files.
+        files: the service that has the session's files, and the service that receives the fork's.
 
     Returns:
         The new session.
@@ -132,13 +132,13 @@ async def fork_into(
 
     Args:
         service: stores the fork.
-        history: the session's history; not used by anything else meanwhile.
+        history: the session's history; nothing else may use it during the call.
         key: the session.
         created: when the session was created, epoch seconds.
         cut: the fork's last event and id; by default all events and a generated id.
-        same_place: whether the service has the session too.
+        same_place: whether the service also stores the original session.
         database: the name of the session's database, for the lineage of a fork elsewhere.
-        files: the services with the session's and for the fork's files.
+        files: the service that has the session's files, and the service that receives the fork's.
 
     Raises:
         NotFoundError: the session has no such event.

@@ -36,7 +36,7 @@ Stream = tuple[str, str | None]  # an agent's name and its branch
 
 
 class Replay(BasePlugin):
-    """Answers a run from a recording.
+    """A plugin that answers a run's model and tool calls from a recording.
 
     Attributes:
         model_calls: how many model calls were answered from the recording.
@@ -128,12 +128,12 @@ class Replay(BasePlugin):
         return None
 
     def _check_nothing_left(self, ctx: InvocationContext, what: str, *, own: bool = False) -> None:
-        """Note a divergence if the agents that see this one have recorded events left.
+        """Note a divergence if the recording has events left for the agents that see this one.
 
         Args:
             ctx: the context of the unrecorded action.
             what: a phrase that describes the action.
-            own: only this agent's own answers count; other calls of its turn are being answered.
+            own: count only this agent's own answers, because other calls of its turn are still being answered.
         """
         here = (ctx.agent.name, ctx.branch)
         streams = [here] if own else [stream for stream in self._left if _sees(stream[1], ctx.branch)]

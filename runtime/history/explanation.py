@@ -24,7 +24,7 @@ def merge_patch(old: Any, patch: Any) -> Any:
 
 
 class Explanation:
-    """Finds the keys whose recorded writes do not simply end in the present value. Writes are added one after the other."""
+    """A search for keys whose recorded writes do not simply end in the present value. Writes are added one after the other."""
 
     def __init__(self) -> None:
         self._last: dict[str, Any] = {}

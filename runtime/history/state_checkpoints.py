@@ -1,4 +1,4 @@
-"""Folds a session's events into its state and remembers the state every few hundred events."""
+"""Replay of a session's events into its state, with the state remembered every few hundred events."""
 
 from __future__ import annotations
 

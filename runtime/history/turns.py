@@ -143,7 +143,7 @@ def answer_set(event: Event) -> str | None:
 
 
 def without_request(events: Iterable[Event]) -> list[Event]:
-    """Return the results whose tools requested a confirmation or credential, with no committed request to a person.
+    """Return the results whose tools asked for a confirmation or credential, but whose request to a person was not committed.
 
     A request is committed after the result that asks for it, so that it cannot be answered before the tool's changes are committed.
     google-adk commits it before the result, so the request may also come first.

@@ -56,10 +56,10 @@ class LlmRequest(BaseModel):
         self.config.system_instruction = "\n\n".join([present, *instructions] if present else instructions)
 
     def append_tools(self, tools: Sequence[OfferedTool]) -> None:
-        """Add declarations of tools to the config, and the tools to `tools_dict`.
+        """Add tools to `tools_dict`, and their declarations to the config.
 
         Args:
-            tools: those without a declaration are left out.
+            tools: the tools to add; those without a declaration are skipped.
         """
         declarations = []
         for tool in tools:

@@ -60,7 +60,7 @@ Answer = str | dict[str, Any] | Reply | BaseException | Callable[[LlmRequest], A
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """An answer and the requests it is for.
+    """An answer, and the conditions that a request must meet to get it.
 
     Attributes:
         reply: the answer. From a list, the agent's n-th message in the conversation gets entry n; the last entry repeats.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class BuiltInPlanner(BasePlanner):
-    """Enables a model's built-in thinking; the thoughts are parts of its answers.
+    """A planner that enables a model's built-in thinking; the thoughts are parts of its answers.
 
     Attributes:
         thinking_config: how much the model thinks, and whether thoughts are included.

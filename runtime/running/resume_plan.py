@@ -116,7 +116,7 @@ def _blocks(summary: Invocation, is_resumable: bool) -> list[str]:
 
 
 class _Walk:
-    """Walks down the agent tree as a resumed run does.
+    """A walk down the agent tree, in the order of a resumed run.
 
     Attributes:
         can_continue: whether some agent has more to do than wait.

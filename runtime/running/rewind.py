@@ -43,7 +43,7 @@ def start_of(events: Sequence[Event], invocation_id: str) -> int:
 async def rewind_event(
     session: Session, first_state: Mapping[str, Any] | None, artifact_service: BaseArtifactService | None, invocation_id: str
 ) -> Event:
-    """Restore the session's files to their versions before an invocation, and return the event that takes it and all later ones back.
+    """Restore the session's files to their versions before an invocation; return the event that rewinds it and all later invocations.
 
     Args:
         session: its present state.

@@ -110,7 +110,7 @@ def scope_of(key: str) -> Scope:
 
 
 def split_delta(delta: Mapping[str, Any]) -> dict[Scope, dict[str, Any]]:
-    """Split a delta by scope, with one prefix removed, as it is stored in the databases' tables."""
+    """Split a delta by scope and remove one scope prefix from each key, as the database tables store it."""
     parts: dict[Scope, dict[str, Any]] = {"session": {}, "user": {}, "app": {}, "temp": {}}
     own = parts["session"]
     for key, value in delta.items():

@@ -25,7 +25,7 @@ class SerialThread:
     Args:
         name: the thread's name.
         closed_error: makes the exception that a call after `close` raises.
-        idle_seconds: the thread ends when it had no job for so long, and starts again with the next one; None: it ends with `close`.
+        idle_seconds: the thread ends after this time without a job, and starts again with the next job; None: it ends with `close`.
     """
 
     def __init__(

@@ -54,8 +54,8 @@ class FunctionTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Call the function; see `BaseTool.run_async`.
 
-        Missing and invalid arguments are reported to the model in a dict with `error`, so that it can try again. So is a call that the
-        user has not yet approved, or rejected.
+        Missing and invalid arguments are reported to the model in a dict with `error`, so that it can try again. A call that
+        the user rejected or has not yet approved is reported in the same way.
         """
         signature = signature_of(self.func)
         if missing := signature.missing(args):

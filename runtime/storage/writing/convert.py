@@ -224,7 +224,7 @@ class _Writer:
 
 
 def move_unknown_actions(data: Row) -> bool:
-    """Move fields of `actions` that google-adk refuses to `custom_metadata`, and return whether there were any.
+    """Move the fields of `actions` that google-adk rejects into `custom_metadata`; return whether there were any.
 
     Args:
         data: an event's JSON object. It is modified.

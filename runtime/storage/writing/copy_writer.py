@@ -79,7 +79,7 @@ def record_copy(
     """Record the copy's creation and its events. The events wrote nothing to shared keys: the original session's events did.
 
     Args:
-        run: runs statements in the transaction that wrote them.
+        run: executes a statement in the transaction that wrote the events.
         writer: this process.
         key: the new session.
         copy: its content.

@@ -119,10 +119,10 @@ class WindowStatus(QObject):
         allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")
         allow(commands.pause, self._blocked("pause"), "Hold the agent at its next event")
         step = None if draft and sending is None else self._blocked("step")
-        allow(commands.step, step, "Go on to the next event" if paused else "Start, and hold the agent at its first event")
+        allow(commands.step, step, "Continue to the next event" if paused else "Start, and hold the agent at its first event")
         on = self._blocked("step_on")
         agent = (run.hold.agent if run.hold else None) or "the agent"
-        allow(commands.step_over, on, f"To the next event of {agent} itself: what it calls runs through")
+        allow(commands.step_over, on, f"To the next event of {agent} itself: calls inside it run through")
         allow(commands.step_into, on, "To the next model call, tool call or sub-agent, before it is made")
         allow(commands.step_out, on, f"To the end of {agent}")
         chosen = self._selected_event()
@@ -130,10 +130,10 @@ class WindowStatus(QObject):
         allow(commands.run_to, on or (None if chosen else "Select an event of the kind first."), to_kind)
         allow(commands.toggle_breakpoint, None if chosen else "Select an event to make the condition from.", "Stop at events like this one")
         no_event = None if chosen else "Select an event first."
-        allow(commands.fork, no_event, "Go on from here in a new session; this one stays as it is")
+        allow(commands.fork, no_event, "Continue from here in a new session; this one does not change")
         allow(commands.rewind, no_event, "Take back this invocation and all after it; says first what that undoes")
         allow(commands.stop, self._blocked("stop"), "End the run; it can be resumed if the agent is resumable")
-        allow(commands.resume, resuming, "Go on with the interrupted invocation, from its last checkpoint")
+        allow(commands.resume, resuming, "Continue the interrupted invocation from its last checkpoint")
         allow(commands.new_session, self._blocked("new_session"), "Start over in an empty session")
         self._window.run_bar.suggest_resume(resuming is None)
 
@@ -141,10 +141,10 @@ class WindowStatus(QObject):
         run, commands, session = self._run, self._window.commands, self._current.session
         read_only = session is not None and not session.source.writing_allowed
         writable = None if read_only else "The session's database can be written already." if session else "No session is selected."
-        old_layout = "This layout is only read: work on a copy." if session is not None and not session.source.can_write else None
+        old_layout = "This layout is read-only here: work on a copy." if session is not None and not session.source.can_write else None
         allow(commands.allow_writing, writable or old_layout)
         no_copy = "It is on a server; only files are copied." if session is not None and not session.source.can_copy else None
-        allow(commands.work_on_copy, writable or no_copy, "The original stays as it is")
+        allow(commands.work_on_copy, writable or no_copy, "The original does not change")
         running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
         closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
         allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
@@ -159,7 +159,7 @@ class WindowStatus(QObject):
         if pending.selected_session in (None, self._cursor.session):
             pending.set_blocked(self._blocked("respond"), self._blocked("resume", pending.invocation_id))
         else:  # its session is displayed first; what blocks an answer there is known then
-            busy = None if self._run.phase == "idle" else "A run is going on: stop it first (Shift+F5)."
+            busy = None if self._run.phase == "idle" else "A run is in progress: stop it first (Shift+F5)."
             pending.set_blocked(busy, busy)
 
     def _blocked_sending(self) -> str | None:
@@ -168,15 +168,15 @@ class WindowStatus(QObject):
     def _blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
         """Return why an action is impossible now; None if it is possible. Nothing starts in a session that another database covers."""
         if self._window.page is self._window.foreign_database and self._run.phase == "idle":
-            return "Close the database that is on show first (Esc)."
+            return "Close the displayed database first (Esc)."
         return self._run.blocked(action, invocation_id)
 
     def _instead_of_a_message(self) -> str:
         """Return what the composer suggests before the next message; empty if nothing."""
         if self._run.phase == "paused":
-            return "The run is held: F5 goes on, F10 goes on to the next event, Shift+F5 stops it."
+            return "The run is held: F5 continues, F10 steps to the next event, Shift+F5 stops it."
         if self._run.phase != "idle":
-            return "A run is going on: F6 holds it, Shift+F5 stops it."
+            return "The agent is running: F6 holds it, Shift+F5 stops it."
         if self._idle_words()[0] == "waiting":
             return "The agent waits: answer it in Pending, or begin another invocation here."
         return ""

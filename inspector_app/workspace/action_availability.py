@@ -45,10 +45,10 @@ class ActionAvailability:
         if phase == "paused" and action == "step":
             return None
         if phase != "idle":
-            return "The agent is running: pause it first (F6)." if action == "step" else "A run is going on: stop it first (Shift+F5)."
+            return "The agent is running: pause it first (F6)." if action == "step" else "A run is in progress: stop it first (Shift+F5)."
         if self._agents.loaded is None:
             selected = self._cursor.session
-            return f"To go on here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
+            return f"To continue here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
         if action == "new_session":
             return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
         session = self._current.session

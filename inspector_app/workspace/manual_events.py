@@ -46,10 +46,10 @@ class ManualEvents:
         return None
 
     def blocked_between_runs(self) -> str | None:
-        """As `blocked`, for what a run cannot go on behind: nor while its agent is held."""
+        """As `blocked`, and also while a run in the session is held."""
         session = self._current.session
         if session is not None and self._run.phase != "idle" and self._run.address == session.address:
-            return "A run is going on: stop it first (Shift+F5)."
+            return "A run is in progress: stop it first (Shift+F5)."
         return self.blocked()
 
     def commit(self, title: str, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
@@ -74,7 +74,7 @@ class ManualEvents:
             await self._current.refresh_session(session.address)
 
     async def engine(self, session: OpenSession) -> EmbeddedEngine:
-        """Return what commits into a session in which nothing runs."""
+        """Return an engine for a session in which nothing runs."""
 
         def on_commit(event: Event, temp: dict[str, Any]) -> None:
             self._current.add_committed(session.address, [Committed(event, temp)])

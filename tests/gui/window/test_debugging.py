@@ -135,7 +135,7 @@ def test_step_into_over_and_out(orders: Inspector, qtbot: QtBot) -> None:
     commands.step.trigger()
     wait_until_held(orders, qtbot)
     composer = orders.window.findChild(QPlainTextEdit, "composer_edit")
-    assert composer.placeholderText().startswith("The run is held: F5 goes on, F10 goes on to the next event")
+    assert composer.placeholderText().startswith("The run is held: F5 continues, F10 steps to the next event")
     header = [orders.controller.events.stream_row(0)]
     assert [row.event_kind for row in header] == ["held"]
     held = orders.window.workbench.held

@@ -82,6 +82,6 @@ def test_a_session_cannot_be_rewound_while_its_agent_is_held(story: Inspector, q
     qtbot.waitUntil(lambda: bench.rewind_card.title != "", timeout=10_000)
     rewind = bench.rewind_card.button("rewind")
     assert rewind is not None and not rewind.isEnabled()
-    assert "A run is going on: stop it first (Shift+F5)." in rewind.toolTip()
+    assert "A run is in progress: stop it first (Shift+F5)." in rewind.toolTip()
     story.run.stop()
     qtbot.waitUntil(lambda: story.run.phase == "idle")

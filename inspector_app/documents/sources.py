@@ -31,7 +31,7 @@ from runtime.storage.reading.shared_state import SharedScope, SharedState
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
 
-MANY = 10_000  # listed sessions above which the garbage collector is told to ignore them
+MANY = 10_000  # listed sessions above which they are frozen out of garbage collection
 LARGE = 200_000_000  # bytes of a file in which the past of any session is read in the background
 
 

@@ -1,4 +1,4 @@
-"""Databases → apps → users → sessions, with counts, last update and what is pending."""
+"""The Qt model of the session tree: databases → apps → users → sessions."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class SessionTreeModel(QAbstractItemModel):
     A large tree is laid out in slices. Until that is done the tree before it is displayed, and changes of single sessions wait.
 
     Signals:
-        sizes_wanted: sizes of sessions are looked at that are not known; see `take_wanted`.
-        moving(bool): rows are about to be moved or removed one by one (True), or it is done: no view shall take that for a selection.
+        sizes_wanted: a view needs sizes of sessions that are not known; see `take_wanted`.
+        moving(bool): rows are about to be moved or removed one by one (True), or that is done; views must not take it for a selection.
 
     Args:
         now: returns epoch seconds; last updates are shown relative to it.
@@ -60,11 +60,11 @@ class SessionTreeModel(QAbstractItemModel):
     # databases
 
     def set_database(self, key: str, info: DatabaseInfo, sessions: Sequence[Summary]) -> None:
-        """Add a database or replace what is shown of it; marks of sessions that are still there stay.
+        """Add a database or replace its list; marks of sessions that still exist stay.
 
         Args:
-            key: names the database from now on, such as its path.
-            info: how it is shown.
+            key: identifies the database, such as its path.
+            info: how it is displayed.
             sessions: all its sessions.
         """
         database = self._databases.setdefault(key, Database(info))
@@ -74,7 +74,7 @@ class SessionTreeModel(QAbstractItemModel):
         self._lay_out()
 
     def remove_database(self, key: str) -> None:
-        """Take a database away; nothing happens if it is not there."""
+        """Remove a database; an unknown one is ignored."""
         if key not in self._databases:
             return
         top = self._nodes.database(key)
@@ -85,10 +85,10 @@ class SessionTreeModel(QAbstractItemModel):
         self._lay_out()
 
     def set_database_size(self, key: str, count: int) -> None:
-        """Show how large a database is.
+        """Display the size of a database.
 
         Args:
-            key: the database; nothing happens if it is not there.
+            key: the database; an unknown one is ignored.
             count: bytes.
         """
         database = self._databases.get(key)
@@ -103,12 +103,12 @@ class SessionTreeModel(QAbstractItemModel):
     # the sessions in them
 
     def update_sessions(self, key: str, changed: Sequence[Summary], removed: Sequence[SessionKey] = ()) -> None:
-        """Show sessions' newer summaries, new sessions, and that some are gone.
+        """Update sessions' summaries, add new sessions and remove deleted ones.
 
         Args:
-            key: the database; nothing happens if it is not there.
-            changed: count and time now.
-            removed: sessions that are not there any more.
+            key: the database; an unknown one is ignored.
+            changed: summaries of changed and new sessions.
+            removed: deleted sessions.
         """
         database = self._databases.get(key)
         if database is None:
@@ -122,11 +122,11 @@ class SessionTreeModel(QAbstractItemModel):
             self._lay_out()
 
     def update_session(self, key: str, summary: Summary) -> None:
-        """Show a session's newer summary, or a new session; see `update_sessions`."""
+        """Update a session's summary, or add a new session; see `update_sessions`."""
         self.update_sessions(key, [summary])
 
     def _show_one_by_one(self, key: str, database: Database, changed: Sequence[Summary], removed: Sequence[SessionKey]) -> bool:
-        """Return whether there are too many in one place now."""
+        """Move single rows; return whether one place holds too many sessions now."""
         is_crowded = False
         self.moving.emit(True)
         for session in removed:
@@ -140,7 +140,7 @@ class SessionTreeModel(QAbstractItemModel):
 
     @staticmethod
     def _moves_forks(database: Database, changed: Sequence[Summary], removed: Sequence[SessionKey]) -> bool:
-        """Return whether forks, or what they come from, come or go: then others change their places, too."""
+        """Return whether forks or their parents are added or removed, which moves other sessions, too."""
         if not database.forks:
             return False
         related = database.forks.keys() | {fork.parent for fork in database.forks.values()}
@@ -148,11 +148,11 @@ class SessionTreeModel(QAbstractItemModel):
         return not related.isdisjoint([*new, *removed])
 
     def set_forks(self, key: str, forks: Mapping[SessionKey, ForkInfo]) -> None:
-        """Show forks below the sessions they come from.
+        """Display forks below their parents.
 
         Args:
-            key: the database; nothing happens if it is not there.
-            forks: all of them in it.
+            key: the database; an unknown one is ignored.
+            forks: all forks of the database.
         """
         database = self._databases.get(key)
         if database is not None and database.forks != forks:
@@ -163,7 +163,7 @@ class SessionTreeModel(QAbstractItemModel):
 
     @property
     def order(self) -> str:
-        """How sessions are sorted: one of `ORDERS`."""
+        """The sort order: one of `ORDERS`."""
         return self._order
 
     def set_order(self, order: str) -> None:
@@ -177,7 +177,7 @@ class SessionTreeModel(QAbstractItemModel):
             self._lay_out()
 
     def set_filter(self, text: str) -> None:
-        """Show only sessions whose app, user or id contains every word of `text`, in any case."""
+        """Display only sessions whose app, user or id contains every word of `text`, ignoring case."""
         folded = text.casefold().strip()
         if folded != self._filter:
             self._filter = folded
@@ -197,7 +197,7 @@ class SessionTreeModel(QAbstractItemModel):
                 return
 
     def _next_step(self) -> bool:
-        """Return whether the layout is done; then it is shown."""
+        """Do a step of the layout; display the layout and return True when it is done."""
         assert self._laying_out is not None
         try:
             next(self._laying_out)
@@ -215,7 +215,7 @@ class SessionTreeModel(QAbstractItemModel):
             database.sessions, database.news = laid.sessions[key], []
             database.marks = {session: mark for session, mark in database.marks.items() if session in database.sessions}
         for key, parent in laid.forks:
-            self._nodes.session(key, parent)  # for views, which open those that have something below
+            self._nodes.session(key, parent)  # views expand nodes that have children
         self.endResetModel()
         waiting, self._waiting = self._waiting, []
         for told in waiting:
@@ -224,7 +224,7 @@ class SessionTreeModel(QAbstractItemModel):
     # what is shown beside them
 
     def set_marks(self, key: str, marks: Mapping[SessionKey, str]) -> None:
-        """Set the marks of a database's sessions; those not named lose theirs.
+        """Set the marks of a database's sessions; the other sessions lose theirs.
 
         Args:
             key: the database.
@@ -239,7 +239,7 @@ class SessionTreeModel(QAbstractItemModel):
             self._refresh_mark(key, session)
 
     def set_mark(self, key: str, session: SessionKey, mark: str | None) -> None:
-        """Set one session's mark; None takes it away."""
+        """Set one session's mark; None removes it."""
         database = self._databases.get(key)
         if database is None:
             return
@@ -256,7 +256,7 @@ class SessionTreeModel(QAbstractItemModel):
             self._changed(node)
 
     def refresh_times(self) -> None:
-        """Say anew how long ago the last updates were."""
+        """Update the texts that say how long ago the last updates were."""
         for node in self._nodes.made.values():
             before = node.detail
             self._nodes.dress(node)
@@ -264,7 +264,7 @@ class SessionTreeModel(QAbstractItemModel):
                 self._changed(node)
 
     def size_of(self, node: TreeNode) -> str:
-        """Return a session's size in words, as it was known last; empty until it is known. What is not known, or is old, is asked for."""
+        """Return a session's last known size as text, empty if unknown; an unknown or old size is requested."""
         if node.session is None or node.summary is None:
             return ""
         count, words = self._databases[node.database].sizes.get(node.session, (-1, ""))
@@ -274,10 +274,10 @@ class SessionTreeModel(QAbstractItemModel):
         return words
 
     def take_wanted(self, most: int) -> tuple[str, list[tuple[SessionKey, int]]]:
-        """Return a database and some of its sessions whose sizes are wanted, with their counts of events: those looked at last.
+        """Remove and return the latest requests of one database: its key, and sessions with their numbers of events.
 
         Args:
-            most: at most this many.
+            most: maximum number of sessions.
         """
         key, wanted = self._wanted.take(most)
         sessions = self._databases[key].sessions if key in self._databases else {}
@@ -285,11 +285,11 @@ class SessionTreeModel(QAbstractItemModel):
         return key, [(session, count) for session, count in counts if count is not None]
 
     def set_sizes(self, key: str, sizes: Mapping[SessionKey, tuple[int, str]]) -> None:
-        """Show sessions' sizes.
+        """Display sessions' sizes.
 
         Args:
-            key: the database; nothing happens if it is not there.
-            sizes: how many events each had when it was measured, and its size in words.
+            key: the database; an unknown one is ignored.
+            sizes: session → number of events when it was measured, and its size as text.
         """
         database = self._databases.get(key)
         if database is None:
@@ -300,10 +300,10 @@ class SessionTreeModel(QAbstractItemModel):
             if node is not None:
                 self._changed(node)
 
-    # what is asked about them
+    # queries
 
     def sessions_below(self, node: TreeNode) -> list[SessionKey]:
-        """Return the sessions of an app or user, or of all in a database, that pass the filter: forks of others, too."""
+        """Return the sessions of an app, user or database that pass the filter, forks included."""
         names = node.path[1:]
         return [
             session
@@ -312,27 +312,27 @@ class SessionTreeModel(QAbstractItemModel):
         ]
 
     def fork_info(self, key: str, session: SessionKey) -> ForkInfo | None:
-        """Return where a session was forked from; None if it was not."""
+        """Return the origin of a fork; None for other sessions."""
         return self._databases[key].forks.get(session) if key in self._databases else None
 
     def parent_of(self, key: str, session: SessionKey) -> SessionKey | None:
-        """Return the session that a fork comes from, if it is in the same database."""
+        """Return the parent of a fork, if it is in the same database."""
         fork = self.fork_info(key, session)
         return fork.parent if fork is not None and fork.parent in self._databases[key].sessions else None
 
     @property
     def shown_sessions(self) -> int:
-        """How many sessions pass the filter."""
+        """Number of sessions that pass the filter."""
         return self._nodes.layout.count
 
     @property
     def words(self) -> Sequence[str]:
-        """What the filter looks for, case-folded, as far as it is laid out."""
+        """The case-folded words of the filter in the displayed layout."""
         return self._nodes.layout.words
 
     @property
     def database_count(self) -> int:
-        """How many databases are open."""
+        """Number of open databases."""
         return len(self._databases)
 
     # nodes and indexes

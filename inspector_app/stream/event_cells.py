@@ -1,4 +1,4 @@
-"""The cells of the event stream: its columns, and what they say of a row."""
+"""The cells of the event stream: columns, texts and tooltips."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ TEXT_COLUMNS: dict[int, TextColumn] = {
 
 
 def alignment(column: int) -> Qt.AlignmentFlag:
-    """Return how a column's cells are aligned: numbers to the right."""
+    """Return the alignment of a column's cells: numbers to the right."""
     right = column in TEXT_COLUMNS and TEXT_COLUMNS[column].at_right
     return (Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft) | Qt.AlignmentFlag.AlignVCenter
 
@@ -73,7 +73,7 @@ def cell_text(row: StreamRow, column: int) -> str:
 
 def row_text(row: StreamRow) -> str:
     """Return a row for a screen reader."""
-    marks = ["held here:" if row.held else "", "breakpoint:" if row.breakpoint == "on" else "", "edited by hand:" if row.edited else ""]
+    marks = ["held here:" if row.held else "", "breakpoint:" if row.breakpoint == "on" else "", "edited:" if row.edited else ""]
     return " ".join(filter(None, [*marks, row.author, row.event_kind, row.summary]))
 
 
@@ -83,15 +83,13 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
     Args:
         row: the row.
         column: one of `Column`.
-        invocation_id: whose events stand there.
-        timestamp: of the row's event, if it has one.
+        invocation_id: the invocation of the row.
+        timestamp: the event's timestamp; None for a row without an event.
     """
     if row.kind == "invocation":
         return plain_tooltip(f"invocation {invocation_id}")
     if row.kind == "tool agent":
-        return plain_tooltip(
-            f"{row.author} runs as a tool: in a session of its own, which is stored nowhere. Its answer is the tool's result."
-        )
+        return plain_tooltip(f"{row.author} runs as a tool, in a session of its own that is not stored. Its answer is the tool's result.")
     if row.kind not in ("event", "tool agent event"):
         return None
     took = f"{row.took} after the event that it followed" if row.took else ""
@@ -100,11 +98,11 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
     if column == Column.TIME:
         return plain_tooltip("\n".join(filter(None, (full_time(timestamp), took)))) if timestamp is not None else None
     if column == Column.EVENT:
-        edited = "\nChanged by hand: see custom metadata under Content." if row.edited else ""
+        edited = "\nEdited: see custom metadata under Content." if row.edited else ""
         return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}")
     if column == Column.GUTTER and row.held:
-        return plain_tooltip("The agent is held here: this event is committed, and the agent has not moved on.")
+        return plain_tooltip("The agent is held here: this event is committed, and the next step has not begun.")
     if column == Column.GUTTER:
-        words = {"on": "A breakpoint stops here.", "off": "A breakpoint that is switched off would stop here."}
+        words = {"on": "A breakpoint stops here.", "off": "A disabled breakpoint would stop here."}
         return plain_tooltip(words.get(row.breakpoint, "Click to stop at events like this one (F9)."))
     return plain_tooltip(row.author) if column == Column.AUTHOR else None

@@ -1,4 +1,4 @@
-"""The event stream: one row an event, grouped by invocation, following the tail until the user scrolls."""
+"""The event stream: one row for each event, grouped by invocation, following the tail until the user scrolls."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from runtime.events import Event
 
 
 class EventStreamView(QWidget):
-    """The stream with its empty state and the button that goes back to the tail.
+    """The stream with its empty state and a button that goes back to the tail.
 
     Attributes:
         table: the table of events.
 
     Signals:
-        event_selected (int): the event at this index is the selected one now, by the user or by `select_event`.
-        tool_agent_event_selected (Event): it is an event of an agent that ran as a tool.
-        follow_changed (bool): whether new events are scrolled to.
-        breakpoint_asked (Event): the gutter was clicked at this event.
-        filter_asked (str): show only events that meet this filter.
-        other_half_asked: go from the selected call to its response, or back.
-        go_to_asked (int): go to the event at this index.
-        fork_asked (int), rewind_asked (int): fork at the event at this index, or rewind to before its invocation.
-        compare_asked: compare the states after other events with that after the selected one.
+        event_selected (int): the event at this index was selected, by the user or by `select_event`.
+        tool_agent_event_selected (Event): an event of an agent that ran as a tool was selected.
+        follow_changed (bool): whether the stream scrolls to new events.
+        breakpoint_asked (Event): the user clicked the gutter at this event.
+        filter_asked (str): the user wants to see only events that pass this filter.
+        other_half_asked: the user wants to go from the selected call to its response, or back.
+        go_to_asked (int): the user wants to go to the event at this index.
+        fork_asked (int), rewind_asked (int): the user wants to fork at the event at this index, or to rewind to before its invocation.
+        compare_asked: the user wants to compare states with the state after the selected event.
     """
 
     event_selected = Signal(int)
@@ -99,10 +99,10 @@ class EventStreamView(QWidget):
         bar.rangeChanged.connect(self._on_range_changed)
         self._tail_button.clicked.connect(self._on_tail_clicked)
 
-    # what the shell asks for
+    # selecting and following
 
     def select_event(self, index: int | None) -> None:
-        """Select an event and bring it into view, unfolding its group; None selects nothing."""
+        """Select an event and scroll to it, unfolding its group; None selects nothing."""
         if index is None:
             self._selected = None
             self.table.selectionModel().clear()
@@ -112,7 +112,7 @@ class EventStreamView(QWidget):
         if row is None and header is not None:
             self._model.set_folded(header, False)
             row = self._model.row_of_index(index)
-        if row is None:  # the filter leaves it out
+        if row is None:  # the filter hides it
             self.table.selectionModel().clear()
             self._selected = index
             self.event_selected.emit(index)
@@ -124,7 +124,7 @@ class EventStreamView(QWidget):
             self.table.scrollToBottom()
 
     def select_tool_agent_event(self, event_id: str) -> None:
-        """Select an event of an agent that runs as a tool and bring it into view; nothing happens where a filter hides it."""
+        """Select an event of an agent that runs as a tool and scroll to it, unless a filter hides it."""
         self._model.unfold_tool_agent_run(event_id)
         row = self._model.row_of_tool_agent_event(event_id)
         if row is not None:
@@ -134,17 +134,17 @@ class EventStreamView(QWidget):
 
     @property
     def selected_tool_agent_event(self) -> Event | None:
-        """The selected event, if it is one of an agent that ran as a tool."""
+        """The selected event if it is a tool agent's, else None."""
         current = self.table.currentIndex()
         return self._model.tool_agent_event_at(current.row()) if current.isValid() else None
 
     @property
     def following(self) -> bool:
-        """Whether new events are scrolled to."""
+        """Whether the stream scrolls to new events."""
         return self._following
 
     def set_following(self, following: bool) -> None:
-        """Follow the tail, or let go of it."""
+        """Follow the tail, or stop following it."""
         if following:
             self._unseen = 0
             self.table.scrollToBottom()
@@ -155,18 +155,18 @@ class EventStreamView(QWidget):
             self.follow_changed.emit(following)
 
     def set_empty_text(self, title: str, hint: str) -> None:
-        """Say why there are no events and what to do next."""
+        """Set the text that says why there are no events and what to do next."""
         self._empty.set_text(title, hint)
 
     def show_searching(self, searching: bool) -> None:
-        """Say, while no event is shown, whether one that meets the filter is still looked for."""
+        """Set whether a search for events that pass the filter is in progress; it is displayed while there are no hits."""
         said = "No event so far: still searching…" if searching else "No event matches the filter"
         self._nothing_found.set_text(said, "Press Esc in the filter to clear it.")
 
-    # what happens
+    # slots
 
     def _on_regrouping(self) -> None:
-        """Remember what is looked at: its rows will be others."""
+        """Remember what the user sees, because its rows are about to move."""
         top = self.table.rowAt(0)
         anchor = (
             next((index for row in range(top, top + 3) if (index := self._model.index_at(row)) is not None), None) if top >= 0 else None
@@ -248,12 +248,12 @@ class EventStreamView(QWidget):
         self._tail_button.move((self.table.width() - size.width()) // 2, self.table.height() - size.height() - 14)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the button at the bottom, and the tail in view."""
+        """Keep the button at the bottom and the tail visible."""
         super().resizeEvent(event)
         self._place_tail_button()
 
     def context_menu(self, row: int) -> QMenu | None:
-        """Return the menu of a row, None where there is no row."""
+        """Return the menu of a row, None if there is no row."""
         if row < 0:
             return None
         menu = QMenu(self)
@@ -297,7 +297,7 @@ class EventStreamView(QWidget):
         self.compare_asked.emit()
 
     def ask_for_event(self) -> None:
-        """Ask for an event's number and go there."""
+        """Ask for an event's number and go to that event."""
         if not self._model.event_count:
             return
         dialog = QInputDialog(self)

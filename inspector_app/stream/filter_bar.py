@@ -1,4 +1,4 @@
-"""The filter above the stream: what is looked for, how much of it there is, and the way from one hit to the next."""
+"""The filter bar above the stream: the filter, the number of hits, and buttons that go from hit to hit."""
 
 from __future__ import annotations
 
@@ -10,30 +10,28 @@ from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.stream.saved_filters import SavedFilters
 from inspector_app.widgets import theme
 
-PAUSE_MS = 150
-"""Without a key pressed, before the filter is asked."""
-
-MOST_REMEMBERED = 50
+PAUSE_MS = 150  # without a key press until the filter is applied
+MOST_REMEMBERED = 50  # earlier filters that are offered
 HINT = 'Filter: any text, or a condition:  author == "pricing"'
 
 
 class _Field(QLineEdit):
-    """The line; Enter and F3 go on, Escape gives up, ↓ shows earlier filters."""
+    """The filter's line edit. Enter and F3 go to the next hit, Escape clears, ↓ shows earlier filters."""
 
     key_pressed = Signal(str)
 
     @property
     def is_choosing(self) -> bool:
-        """Whether earlier filters are offered right now."""
+        """Whether the list of earlier filters is open."""
         popup = self.completer().popup()
         return popup is not None and popup.isVisible()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Turn the keys of the bar into words."""
+        """Report the bar's own keys by name."""
         shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         earlier = self.completer().popup()
         if earlier is not None and earlier.isVisible() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
-            earlier.hide()  # Qt leaves it open for a field that takes these keys
+            earlier.hide()  # Qt leaves it open for a field that handles these keys
             if event.key() == Qt.Key.Key_Escape:
                 return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -48,19 +46,19 @@ class _Field(QLineEdit):
 
 
 class FilterBar(QWidget):
-    """Where a filter is written.
+    """The filter bar.
 
     Attributes:
-        field: the line.
-        saved: the filters with a name.
-        marking: the button that shows all events, with the hits marked among them.
+        field: the filter's line edit.
+        saved: the button of saved filters.
+        marking: the button that displays all events with the hits marked.
 
     Signals:
-        filter_changed (str): what is written now, a moment after the last key; blank: no filter.
-        next_asked, previous_asked: go to another hit.
-        help_asked: how are conditions written?
-        left: the keyboard goes back to the stream.
-        marking_changed (bool): show all events, the hits marked; or only the hits.
+        filter_changed (str): the filter was edited, emitted a moment after the last key; blank: no filter.
+        next_asked, previous_asked: the user wants to see another hit.
+        help_asked: the user asks for the syntax of conditions.
+        left: the keyboard focus goes back to the stream.
+        marking_changed (bool): whether to display all events with the hits marked, or only the hits.
     """
 
     filter_changed = Signal(str)
@@ -136,31 +134,31 @@ class FilterBar(QWidget):
 
     @property
     def text(self) -> str:
-        """What is written."""
+        """The text of the filter."""
         return self.field.text()
 
     def set_text(self, text: str) -> None:
-        """Write a filter, and ask it at once."""
+        """Set the filter and apply it at once."""
         self.field.setText(text)
         self._pause.stop()
         self._on_written()
 
     def clear(self) -> None:
-        """Take the filter away."""
+        """Remove the filter."""
         self.set_text("")
 
     def focus(self) -> None:
-        """Take the keyboard, with all that is written selected."""
+        """Take the keyboard focus and select the text."""
         self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.field.selectAll()
 
     def show_hits(self, shown: int | None, count: int, *, progress: float | None = None) -> None:
-        """Say how much there is of it.
+        """Display the number of hits.
 
         Args:
-            shown: events that meet the filter so far; None: there is no filter.
-            count: of all events.
-            progress: from 0 to 1 how much has been looked through; None: all.
+            shown: number of events that pass the filter so far; None: there is no filter.
+            count: number of all events.
+            progress: the part of the events searched, from 0 to 1; None: all.
         """
         searching = shown is not None and progress is not None
         for widget in (self._hits, self._previous, self._next):
@@ -179,7 +177,7 @@ class FilterBar(QWidget):
         self.field.setToolTip("")
 
     def show_problem(self, reason: str) -> None:
-        """Say why what is written is no filter."""
+        """Display why the text is not a valid filter."""
         for widget in (self._hits, self._stop, self._previous, self._next):
             widget.hide()
         self.saved.offer("")
@@ -190,7 +188,7 @@ class FilterBar(QWidget):
         self._mark("wrong")
 
     def remember(self, text: str) -> None:
-        """Offer a filter again later."""
+        """Add a filter to the earlier filters."""
         kept = [text, *(other for other in self._remembered.stringList() if other != text)]
         self._remembered.setStringList(kept[:MOST_REMEMBERED])
 

@@ -1,4 +1,4 @@
-"""Where events stand that a filter lets through, while all others are on show, too. Pure, no Qt."""
+"""Places of the events that pass a filter, marked while all events are displayed. No Qt."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from collections.abc import Iterable, Sequence
 
 
 class Hits:
-    """Places of events, ascending.
+    """Places of events that pass a filter.
 
     Attributes:
-        places: of the events found so far.
+        places: places of the events found so far, ascending.
     """
 
     def __init__(self) -> None:
         self.places: array[int] = array("q")
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of events."""
         return len(self.places)
 
     def __contains__(self, index: int | None) -> bool:
-        """Return whether the event at a place is one of them."""
+        """Return whether the event at a place is a hit."""
         found = bisect_left(self.places, index) if index is not None else len(self.places)
         return found < len(self.places) and self.places[found] == index
 
     def add(self, indices: Iterable[int]) -> None:
-        """Take in more of them, in any order and perhaps once more."""
+        """Add places, in any order; known ones are ignored."""
         new = array("q", indices)
         if not new:
             return
@@ -37,18 +37,18 @@ class Hits:
             self.places = array("q", sorted({*self.places, *new}))
 
     def shown_after(self, index: int) -> int | None:
-        """Return the next one after a place."""
+        """Return the next hit after a place."""
         found = bisect_right(self.places, index)
         return self.places[found] if found < len(self.places) else None
 
     def shown_before(self, index: int) -> int | None:
-        """Return the last one before a place."""
+        """Return the last hit before a place."""
         found = bisect_left(self.places, index)
         return self.places[found - 1] if found else None
 
 
 def pixels_with(places: Sequence[int], firsts: Sequence[int]) -> list[int]:
-    """Return the pixels of a scroll bar that stand for one of these places, with as much work as there are pixels.
+    """Return the pixels of a scroll bar that represent one of these places, in time proportional to the number of pixels.
 
     Args:
         places: ascending.

@@ -1,4 +1,4 @@
-"""A scroll bar that shows where something is: a line for each pixel behind which there is any."""
+"""A scroll bar with marks: a line at each pixel whose rows hold a marked place."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from inspector_app.presentation.values import plain_tooltip
 from inspector_app.stream.hits import pixels_with
 from inspector_app.widgets import theme
 
-LINE = 2
-SETTLE_MS = 100
-"""From a change until the marks are counted again: while events stream in, not for each of them."""
+LINE = 2  # height of a mark in pixels
+SETTLE_MS = 100  # from a change to counting the marks again, so that streaming events are counted together
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +22,10 @@ class Marks:
     """Places of one kind.
 
     Attributes:
-        name: in the plural, for the tooltip.
+        name: the kind in the plural, for the tooltip.
         role: colour role.
-        side: which part of the bar's width they take, so that colour is not the only sign: `left`, `right` or `all`.
-        places: ascending.
+        side: the part of the bar's width that the marks take, so that colour is not the only sign: `left`, `right` or `all`.
+        places: the marked places, ascending.
     """
 
     name: str
@@ -39,8 +38,8 @@ class MarkedScrollBar(QScrollBar):
     """The bar of a long list.
 
     Args:
-        first_of: row → the first place at or below it.
-        rows: how many rows there are.
+        first_of: returns the first place at or below a row.
+        rows: returns the number of rows.
     """
 
     def __init__(self, first_of: Callable[[int], int], rows: Callable[[], int], parent: QWidget | None = None) -> None:
@@ -58,21 +57,21 @@ class MarkedScrollBar(QScrollBar):
 
     @property
     def lines(self) -> dict[str, list[int]]:
-        """Name of the marks → the pixels that have one, from above."""
+        """Name of the marks → the marked pixels, from the top."""
         return {marks.name: pixels for marks, pixels in self._lines}
 
     def mark_with(self, find: Callable[[], Sequence[Marks]]) -> None:
-        """Tell how to find out what is to be marked; asked when something changed, not for each painting."""
+        """Set the function that returns the marks; it is called after changes, not for each painting."""
         self._find = find
         self.refresh()
 
     def refresh(self, *_: object) -> None:
-        """Count again in a moment: something changed."""
+        """Count the marks again soon."""
         if not self._settle.isActive():
             self._settle.start()
 
     def count_now(self) -> None:
-        """Find out which pixels have marks."""
+        """Compute the marked pixels."""
         self._settle.stop()
         all_marks = [marks for marks in self._find() if marks.places]
         rows, height = self._rows(), self.height()
@@ -86,7 +85,7 @@ class MarkedScrollBar(QScrollBar):
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Count again: there are other pixels."""
+        """Count the marks again: the number of pixels has changed."""
         super().resizeEvent(event)
         self.refresh()
 
@@ -110,7 +109,7 @@ _WORDS = {"left": "on the left", "right": "on the right", "all": "across"}
 
 
 def _runs(pixels: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first and last of each row of neighbours: painted at once."""
+    """Return the first and last pixel of each run of neighbours, which is painted at once."""
     runs: list[tuple[int, int]] = []
     for pixel in pixels:
         if runs and pixel == runs[-1][1] + 1:

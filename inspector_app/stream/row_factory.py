@@ -119,7 +119,7 @@ class RowFactory:
     def _took(self, event: Event, index: int) -> float | None:
         """Return the seconds since the event that this one followed: the last of its invocation that is not on a parallel branch."""
         if begins_resumed_run(event):
-            return None  # the time between two runs is nobody's work
+            return None  # the time between two runs is not the agent's
         for place in range(index - 1, max(index - 1 - _MOST_BETWEEN, -1), -1):
             before = self._events.cached(place, request=False)
             if before is None or before.invocation_id != event.invocation_id:

@@ -15,7 +15,7 @@ class RowLayout:
     """Counts rows. The model changes the layout between Qt's begin and end calls.
 
     The groups belong to the document and grow before the model is notified. `rows`, `starts` and `count` change only with the layout's own
-    methods, so that Qt sees the rows that it was told about.
+    methods, so that Qt never sees rows before they are announced.
 
     An *index* is an event's place in the session, from 0; a *position* its place among those that pass the filter; a *row* is a line of
     the table.

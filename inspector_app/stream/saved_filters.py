@@ -1,4 +1,4 @@
-"""Filters that somebody gave a name: a button in the filter bar with a menu that applies, saves and removes them."""
+"""Saved filters: a button in the filter bar with a menu that applies, saves and removes them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class SavedFilters(QToolButton):
     """The button and its menu.
 
     Signals:
-        chosen (str): this filter is to be applied.
-        save_asked (str, str), remove_asked (str): keep a filter under a name; forget the one with this name.
+        chosen (str): a filter was chosen.
+        save_asked (str, str): the user wants to save a filter: name and filter.
+        remove_asked (str): the user wants to remove the filter of this name.
     """
 
     chosen = Signal(str)
@@ -47,20 +48,20 @@ class SavedFilters(QToolButton):
         """Offer these filters.
 
         Args:
-            filters: name → filter; None: there is no app that they could belong to.
+            filters: name → filter; None: no session is selected, so there is no app to save filters for.
         """
         self._filters = dict(filters) if filters is not None else None
 
     def offer(self, text: str) -> None:
-        """Offer to save a filter; an empty text: there is none that can be saved."""
+        """Offer to save a filter; an empty text offers nothing."""
         self._offered = text
 
     def ask(self) -> None:
-        """Bring the menu up below the button."""
+        """Open the menu below the button."""
         self.menu_of_filters().popup(self.mapToGlobal(QPoint(0, self.height())))
 
     def menu_of_filters(self) -> QMenu:
-        """Return the menu: the filters, then what can be done with them."""
+        """Return the menu: the filters, then the commands."""
         menu = QMenu(self)
         menu.setObjectName("saved_filters_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -89,7 +90,7 @@ class SavedFilters(QToolButton):
         self.remove_asked.emit(_data_of(self.sender()))
 
     def _on_save(self) -> None:
-        """Ask for a name; a filter that has it already is replaced."""
+        """Ask for a name; a filter of that name is replaced."""
         dialog = QInputDialog(self)
         dialog.setObjectName("save_filter")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -120,5 +121,5 @@ def _data_of(action: object) -> str:
 
 
 def _plain(text: str, limit: int) -> str:
-    """Return a text as a menu shows it, cut: `&` would underline a letter."""
+    """Return a text for a menu entry: cut to a limit, with `&` doubled, which would underline a letter."""
     return (visible(text[:limit]) + ("…" if len(text) > limit else "")).replace("&", "&&")

@@ -1,4 +1,4 @@
-"""What the stream's scroll bar marks: hits of the filter, failures, and where a breakpoint held the agent."""
+"""The marks of the stream's scroll bar: hits of the filter, failures, and stops at breakpoints."""
 
 from __future__ import annotations
 
@@ -21,12 +21,11 @@ from inspector_app.workspace.current_session import CurrentSession
 from runtime.debugger.hold import Hold
 from runtime.errors.storage_error import StorageError
 
-MOST_MAPPED = 20_000
-"""Places that are looked up one by one while a filter hides events."""
+MOST_MAPPED = 20_000  # places that are converted to positions while a filter hides events
 
 
 class ScrollMarks(QObject):
-    """Finds the places; of a long session the failures are looked for when all else has been read.
+    """Computes scroll-bar marks. In long sessions, failures are searched last, in the background.
 
     Args:
         current: the displayed session.
@@ -54,19 +53,19 @@ class ScrollMarks(QObject):
         self._events = events
         self._bar = bar
         self._failures = Hits()
-        self._looked_at = 0
+        self._searched = 0
         self._stop_at: dict[str, int] = {}
         self._stops: defaultdict[SessionAddress, set[str]] = defaultdict(set)
         current.session_loaded.connect(self._on_session_loaded)
         current.past_read.connect(self._on_past_read)
         run.hold_changed.connect(self._on_hold_changed)
-        events.events_appended.connect(self._look_at_new)
+        events.events_appended.connect(self._search_new)
         bar.mark_with(self._find)
 
     def _on_session_loaded(self, session: OpenSession) -> None:
         self._failures = Hits()
         self._stop_at.clear()
-        self._looked_at = len(session.events) - len(session.events.in_memory)
+        self._searched = len(session.events) - len(session.events.in_memory)
         self._bar.refresh()
 
     def _on_past_read(self, session: OpenSession) -> None:
@@ -94,7 +93,7 @@ class ScrollMarks(QObject):
         session = self._current.session
         if session is None:
             return []
-        self._look_at_new()
+        self._search_new()
         hits = self._stream.hits
         return [
             Marks("hits", "accent", "left", hits.places if hits is not None else ()),
@@ -102,11 +101,11 @@ class ScrollMarks(QObject):
             Marks("stops", "warn", "all", self._shown(self._stop_places(session))),
         ]
 
-    def _look_at_new(self, _count: int = 0) -> None:
-        """Look for failures frame by frame: all that came since the marks were counted would be too much at once."""
-        new = self._events.committed_since(self._looked_at)
-        self._failures.add([index for index, event in enumerate(new, self._looked_at) if is_failure(event)])
-        self._looked_at += len(new)
+    def _search_new(self, _count: int = 0) -> None:
+        """Search the new events for failures with each frame: all events since the last count would be too many at once."""
+        new = self._events.committed_since(self._searched)
+        self._failures.add([index for index, event in enumerate(new, self._searched) if is_failure(event)])
+        self._searched += len(new)
 
     def _stop_places(self, session: OpenSession) -> list[int]:
         ids = set(self._stops[session.address])
@@ -114,12 +113,12 @@ class ScrollMarks(QObject):
             ids.add(self._run.held.id)
         for event_id in ids - self._stop_at.keys():
             place = self._events.index_of(event_id)
-            if place is not None:  # remembered: of a session that grows long, old events cannot be found by their ids
+            if place is not None:  # remembered, because evicted events cannot be found by their ids
                 self._stop_at[event_id] = place
         return sorted(self._stop_at[event_id] for event_id in ids & self._stop_at.keys())
 
     def _shown(self, places: Sequence[int]) -> Sequence[int]:
-        """Return where these events stand among those on show."""
+        """Return the positions of these places among the displayed events."""
         if not self._events.is_filtered:
             return places
         found = (self._events.position_of_index(place) for place in places[:MOST_MAPPED])

@@ -23,14 +23,13 @@ _MARGIN = 6
 _GAP = 14
 _LANE = 8
 _MIDDLE = (ROW_HEIGHT - 1) // 2
-_LETTERS = "".join(map(chr, range(32, 127))) + "→…Δ·–"
-"""What most texts are made of; what their widths add up to is their width, which others may not keep to."""
+_LETTERS = "".join(map(chr, range(32, 127))) + "→…Δ·–"  # a text of these is as wide as its letters together; others may not be
 _KNOWN = re.compile(f"[{re.escape(_LETTERS)}]*").fullmatch
 _ELIDE = Qt.TextElideMode.ElideRight
 
 
 class Cell(NamedTuple):
-    """Where a column stands: which, and its place and width in pixels."""
+    """A column's number, left edge and width in pixels."""
 
     column: int
     left: int
@@ -38,10 +37,10 @@ class Cell(NamedTuple):
 
 
 class StreamPainter:
-    """Paints a row at once. A delegate's call for each cell costs more than what it paints, and live rows are painted many times a second.
+    """Paints a whole row at once. A delegate is called for each cell, which costs more than the painting itself.
 
     Args:
-        view: that is painted on.
+        view: the view to paint on.
     """
 
     def __init__(self, view: QWidget) -> None:
@@ -55,12 +54,12 @@ class StreamPainter:
         """Paint a row.
 
         Args:
-            painter: of the view's viewport; its font and pen are others afterwards.
-            top: of the row, in pixels.
-            cells: of the columns on show, from the left.
-            row: what stands in it.
-            selected: whether it is the selected one.
-            is_hit: whether it is marked as one that was looked for.
+            painter: paints on the view's viewport; its font and pen are changed.
+            top: top edge of the row in pixels.
+            cells: the visible columns, from the left.
+            row: the row.
+            selected: whether the row is selected.
+            is_hit: whether the row is marked as a hit of the filter.
         """
         header = row.kind == "invocation"
         if selected or header:
@@ -78,7 +77,7 @@ class StreamPainter:
             elif column == Column.EVENT:
                 self._paint_summary(painter, top, left, width, row)
             elif column == Column.AUTHOR:
-                if row.author_sign > 1:  # italics tell a second author of a colour, a bar the others
+                if row.author_sign > 1:  # italics for the second author of a colour, a bar for the others
                     painter.fillRect(left, top, 3, ROW_HEIGHT, theme.color(row.author_role))
                 letters = self._italic if row.author_sign == 1 else self._normal
                 self._text(painter, left, top, width, row.author, row.author_role, letters)
@@ -143,26 +142,25 @@ class StreamPainter:
 
 
 class _Letters:
-    """A font and how wide its letters are, measured once: Qt lays a text out to measure it, which takes as long as painting it."""
+    """A font and the widths of its letters, measured once: Qt lays out a text to measure it, which takes as long as painting it."""
 
     def __init__(self, font: QFont) -> None:
         self.font = font
         self._metrics = QFontMetricsF(font)
         self._widths = {letter: self._metrics.horizontalAdvance(letter) for letter in _LETTERS}
         self._narrowest = min(self._widths.values())
-        self.baseline = round((ROW_HEIGHT - self._metrics.height()) / 2 + self._metrics.ascent())
-        """Pixels from the top of a row."""
+        self.baseline = round((ROW_HEIGHT - self._metrics.height()) / 2 + self._metrics.ascent())  # pixels from the top of a row
 
     def width(self, text: str) -> float:
-        """Return how many pixels a text takes."""
+        """Return the width of a text in pixels."""
         return sum(map(self._widths.__getitem__, text)) if _KNOWN(text) else self._metrics.horizontalAdvance(text)
 
     def fitted(self, text: str, width: int) -> str:
-        """Return as much of a text as there is room for; all of a long one is never looked at.
+        """Return a text, elided to a width; only the part of it that may fit is measured.
 
         Args:
-            text: of one line.
-            width: pixels.
+            text: one line.
+            width: the room in pixels.
         """
         cut = text[: int(max(width, 0) // self._narrowest) + 1]
         if not _KNOWN(cut):

@@ -1,4 +1,4 @@
-"""The rows of the event stream as plain strings, and the growing texts behind them. No Qt."""
+"""The rows of the event stream as plain strings. No Qt."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class StreamRow:
     """One row of the stream, ready to paint.
 
     Attributes:
-        kind: what sort of row: an invocation's header, a committed event, what goes on inside a call of an agent as a tool (a header, and
-            events that are stored nowhere), text still streaming, or what is waited for.
+        kind: an invocation's header, a committed event, the header or an event of an agent that runs as a tool, a streaming text, or what
+            the run waits for.
         number, time, author, summary, delta, took, tokens: the cells' texts.
         icon: Font Awesome name.
         role: colour role of the summary (of the status word in a header).
@@ -31,10 +31,10 @@ class StreamRow:
         event_kind: the event's kind; in a header the status word.
         folded: whether a header's events are folded away.
         held: whether the agent is held at this event.
-        breakpoint: `on` where a breakpoint stops, `off` where one that is switched off would.
-        edited: whether somebody changed by hand what led to this event.
-        author_sign: tells authors of one colour apart: 0, or how often the colours had been given out before.
-        lanes: how deep the agent's branch is, and how many calls of agents as tools it is inside of.
+        breakpoint: `on` where a breakpoint stops, `off` where a disabled one would.
+        edited: whether the user changed an input that led to this event.
+        author_sign: distinguishes authors of one colour: how often all colours had been given out before, from 0.
+        lanes: depth of the agent's branch plus the number of agent-as-tool calls the event is nested in.
     """
 
     kind: Literal["invocation", "event", "tool agent", "tool agent event", "streaming", "waiting"]
@@ -72,7 +72,7 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
 
     Args:
         group: the group.
-        status: the invocation's status, or an empty text where it is not known.
+        status: the invocation's status, or an empty text if it is unknown.
     """
     if group.unread:
         return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
@@ -93,7 +93,7 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
 
 
 def unread_row(index: int) -> StreamRow:
-    """Return the row of an event that is still being read."""
+    """Return the row of an event that is being read."""
     return StreamRow("event", "…", number=f"{index + 1:,}", icon="ellipsis", role="dim", author_role="dim", event_kind="being read")
 
 
@@ -111,13 +111,13 @@ def event_row(
 
     Args:
         event: the event.
-        index: its place in the session, from 0; shown from 1.
-        author_role: colour role of its author.
-        held: whether the agent is held at it.
-        temp_keys: those it set, which the stored event need not carry.
-        author_sign: how often the colours had been given out before its author got one.
+        index: the event's place, from 0; it is displayed from 1.
+        author_role: the author's colour role.
+        held: whether the agent is held at this event.
+        temp_keys: the `temp:` keys the event set, which the stored event may lack.
+        author_sign: see `StreamRow.author_sign`.
         breakpoint_mark: see `StreamRow.breakpoint`.
-        took: seconds since the event that it followed; None where that is not known.
+        took: seconds since the event that it followed; None if unknown.
     """
     shown = describe(event)
     changed = len({*event.actions.state_delta, *temp_keys})
@@ -144,11 +144,11 @@ def event_row(
 
 
 def tool_agent_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
-    """Return the row above what goes on inside a call.
+    """Return the header of an agent that runs as a tool.
 
     Args:
-        run: the call.
-        author_role: colour role of the agent that was called.
+        run: the agent's run.
+        author_role: the agent's colour role.
     """
     count, tokens = len(run.events), sum(tokens_of(event) for event, _ in run.events)
     return StreamRow(
@@ -165,11 +165,11 @@ def tool_agent_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
 
 
 def tool_agent_event_row(event: Event, depth: int, author_role: str, held: bool, author_sign: int, breakpoint_mark: str) -> StreamRow:
-    """Return the row of an event inside a call; it has no number, as it is in no session.
+    """Return the row of a tool agent's event, which has no number because it belongs to no session.
 
     Args:
         event: the event.
-        depth: how many calls it is inside of.
+        depth: number of agent-as-tool calls it is nested in.
         author_role, held, author_sign, breakpoint_mark: see `event_row`.
     """
     row = event_row(event, 0, author_role, held, (), author_sign, breakpoint_mark)

@@ -1,4 +1,4 @@
-"""The table of the event stream: what is seen of its rows, and how keys and clicks move among them."""
+"""The table of the event stream: painting, keys and clicks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from inspector_app.stream.marked_scroll_bar import MarkedScrollBar
 from inspector_app.stream.stream_painter import ROW_HEIGHT, Cell, StreamPainter
 from inspector_app.widgets import theme
 
-WIDE = 760
-"""Pixels from which on there is room for more than the summary needs."""
-PAINT_LATER_MS, PAINT_EACH_MS = 2, 100
-"""From taking many in until their rows are painted, at the least, and from one painting to the next. No time at all would be too short for
-others to have the loop."""
+WIDE = 760  # pixels above which the column `took` fits
+PAINT_LATER_MS = 2  # from inserting many rows to painting them; 0 would not let other callbacks of the loop run
+PAINT_EACH_MS = 100  # from one painting of streaming rows to the next
 
 
 class StreamTable(QTableView):
@@ -28,7 +26,7 @@ class StreamTable(QTableView):
 
     Attributes:
         bar: its scroll bar, with marks.
-        keeps_tail: the last row stays in sight when the height changes, not the selected one.
+        keeps_tail: whether the last row, and not the selected one, stays visible when the height changes.
 
     Signals:
         breakpoint_asked (Event): the gutter was clicked at this event.
@@ -86,7 +84,7 @@ class StreamTable(QTableView):
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Make the columns as wide as what stands in them, and hide tokens where nobody counted any: the summary gets the rest."""
+        """Fit the columns to their texts and hide the tokens where none are counted; the summary gets the rest."""
         number = theme.with_widest_digits(f"{max(self._events.event_count, 100):,}")
         tokens = theme.with_widest_digits(f"{max(self._events.most_tokens, 1000):,}")
         fitted = (number, tokens, len(self._events.authors), self._events.most_tokens == 0, self.font().key())
@@ -117,17 +115,17 @@ class StreamTable(QTableView):
         self.viewport().update()
 
     def paint_later(self) -> None:
-        """Let others have the loop before rows are painted again: taking many in and painting them hold it one after the other.
+        """Postpone painting, so that inserting many rows and painting them do not block the loop in one turn.
 
-        Of rows that nobody can read, ten times a second are enough.
+        Rows that scroll by too fast to read are painted ten times a second.
         """
         if not self._paint_timer.isActive() and not self._must_paint:
-            self.viewport().setUpdatesEnabled(False)  # the viewport alone: of the table, headings and all behind it would be painted, too
+            self.viewport().setUpdatesEnabled(False)  # of the table, headings would be repainted too
             since = int((time.perf_counter() - self._painted_at) * 1000)
             self._paint_timer.start(max(PAINT_EACH_MS - since, PAINT_LATER_MS))
 
     def _paint_soon(self) -> None:
-        """Make the rows at the end, which are what is about to be painted, and let others have the loop once more; then paint."""
+        """Make the rows at the end, which are painted next, and give up the loop once more; then paint."""
         if self._rows_are_made:
             self.paint_next()
             return
@@ -138,7 +136,7 @@ class StreamTable(QTableView):
         self._paint_timer.start(PAINT_LATER_MS)
 
     def paint_next(self) -> None:
-        """Paint before anything is put off again. To be called when the window gets another size: what was painted is gone then."""
+        """Paint before anything is postponed again. Call it when the window is resized, which discards what was painted."""
         self._paint_timer.stop()
         self._rows_are_made = False
         self._must_paint = True
@@ -165,15 +163,12 @@ class StreamTable(QTableView):
                 self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Paint at once: another page was here."""
+        """Paint at once, because another page was displayed."""
         super().showEvent(event)
         self.paint_next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show how long each event took where there is room for it; keep in sight what was, when a card comes above.
-
-        That is the tail while it is followed, else the selected row.
-        """
+        """Show the column `took` where it fits, and keep the tail or the selected row visible when a card appears above."""
         current = self.currentIndex()
         place = self.visualRect(current)
         was_seen = place.isValid() and place.top() >= 0 and place.bottom() <= event.oldSize().height()
@@ -183,7 +178,7 @@ class StreamTable(QTableView):
             self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
 
     def fold(self, row: int, folded: bool) -> None:
-        """Fold or unfold a header's group, keeping the selection out of what disappears."""
+        """Fold or unfold a header's group, and select the header, as a selected row below it would disappear."""
         self.setCurrentIndex(self._events.index(row, Column.EVENT))
         self._events.set_folded(row, folded)
 
@@ -214,14 +209,14 @@ class StreamTable(QTableView):
 
 
 class _Headings(QHeaderView):
-    """Headings that are measured once: Qt does it again whenever any row has changed."""
+    """Headings that are measured once; Qt would measure them whenever a row changes."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._measured: QSize | None = None
 
     def sizeHint(self) -> QSize:
-        """Return how large all headings are."""
+        """Return the size of the headings."""
         if self._measured is None:
             self._measured = super().sizeHint()
         return self._measured

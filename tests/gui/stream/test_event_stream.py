@@ -71,7 +71,7 @@ def test_a_click_and_the_keys_select(qtbot, view: EventStreamView, model: EventT
     press(qtbot, view, Qt.Key.Key_Down)
     press(qtbot, view, Qt.Key.Key_Down)
     press(qtbot, view, Qt.Key.Key_Down)
-    assert selected == [1, 2, 3], "a header between two invocations is no event"
+    assert selected == [1, 2, 3], "a header between two invocations is not an event"
     press(qtbot, view, Qt.Key.Key_Down)
     press(qtbot, view, Qt.Key.Key_Up)
     press(qtbot, view, Qt.Key.Key_Up)
@@ -89,7 +89,7 @@ def test_end_goes_to_the_last_event_and_not_to_the_waiting_row(qtbot, view: Even
     assert found.args == [2]
 
 
-def test_select_event_unfolds_scrolls_and_reports_once(view: EventStreamView, model: EventTableModel) -> None:
+def test_selecting_an_event_unfolds_its_group_scrolls_and_reports_once(view: EventStreamView, model: EventTableModel) -> None:
     show(model, turns(100))
     selected: list[int] = []
     view.event_selected.connect(selected.append)
@@ -159,7 +159,7 @@ def test_scrolling_back_to_the_end_follows_again(view: EventStreamView, model: E
     assert view.following
 
 
-def test_looking_at_an_older_event_lets_go_and_the_last_one_follows(qtbot, view: EventStreamView, model: EventTableModel) -> None:
+def test_selecting_an_older_event_stops_following(qtbot, view: EventStreamView, model: EventTableModel) -> None:
     show(model, turns(4))
     click_row(qtbot, view, 2)
     assert not view.following
@@ -204,7 +204,7 @@ def test_unfolding_all_keeps_the_selection(view: EventStreamView, model: EventTa
     assert model.index_at(view.table.currentIndex().row()) == 5
 
 
-def test_everything_is_painted_in_the_theme_in_force(qapp, view: EventStreamView, model: EventTableModel) -> None:
+def test_rows_are_painted_in_the_current_theme(qapp, view: EventStreamView, model: EventTableModel) -> None:
     hostile = said("x" * 100_000 + "\u202e\x00\ud800", author="a" * 1000)
     show(model, [*turns(3), hostile])
     model.set_held(hostile.id)
@@ -220,7 +220,7 @@ def test_everything_is_painted_in_the_theme_in_force(qapp, view: EventStreamView
         assert image.pixelColor(spot).name() == tokens.raised
 
 
-def test_the_tokens_column_is_there_once_somebody_counted(view: EventStreamView, model: EventTableModel) -> None:
+def test_the_tokens_column_appears_with_the_first_count(view: EventStreamView, model: EventTableModel) -> None:
     show(model, turns(2))
     assert view.table.isColumnHidden(Column.TOKENS)
     counted = said("x")
@@ -242,7 +242,7 @@ class Paintings(QObject):
         return False
 
 
-def test_rows_that_are_painted_later_are_painted(qtbot, view: EventStreamView, model: EventTableModel) -> None:
+def test_postponed_rows_are_painted(qtbot, view: EventStreamView, model: EventTableModel) -> None:
     append(model, turns(1))
     qtbot.waitUntil(lambda: not view.table.isHidden())
     paintings = Paintings(view)
@@ -270,7 +270,7 @@ def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: Ev
     qtbot.waitUntil(lambda: paintings.count == before + 1)
 
 
-def test_nothing_is_put_off_before_a_new_size_is_painted(
+def test_painting_after_a_resize_is_not_postponed(
     qtbot, view: EventStreamView, model: EventTableModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append(model, turns(1))
@@ -287,7 +287,7 @@ def test_nothing_is_put_off_before_a_new_size_is_painted(
     assert not view.table.viewport().updatesEnabled()
 
 
-def test_the_tokens_column_comes_when_streamed_text_becomes_the_first_event_with_tokens(
+def test_the_tokens_column_appears_when_a_streaming_text_becomes_the_first_event_with_tokens(
     qtbot, view: EventStreamView, model: EventTableModel
 ) -> None:
     show(model, [said("hello", author="user")])
@@ -297,7 +297,7 @@ def test_the_tokens_column_comes_when_streamed_text_becomes_the_first_event_with
     qtbot.waitUntil(lambda: not view.table.isColumnHidden(Column.TOKENS))
 
 
-def test_the_selected_row_stays_in_sight_when_a_card_takes_the_room(qtbot, view: EventStreamView, model: EventTableModel) -> None:
+def test_the_selected_row_stays_visible_when_a_card_takes_room(qtbot, view: EventStreamView, model: EventTableModel) -> None:
     show(model, turns(30))
     row = model.row_of_index(25)
     assert row is not None
@@ -307,7 +307,7 @@ def test_the_selected_row_stays_in_sight_when_a_card_takes_the_room(qtbot, view:
     assert view.table.viewport().rect().contains(seen)
 
 
-def test_what_is_not_found_yet_is_not_said_to_be_nowhere(view: EventStreamView, model: EventTableModel) -> None:
+def test_a_search_in_progress_does_not_claim_that_nothing_matches(view: EventStreamView, model: EventTableModel) -> None:
     show(model, turns(3))
     model.set_filter(lambda event: False)
     view.show_searching(True)
@@ -328,9 +328,7 @@ def test_a_third_author_of_a_colour_has_a_bar(view: EventStreamView, model: Even
     assert all(picture.pixelColor(left + 1, last - 27 * row) in grounds for row in range(1, 7))
 
 
-def test_after_an_error_while_rows_are_painted_they_are_painted_again(
-    qtbot, view: EventStreamView, model: EventTableModel, monkeypatch
-) -> None:
+def test_rows_are_painted_again_after_an_error_while_painting(qtbot, view: EventStreamView, model: EventTableModel, monkeypatch) -> None:
     show(model, turns(3))
     qtbot.waitExposed(view)
     good = view.grab().toImage()

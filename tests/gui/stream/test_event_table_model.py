@@ -27,7 +27,7 @@ def text(model: EventTableModel, row: int, column: Column) -> str:
     return model.data(model.index(row, column))
 
 
-def test_events_stand_under_their_invocation(model: EventTableModel) -> None:
+def test_events_are_grouped_by_invocation(model: EventTableModel) -> None:
     show(model, turns(6, per_invocation=4))
     assert rows(model) == [
         "invocation: invocation e-0",
@@ -59,7 +59,7 @@ def test_cells_of_a_row(model: EventTableModel) -> None:
     assert text(model, 1, Column.DELTA) == "Δ3"
 
 
-def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventTableModel) -> None:
+def test_an_event_with_only_temp_changes_says_so(model: EventTableModel) -> None:
     event = changed({})
     show(model, [event])
     assert text(model, 1, Column.EVENT) == "no content and no change"
@@ -68,7 +68,7 @@ def test_an_event_that_changed_nothing_but_temp_keys_says_so(model: EventTableMo
     assert text(model, 1, Column.EVENT) == "changed for this run only, in temp:"
 
 
-def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventTableModel) -> None:
+def test_took_is_the_time_since_the_event_that_an_event_followed(model: EventTableModel) -> None:
     fork, left, right, joined = "fan", "fan.left", "fan.right", None
     branches = ((fork, 0), (left, 1), (right, 3), (left, 4), (right, 9), (joined, 12))
     events = [said("x", branch=branch, number=number) for branch, number in branches]
@@ -80,7 +80,7 @@ def test_an_event_took_as_long_as_since_the_one_that_it_followed(model: EventTab
     assert "3.0 s after the event that it followed" in tooltip
 
 
-def test_a_header_tells_status_count_time_and_tokens(model: EventTableModel) -> None:
+def test_a_header_has_status_count_time_and_tokens(model: EventTableModel) -> None:
     show(model, turns(4))
     model.document.set_statuses({"e-0": "paused"})
     assert text(model, 0, Column.EVENT) == "invocation e-0   paused   4 events   3.0 s"
@@ -88,7 +88,7 @@ def test_a_header_tells_status_count_time_and_tokens(model: EventTableModel) -> 
     assert model.stream_row(0).event_kind == "finished"
 
 
-def test_a_resumed_invocation_goes_on_in_a_group_of_its_own(model: EventTableModel) -> None:
+def test_a_resumed_invocation_continues_in_a_new_group(model: EventTableModel) -> None:
     show(model, [said("a", invocation="x"), said("b", invocation="y"), said("c", invocation="x")])
     assert rows(model)[4] == "invocation: invocation x continued"
 
@@ -108,7 +108,7 @@ def test_appending_continues_the_last_group_and_opens_others(model: EventTableMo
 
 
 @pytest.mark.rule("E6")
-def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventTableModel) -> None:
+def test_partial_events_grow_in_one_row_that_the_final_event_replaces(model: EventTableModel) -> None:
     show(model, [said("go", author="user")])
     inserted, removed = [], []
     model.rowsInserted.connect(lambda *_: inserted.append(1))
@@ -126,7 +126,7 @@ def test_partials_grow_in_one_row_that_the_final_event_replaces(model: EventTabl
 
 
 @pytest.mark.rule("E6")
-def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: EventTableModel) -> None:
+def test_a_partial_event_with_the_whole_text_so_far_replaces_it(model: EventTableModel) -> None:
     for piece in ("One", "One two", "One two three", " four"):
         model.show_partial(partial(piece))
     assert rows(model) == ["streaming: One two three four"]
@@ -135,7 +135,7 @@ def test_a_partial_that_begins_with_all_the_text_before_replaces_it(model: Event
     assert grown.content.parts[0].text == "One two three four"
 
 
-def test_thought_and_text_grow_apart(model: EventTableModel) -> None:
+def test_thought_and_text_stream_separately(model: EventTableModel) -> None:
     thought = partial("")
     thought.content.parts = [types.Part(text="let me see", thought=True)]
     append(model, [thought])
@@ -144,7 +144,7 @@ def test_thought_and_text_grow_apart(model: EventTableModel) -> None:
     assert rows(model) == ["streaming: Yes"]
 
 
-def test_parallel_agents_stream_each_in_a_row(model: EventTableModel) -> None:
+def test_parallel_agents_stream_in_separate_rows(model: EventTableModel) -> None:
     show(model, [said("go", author="user")])
     append(model, [partial("a1", author="a"), partial("b1", author="b"), partial("a2", author="a")])
     assert rows(model)[2:] == ["streaming: a1a2", "streaming: b1"]
@@ -199,20 +199,20 @@ def test_the_held_event_is_marked_once(model: EventTableModel) -> None:
     assert not model.stream_row(3).held
 
 
-def test_agents_get_colours_in_the_order_they_speak_and_the_user_has_its_own(model: EventTableModel) -> None:
+def test_agents_get_colours_in_the_order_they_speak(model: EventTableModel) -> None:
     show(model, [said("x", author=author) for author in ("user", "desk", "pricing", "desk")])
     assert [model.stream_row(row).author_role for row in range(1, 5)] == ["author0", "author1", "author2", "author1"]
     assert model.authors == ["desk", "pricing"]
 
 
-def test_tooltips_never_carry_markup(model: EventTableModel) -> None:
+def test_tooltips_contain_no_markup(model: EventTableModel) -> None:
     show(model, [said('<img src="file:///dev/zero">')])
     for column in Column:
         tip = model.data(model.index(1, column), Qt.ItemDataRole.ToolTipRole)
         assert tip is None or "<img" not in tip
 
 
-def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventTableModel) -> None:
+def test_rows_match_the_events_after_any_sequence_of_changes(model: EventTableModel) -> None:
     chance = random.Random(7)
     show(model, turns(3))
     for step in range(120):
@@ -240,7 +240,7 @@ def test_any_mix_of_changes_keeps_rows_and_events_in_step(model: EventTableModel
     assert events == [model.committed(index) for index in range(model.event_count)]
 
 
-def test_a_text_of_many_pieces_is_kept_whole_and_its_row_is_short(model: EventTableModel) -> None:
+def test_a_long_streaming_text_is_kept_whole_and_its_row_shows_the_end(model: EventTableModel) -> None:
     pieces = [f"{number} " for number in range(3_000)]
     for piece in pieces:
         model.show_partial(partial(piece))

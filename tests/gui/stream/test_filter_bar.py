@@ -21,7 +21,7 @@ def hits(bar: FilterBar) -> str:
     return label.text() if label.isVisible() else ""
 
 
-def test_what_is_typed_is_asked_once_a_moment_later(qtbot, bar: FilterBar) -> None:
+def test_a_typed_filter_is_applied_once_after_a_pause(qtbot, bar: FilterBar) -> None:
     asked: list[str] = []
     bar.filter_changed.connect(asked.append)
     with qtbot.waitSignal(bar.filter_changed):
@@ -29,7 +29,7 @@ def test_what_is_typed_is_asked_once_a_moment_later(qtbot, bar: FilterBar) -> No
     assert asked == ["pay"]
 
 
-def test_enter_asks_at_once_then_goes_on_and_back(qtbot, bar: FilterBar) -> None:
+def test_enter_applies_the_filter_at_once_and_then_goes_from_hit_to_hit(qtbot, bar: FilterBar) -> None:
     said: list[str] = []
     bar.filter_changed.connect(said.append)
     bar.next_asked.connect(lambda: said.append("next"))
@@ -41,7 +41,7 @@ def test_enter_asks_at_once_then_goes_on_and_back(qtbot, bar: FilterBar) -> None
     assert said == ["pay", "next", "previous"]
 
 
-def test_escape_takes_the_filter_away_and_then_leaves(qtbot, bar: FilterBar) -> None:
+def test_escape_removes_the_filter_and_then_leaves_the_bar(qtbot, bar: FilterBar) -> None:
     bar.set_text("pay")
     with qtbot.waitSignal(bar.filter_changed) as cleared:
         qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
@@ -50,7 +50,7 @@ def test_escape_takes_the_filter_away_and_then_leaves(qtbot, bar: FilterBar) -> 
         qtbot.keyClick(bar.field, Qt.Key.Key_Escape)
 
 
-def test_hits_and_progress_are_said(bar: FilterBar) -> None:
+def test_hits_and_progress_are_displayed(bar: FilterBar) -> None:
     assert hits(bar) == ""
     bar.show_hits(37, 142)
     assert hits(bar) == "37 of 142"
@@ -63,7 +63,7 @@ def test_hits_and_progress_are_said(bar: FilterBar) -> None:
     assert bar.field.property("state") == ""
 
 
-def test_a_wrong_filter_says_why(bar: FilterBar) -> None:
+def test_an_invalid_filter_says_why(bar: FilterBar) -> None:
     bar.show_problem("a value is missing <b>here</b>")
     assert bar.field.property("state") == "wrong"
     assert "&lt;b&gt;here" in bar.field.toolTip()
@@ -83,7 +83,7 @@ def test_earlier_filters_are_offered(qtbot, bar: FilterBar) -> None:
     assert bar.field.completer().popup().isVisible()
 
 
-def test_an_earlier_filter_that_is_taken_closes_their_list_and_escape_closes_it_first(qtbot, bar: FilterBar) -> None:
+def test_choosing_an_earlier_filter_or_escape_closes_the_list(qtbot, bar: FilterBar) -> None:
     bar.set_remembered(["one", "two"])
     popup = bar.field.completer().popup()
     qtbot.keyClick(bar.field, Qt.Key.Key_Down)

@@ -31,7 +31,7 @@ def groups(first: int = 0) -> InvocationGroups:
     return InvocationGroups(((place, f"e-{place // 4}") for place in range(first, len(STORED), 4)), len(STORED), unread=first)
 
 
-def test_events_that_are_not_here_are_rows_that_fill_themselves(model: EventTableModel) -> None:
+def test_rows_of_unread_events_are_filled_when_their_page_is_read(model: EventTableModel) -> None:
     events = session()
     model.set_document(document_of(events, groups()))
     assert model.rowCount() == len(STORED) + len(STORED) // 4
@@ -46,7 +46,7 @@ def test_events_that_are_not_here_are_rows_that_fill_themselves(model: EventTabl
     assert model.stream_row(0).tokens == "4 events   3.0 s"
 
 
-def test_what_an_event_followed_may_be_read_later(model: EventTableModel) -> None:
+def test_took_is_computed_when_the_event_before_is_read_later(model: EventTableModel) -> None:
     stored = turns(2 * PAGE, per_invocation=2 * PAGE)
     events = SessionEvents(stored_count=len(stored), decode=lambda row: row[1], on_request=lambda: None)
     events.store_page(PAGE, [(event.id, event) for event in stored[PAGE:]])
@@ -57,12 +57,12 @@ def test_what_an_event_followed_may_be_read_later(model: EventTableModel) -> Non
     assert model.stream_row(row).took == "1.0 s"
 
 
-def test_a_header_of_events_that_are_not_here_only_counts_them(model: EventTableModel) -> None:
+def test_a_header_of_unread_events_has_only_their_count(model: EventTableModel) -> None:
     model.set_document(document_of(session(), groups()))
     assert model.stream_row(0).tokens == "4 events"
 
 
-def test_groups_that_are_found_later_take_the_place_of_the_unread_ones(model: EventTableModel) -> None:
+def test_groups_found_later_replace_the_unread_ones(model: EventTableModel) -> None:
     known = 3 * PAGE - 8
     model.set_document(document_of(session(), groups(known)))
     assert model.stream_row(0).summary == f"{known} earlier events"
@@ -102,7 +102,7 @@ def test_the_filter_shows_hits_under_their_invocation(model: EventTableModel) ->
     assert (model.shown_after(1), model.shown_before(10), model.shown_after(11), model.shown_before(1)) == (10, 1, None, None)
 
 
-def test_new_events_are_filtered_as_they_come(model: EventTableModel) -> None:
+def test_new_events_are_filtered_as_they_arrive(model: EventTableModel) -> None:
     show(model, turns(4))
     model.set_filter(lambda event: event.author == "user")
     model.add_hits([0])
@@ -123,7 +123,7 @@ def test_new_events_are_filtered_as_they_come(model: EventTableModel) -> None:
     assert [model.index_at(row) for row in range(model.rowCount()) if not model.is_header(row)] == list(range(8))
 
 
-def test_hits_that_are_found_after_new_events_came_stand_in_order(model: EventTableModel) -> None:
+def test_hits_found_after_new_events_arrived_are_in_order(model: EventTableModel) -> None:
     show(model, turns(8))
     model.set_filter(lambda event: True)
     append(model, [said("live", invocation="e-1")])
@@ -143,7 +143,7 @@ def test_groups_fold_under_a_filter(model: EventTableModel) -> None:
     assert model.rowCount() == 15
 
 
-def test_a_long_session_is_filtered_without_its_events(model: EventTableModel) -> None:
+def test_a_long_session_is_filtered_without_reading_its_events(model: EventTableModel) -> None:
     def refuse(event: Event) -> bool:
         raise AssertionError(event)
 

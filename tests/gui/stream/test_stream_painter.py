@@ -1,4 +1,4 @@
-"""What the stream's painter makes of texts that do not fit."""
+"""The stream's painter elides texts that do not fit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PLAIN = st.text(st.sampled_from(_LETTERS), min_size=1, max_size=300)
 
 
 @given(text=ANY, width=st.integers(30, 900))
-def test_a_text_is_cut_only_where_there_is_no_room(letters: _Letters, text: str, width: int) -> None:
+def test_a_text_is_elided_only_where_it_does_not_fit(letters: _Letters, text: str, width: int) -> None:
     fitted = letters.fitted(text, width)
     metrics = QFontMetricsF(letters.font)
     if fitted == text:
@@ -35,11 +35,11 @@ def test_a_text_is_cut_only_where_there_is_no_room(letters: _Letters, text: str,
 
 
 @given(text=PLAIN, width=st.integers(30, 900))
-def test_of_plain_letters_stays_as_much_as_qt_leaves(letters: _Letters, text: str, width: int) -> None:
+def test_plain_letters_are_elided_as_qt_elides_them(letters: _Letters, text: str, width: int) -> None:
     elided = QFontMetricsF(letters.font).elidedText(text, Qt.TextElideMode.ElideRight, width)
     assert abs(len(letters.fitted(text, width)) - len(elided)) <= 2
 
 
-def test_a_very_long_text_is_cut_too(letters: _Letters) -> None:
+def test_a_very_long_text_is_elided(letters: _Letters) -> None:
     assert len(letters.fitted("i" * 1_000_000, 400)) < 400
     assert len(letters.fitted("字" * 1_000_000, 400)) < 400

@@ -1,4 +1,4 @@
-"""What goes on inside a call of an agent as a tool, under the event that made the call."""
+"""Events of agents that run as tools, below the event that called them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def rows(model: EventTableModel) -> list[str]:
 
 
 def check_places(model: EventTableModel) -> None:
-    """What is asked for by row and by index is the same."""
+    """Check that rows and indices are consistent."""
     for row in range(model.rowCount()):
         index = model.index_at(row)
         if index is not None:
@@ -39,7 +39,7 @@ def check_places(model: EventTableModel) -> None:
     assert all(model.row_of_index(index) is not None for index in range(model.event_count))
 
 
-def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: EventTableModel) -> None:
+def test_tool_agent_events_follow_their_call(model: EventTableModel) -> None:
     show(model, [said("go", author="user"), calling("a", "b"), said("meanwhile", author="other")])
     for text, call in (("b 1", "b"), ("a 1", "a"), ("b 2", "b")):
         model.add_tool_agent_event(said(text, author="helper"), (call,))
@@ -55,7 +55,7 @@ def test_they_stand_under_their_calls_and_what_follows_comes_behind(model: Event
     assert [shown.number for shown in map(model.stream_row, range(model.rowCount())) if shown.kind == "event"] == ["1", "2", "3", "4", "5"]
 
 
-def test_calls_inside_calls_are_deeper(model: EventTableModel) -> None:
+def test_nested_calls_have_more_lanes(model: EventTableModel) -> None:
     show(model, [calling("a")])
     inside = calling("deep")
     model.add_tool_agent_event(inside, ("a",))
@@ -64,7 +64,7 @@ def test_calls_inside_calls_are_deeper(model: EventTableModel) -> None:
     check_places(model)
 
 
-def test_an_event_comes_once_and_only_under_a_call_that_is_here(model: EventTableModel) -> None:
+def test_an_event_is_added_once_and_only_below_a_known_call(model: EventTableModel) -> None:
     show(model, [calling("a")])
     event = said("x", author="helper")
     for _ in range(2):
@@ -113,7 +113,7 @@ def test_a_filter_shows_stored_events_only(model: EventTableModel) -> None:
     assert model.row_of_tool_agent_event(second.id) == 4
 
 
-def test_a_streamed_text_inside_grows_until_it_is_whole(model: EventTableModel) -> None:
+def test_a_tool_agents_streaming_text_becomes_its_event(model: EventTableModel) -> None:
     show(model, [calling("a")])
     model.add_tool_agent_event(partial("Once"), ("a",))
     assert rows(model)[-1].startswith("strea")

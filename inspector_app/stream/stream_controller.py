@@ -355,18 +355,18 @@ class StreamController(QObject):
     # going to an event
 
     @property
-    def _hits_on_show(self) -> Hits | EventTableModel:
+    def _displayed_hits(self) -> Hits | EventTableModel:
         return self._events if self.hits is None else self.hits
 
     def next_hit(self) -> None:
         """Select the next hit; after the last one, the first."""
-        hits, index = self._hits_on_show, self._cursor.event_index
+        hits, index = self._displayed_hits, self._cursor.event_index
         found = hits.shown_after(-1 if index is None else index)
         self.go_to(hits.shown_after(-1) if found is None else found)
 
     def previous_hit(self) -> None:
         """Select the previous hit; before the first one, the last."""
-        hits, index = self._hits_on_show, self._cursor.event_index
+        hits, index = self._displayed_hits, self._cursor.event_index
         found = hits.shown_before(0 if index is None else index)
         self.go_to(hits.shown_before(self._events.event_count) if found is None else found)
 

@@ -18,7 +18,7 @@ _NAMED = re.compile(r"\b(?:call|response|delta|artifact)\.(\w+)")
 
 
 class FilterError(ValueError):
-    """A filter has a syntax error; the message says what is wrong and where."""
+    """The filter has a syntax error; the message says what is wrong and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _encodings(text: str) -> list[str]:
 
 
 def read_filter(text: str) -> EventFilter | None:
-    """Return the filter of a text: an expression if it has an operator, else the text anywhere in an event; None for a blank text.
+    """Parse a filter: an expression if the text has an operator, else the text anywhere in an event. Return None for a blank text.
 
     A text in double quotes is always a plain one.
 

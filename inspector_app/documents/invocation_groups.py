@@ -11,7 +11,7 @@ from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.event_summary import tokens_of
 from runtime.events import Event
 
-_CONTINUED, _FOLDED, _COUNTED, _UNREAD = 1, 2, 4, 8
+_CONTINUED, _FOLDED, _COUNTED, _UNREAD = 1, 2, 4, 8  # flags of a group; see the properties of `InvocationGroup`
 
 
 class InvocationGroups(Sequence["InvocationGroup"]):
@@ -173,7 +173,7 @@ class InvocationGroup:
         return bool(self._all._flags[self._number] & _COUNTED)
 
     def count_events(self, events: Sequence[Event]) -> None:
-        """Compute times and tokens from its events."""
+        """Compute times and tokens from all its events."""
         groups, number = self._all, self._number
         groups._tokens[number] = sum(map(tokens_of, events))
         groups._started[number], groups._ended[number] = events[0].timestamp, events[-1].timestamp
@@ -197,7 +197,7 @@ class InvocationGroup:
         return self._all._tool_agent_runs.get(self._number, ())
 
     def insert_tool_agent_run(self, number: int, run: ToolAgentRun) -> None:
-        """Insert the run of an agent as a tool."""
+        """Insert the run of an agent as a tool before the run with this index."""
         self._all._tool_agent_runs.setdefault(self._number, []).insert(number, run)
 
     @property

@@ -1,4 +1,4 @@
-"""A stored session too long to be read at once: reads pages, scans and its past on two worker threads."""
+"""A stored session that is too long to read at once: two worker threads read its pages and its past, and scan it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,17 @@ from runtime.storage.reading.reader import StoredDatabase
 
 LONG = 2_000  # events above which a session is not read whole
 TAIL = 1_000  # events at the end that are scanned for pending items
-FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000  # events scanned in one job, so that page reads come between
+
+# Events that a scan reads in one job, so that page reads come between: in its first job, in later ones, and if it decodes each event.
+FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000
 
 
 class LongSession:
-    """Reads a session on two connections, so that displayed pages do not wait for background scans.
+    """A session read on two connections, so that displayed pages do not wait for background scans.
+
+    Attributes:
+        history: the session's history; None until it is read.
+        closed: whether the session was closed, which ends the scans.
 
     Args:
         target: the database.
@@ -110,12 +116,12 @@ class LongSession:
         return pages
 
     async def following(self, most: int) -> list[tuple[int, str]]:
-        """Return the row numbers and ids of the stored events after the paged ones."""
+        """Return the row numbers and ids of at most `most` stored events after the paged ones."""
         assert self._pages is not None
         return await self._front.call(self._pages.following, most)
 
     def evict(self, row_ids: Sequence[int], history: History, events: SessionEvents) -> None:
-        """Read the first events in memory from the database from now on, and evict them from memory.
+        """Evict the first events in memory; they are read from the database from now on.
 
         Args:
             row_ids: their row numbers, from `following`.
@@ -132,7 +138,7 @@ class LongSession:
         self.history = history
 
     async def rows(self, first: int, end: int) -> list[Any]:
-        """Return the rows of a range of places."""
+        """Return the stored rows from place `first` to before `end`."""
         assert self._pages is not None
         return await self._front.call(self._pages.rows, first, end)
 
@@ -146,7 +152,7 @@ class LongSession:
         return [pages.decode(row) for row in pages.rows(0, count)]
 
     async def index_of(self, event_id: str) -> int | None:
-        """Return the place of a stored event."""
+        """Return the place of a stored event, None if there is no such event."""
         assert self._pages is not None
         return await self._front.call(self._pages.index_of, event_id)
 
@@ -170,7 +176,7 @@ class LongSession:
             first, chunk = end, CHUNK
 
     async def find_calls(self, ids: set[str], first: int, end: int, *, calls: bool) -> list[int]:
-        """Return the places in a range whose events have a call, or a response, with one of some ids."""
+        """Return the places from `first` to before `end` whose events have a call (a response if not `calls`) with one of these ids."""
         pages = self._pages
         assert pages is not None
         return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)

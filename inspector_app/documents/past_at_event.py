@@ -46,7 +46,9 @@ def past_at(history: History, index: int, compared: int | None, event_at: Callab
 
 
 def _writers(places: dict[str, int], event_at: Callable[[int], Event]) -> dict[str, tuple[int, str]]:
-    """Return each key's writer: the event's place and the writer's name, which is empty for another session.
+    """Return each key's writer: the event's place and the writer's name.
+
+    The name is empty for another session, and for writers before the latest `MOST_NAMED`.
 
     Args:
         places: from `History.writers_at`.

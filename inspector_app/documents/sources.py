@@ -31,8 +31,8 @@ from runtime.storage.reading.shared_state import SharedScope, SharedState
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
 
-MANY = 10_000  # listed sessions above which they are frozen out of garbage collection
-LARGE = 200_000_000  # bytes of a file in which the past of any session is read in the background
+MANY = 10_000  # listed sessions above which they are exempted from garbage collection
+LARGE = 200_000_000  # bytes of a file above which the past of even a short session is read in the background
 
 
 class Source(abc.ABC):
@@ -43,14 +43,14 @@ class Source(abc.ABC):
         title: its name in a narrow pane.
         badge: its layout in a word or two, such as "v1".
         note: details, for a tooltip.
-        ours: the Inspector created it, so that writing into it needs no permission.
-        files: keeps the files of its sessions.
-        memory: what agents remember across sessions while the window is open.
+        ours: whether Agent Inspector created it, so that writing needs no permission.
+        files: the artifact service of its sessions.
+        memory: the memory service that its sessions share while the window is open.
         can_write: whether writing can be allowed; the oldest layout is read only.
         can_copy: whether it is a file that can be copied.
         is_paged: whether its events can be read page by page, including those just committed.
-        writing_allowed: whether runs may write into it now.
-        unfinished: the invocations that had pending items when the whole database was scanned, by session.
+        writing_allowed: whether runs may write to it now.
+        unfinished: session → the invocations that had pending items when the whole database was last scanned.
     """
 
     target: str
@@ -73,7 +73,7 @@ class Source(abc.ABC):
         """Return all sessions."""
 
     async def listing(self) -> list[SessionSummary]:
-        """Return all sessions, for a long database without counts; see `StoredDatabase.listing`."""
+        """Return all sessions, without counts if the database is large; see `StoredDatabase.listing`."""
         return await self.sessions()
 
     @abc.abstractmethod
@@ -90,7 +90,7 @@ class Source(abc.ABC):
 
     @abc.abstractmethod
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
-        """Return the writes of a session's state key, the oldest first, including those of a shared key by other sessions."""
+        """Return the writes of a session's state key, the oldest first. For a shared key they include other sessions' writes."""
 
     @abc.abstractmethod
     async def lineages(self) -> dict[SessionKey, Lineage]:
@@ -326,7 +326,7 @@ class MemorySource(Source):
         return [scope for scope, has_any in found.items() if has_any]
 
     async def shared_state(self, scope: SharedScope) -> SharedState:
-        """See `Source.shared_state`; it is read from any of the sessions."""
+        """See `Source.shared_state`; every session of the scope has the same values."""
         wanted = "app" if scope.user_id is None else "user"
         listed = (await self._service.list_sessions(app_name=scope.app_name, user_id=scope.user_id)).sessions
         for key in (each.key for each in listed):

@@ -16,7 +16,7 @@ HINT = 'Filter: any text, or a condition:  author == "pricing"'
 
 
 class _Field(QLineEdit):
-    """The filter's line edit. Enter and F3 go to the next hit, Escape clears, ↓ shows earlier filters."""
+    """The filter's line edit. Enter goes to the next hit, Shift+Enter to the one before; Escape clears it, ↓ shows earlier filters."""
 
     key_pressed = Signal(str)
 
@@ -91,7 +91,7 @@ class FilterBar(QWidget):
         self._stop = self._button("filter_stop", "stop", "Stop searching", "Esc")
         self._help = self._button("filter_help", "circle-question", "How conditions are written", "F1")
         self._help.clicked.connect(self.help_asked)
-        self.marking = self._button("filter_marking", "highlighter", "Show all events, the hits marked among them", "Ctrl+Shift+H")
+        self.marking = self._button("filter_marking", "highlighter", "Show all events, hits marked", "Ctrl+Shift+H")
         self.marking.setCheckable(True)
         self.marking.toggled.connect(self.marking_changed)
         self.saved = SavedFilters()

@@ -48,11 +48,11 @@ class Hits:
 
 
 def pixels_with(places: Sequence[int], firsts: Sequence[int]) -> list[int]:
-    """Return the pixels of a scroll bar that represent one of these places, in time proportional to the number of pixels.
+    """Return the pixels of a scroll bar that represent at least one of these places, in time proportional to the number of pixels.
 
     Args:
-        places: ascending.
-        firsts: for each pixel the first place at or below it, ascending, and one more for the end.
+        places: the places, ascending.
+        firsts: the first place at or below each pixel, ascending, and then the place after the last pixel.
     """
     found = []
     at = bisect_left(places, firsts[0]) if firsts else 0

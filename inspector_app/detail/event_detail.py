@@ -108,6 +108,11 @@ class EventDetail(QWidget):
         split.setSizes([500, 180])
         return split
 
+    @property
+    def event_id(self) -> str | None:
+        """The id of the displayed event."""
+        return self._event.id if self._event is not None else None
+
     def show_event(self, index: int, event: Event) -> None:
         """Show an event.
 

@@ -116,6 +116,16 @@ class _Chart(QWidget):
         self._bold = QFont(self._small)
         self._bold.setBold(True)
 
+    @property
+    def shown(self) -> Timeline | None:
+        """The displayed timeline."""
+        return self._shown
+
+    @property
+    def selected_index(self) -> int | None:
+        """The position of the selected event."""
+        return self._selected[0]
+
     def set_timeline(self, shown: Timeline | None, roles: dict[str, str]) -> None:
         """See `TimelineView.set_timeline`."""
         self._shown, self._roles, self._current = shown, roles, None

@@ -284,6 +284,10 @@ class SessionTreeModel(QAbstractItemModel):
         counts = [(session, sessions[session].event_count) for session in wanted if session in sessions]
         return key, [(session, count) for session, count in counts if count is not None]
 
+    def sizes(self, key: str) -> dict[SessionKey, tuple[int, str]]:
+        """Return the known sizes of a database's sessions, as `set_sizes` takes them."""
+        return dict(self._databases[key].sizes) if key in self._databases else {}
+
     def set_sizes(self, key: str, sizes: Mapping[SessionKey, tuple[int, str]]) -> None:
         """Display sessions' sizes.
 

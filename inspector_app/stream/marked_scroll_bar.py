@@ -60,6 +60,10 @@ class MarkedScrollBar(QScrollBar):
         """Name of the marks → the marked pixels, from the top."""
         return {marks.name: pixels for marks, pixels in self._lines}
 
+    def marks(self) -> Sequence[Marks]:
+        """Return all marks that there are now, empty ones included."""
+        return self._find()
+
     def mark_with(self, find: Callable[[], Sequence[Marks]]) -> None:
         """Set the function that returns the marks; it is called after changes, not for each painting."""
         self._find = find
@@ -73,7 +77,7 @@ class MarkedScrollBar(QScrollBar):
     def count_now(self) -> None:
         """Compute the marked pixels."""
         self._settle.stop()
-        all_marks = [marks for marks in self._find() if marks.places]
+        all_marks = [marks for marks in self.marks() if marks.places]
         rows, height = self._rows(), self.height()
         firsts: list[int] = []
         if all_marks and rows and height:

@@ -20,6 +20,11 @@ class IconLabel(QWidget):
         self.setFixedSize(size, size)
         self._name, self._role = name, role
 
+    @property
+    def name(self) -> str:
+        """The name of the icon; empty if the label is hidden."""
+        return self._name
+
     def show_icon(self, name: str, role: str) -> None:
         """Show another icon in the colour of `role`; with an empty name, hide the label."""
         self.setVisible(bool(name))

@@ -165,6 +165,12 @@ class History:
                 always.append(SharedWrite(first, values))
         return sorted([*always, *writes], key=lambda write: write.before)
 
+    @property
+    def steps_in_memory(self) -> int:
+        """The number of steps that are not read from where they are stored."""
+        steps = self._checkpoints.steps
+        return steps.in_memory if isinstance(steps, LongSteps) else len(steps)
+
     def append(self, event: Event, temp: Mapping[str, Any] | None = None) -> None:
         """Add an event that was just committed.
 

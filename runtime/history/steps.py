@@ -69,6 +69,11 @@ class LongSteps:
         count, since = self._parts
         return count + len(since)
 
+    @property
+    def in_memory(self) -> int:
+        """The number of steps that are not read from `stored`."""
+        return len(self._parts[1])
+
     def append(self, event: Event) -> None:
         """Add an event that was just committed."""
         self._parts[1].append(step_of(event))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -22,7 +21,10 @@ from inspector_app.workspace.messages import MessageBus
 from resources.samples.orders.script import order_script
 from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
-from tests.gui.window.debugging import ORDERS
+from tests.gui.event_loop import LoopOfTests
+from tests.gui.window.driver import WindowDriver
+
+ORDERS = STORY.parent / "orders"
 
 
 @pytest.fixture(scope="session")
@@ -38,22 +40,19 @@ def story_db(finished_half: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def loop(qapp: QApplication) -> Iterator[InspectorLoop]:
-    """Return one loop for all tests: pytest-qt runs Qt's loop, and asyncio's steps run inside it."""
-    loop = InspectorLoop(qapp, already_running=True)
-    asyncio.events._set_running_loop(None)
+def loop(qapp: QApplication) -> Iterator[LoopOfTests]:
+    """Yield one loop for all tests."""
+    loop = LoopOfTests(qapp)
     yield loop
-    loop._after_run_forever()
-    loop._QEventLoop__is_running = False  # `stop` would quit Qt's loop
-    loop.close()
+    loop.shut_down()
 
 
 @pytest.fixture
-def running(loop: InspectorLoop) -> Iterator[InspectorLoop]:
-    """Return the loop, installed as the running loop."""
-    asyncio.events._set_running_loop(loop)
+def running(loop: LoopOfTests) -> Iterator[InspectorLoop]:
+    """Yield the loop, installed as the running loop."""
+    loop.install()
     yield loop
-    asyncio.events._set_running_loop(None)
+    loop.uninstall()
 
 
 @pytest.fixture
@@ -76,6 +75,12 @@ def inspector(story_db: Path, running: InspectorLoop, qapp: QApplication, settin
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     # Otherwise Python's garbage collector would delete it on an arbitrary thread.
     assert not [part for part in (inspector, inspector.controller, inspector.window) if isValid(part)]
+
+
+@pytest.fixture
+def driver(inspector: Inspector, qtbot: QtBot) -> WindowDriver:
+    """Return the driver of the window."""
+    return WindowDriver(inspector, qtbot)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from tests.agent_folders import write_agent
-from tests.gui.window.test_files import send
+from tests.gui.window.driver import WindowDriver
 
 AGENT = """
 from runtime.agents import LlmAgent
@@ -40,20 +40,20 @@ def said(inspector: Inspector) -> list[str]:
     return [part.text or "" for event in events for part in (event.content.parts if event.content else None) or []]
 
 
-def test_a_change_is_reported_and_the_button_reloads_the_agent(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+def test_a_change_is_reported_and_the_button_reloads_the_agent(loaded: Inspector, folder: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     hint = loaded.window.workbench.agent_hint
-    send(loaded, "hello", qtbot)
+    driver.run_message("hello")
     assert hint.isHidden()
     (folder / "words.py").write_text("ANSWER = 'second, and longer'\n", "utf-8")
     qtbot.waitUntil(lambda: hint.text == "The code of helper has changed since it was loaded.")
-    send(loaded, "again", qtbot)
+    driver.run_message("again")
     qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: hint.isHidden() and not loaded.tasks.running)
-    send(loaded, "and now", qtbot)
+    driver.run_message("and now")
     assert said(loaded) == ["hello", "first", "again", "first", "and now", "second, and longer"]
 
 
-def test_a_broken_change_can_be_fixed_and_reloaded(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
+def test_a_broken_change_can_be_fixed_and_reloaded(loaded: Inspector, folder: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     window, hint = loaded.window, loaded.window.workbench.agent_hint
     (folder / "agent.py").write_text("def broken(:\n", "utf-8")
     qtbot.waitUntil(lambda: bool(hint.text))
@@ -65,7 +65,7 @@ def test_a_broken_change_can_be_fixed_and_reloaded(loaded: Inspector, folder: Pa
     replacement.replace(folder / "agent.py")
     qtbot.mouseClick(window.problem.findChild(object, "problem_retry"), Qt.MouseButton.LeftButton)  # type: ignore[call-overload]
     qtbot.waitUntil(lambda: window.page is window.workbench and not loaded.tasks.running)
-    send(loaded, "hello", qtbot)
+    driver.run_message("hello")
     assert said(loaded) == ["hello", "mended"]
 
 

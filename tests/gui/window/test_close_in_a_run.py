@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,9 @@ from inspector_app.demo import STORY
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.workspace.messages import MessageBus
+from runtime.storage.layouts.commit_record import Execute
+from runtime.storage.writing.database import Database
+from tests.gui.window.window_processes import complaints
 
 DRIVER = Path(__file__).with_name("close_in_a_run.py")
 ROOT = DRIVER.parents[3]
@@ -75,10 +79,6 @@ def close_during(agent_code: str, when: str, tmp_path: Path) -> tuple[subprocess
     return done, time.monotonic() - started
 
 
-def complaints(stderr: str) -> list[str]:
-    return [line for line in stderr.splitlines() if "This plugin does not support" not in line]
-
-
 @pytest.mark.parametrize("when", ["started", "streaming", "held", "interrupted"])
 def test_closing_during_a_run_leaves_no_task(when: str, tmp_path: Path) -> None:
     done, _ = close_during(SLOW, when, tmp_path)
@@ -97,28 +97,24 @@ def test_a_blocking_tool_does_not_delay_the_exit(tmp_path: Path) -> None:
     assert seconds < 20
 
 
-def _waits_for_the_lock() -> bool:
-    frames = sys._current_frames()
-    for thread in threading.enumerate():
-        frame = frames.get(thread.ident or 0) if thread.name.startswith("sessions ") else None
-        while frame is not None:
-            if frame.f_code.co_name == "writing":
-                return True
-            frame = frame.f_back
-    return False
-
-
 def test_the_window_closes_while_a_commit_waits_for_a_lock(
-    story_db: Path, running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot
+    story_db: Path, running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    writing, begun = Database.writing, threading.Event()
+
+    def note_begin(database: Database) -> AbstractContextManager[Execute]:
+        begun.set()
+        return writing(database)
+
     inspector = Inspector(qapp, settings, MessageBus(), trust=True)
     inspector.show((1280, 800))
     inspector.tasks.spawn(inspector.open([str(story_db), str(STORY)]), "Opening")
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
     other = sqlite3.connect(story_db, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
+    monkeypatch.setattr(Database, "writing", note_begin)
     inspector.run.send("a story about a ferry")
-    qtbot.waitUntil(_waits_for_the_lock)
+    qtbot.waitUntil(begun.is_set)
     started = time.monotonic()
     with qtbot.waitSignal(inspector.closed, timeout=25_000):
         inspector.window.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,10 +18,9 @@ from inspector_app.branches.view_data import Aspect
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.widgets import theme
 from runtime.events import Event, EventActions
-from runtime.sessions.lineage import Lineage, SessionCopy
 from runtime.sessions.session import SessionKey
-from runtime.storage.open_service import open_session_service
-from tests.gui.window.forking import ask_to_fork, choose, wait_for_fork
+from tests.gui.window.driver import WindowDriver
+from tests.gui.window.stored_sessions import store_sessions
 from tests.sweep import count
 
 COMPARE_KEY = (Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
@@ -35,24 +32,9 @@ def said(number: int, text: str, invocation: str = "e-1") -> Event:
     return Event(invocation_id=invocation, author="writer", content=content, actions=EventActions(state_delta={"draft": text, "n": number}))
 
 
-def store(path: Path, sessions: dict[SessionKey, list[Event]]) -> Path:
-    """Write whole sessions in one commit each, which is much faster than a commit per event."""
-
-    async def fill() -> None:
-        async with open_session_service(str(path)) as service:
-            for key, events in sessions.items():
-                lineage = Lineage(SessionKey("app", "u", "origin"), None, None, len(events), 1.0)
-                state = {name: value for event in events for name, value in event.actions.state_delta.items()}
-                await service.store_copy(key, SessionCopy(events, state, {}, {}, {}, [], {}, 1.0, lineage))
-
-    with ThreadPoolExecutor(1) as thread:  # the window's loop runs in the main thread
-        thread.submit(asyncio.run, fill()).result()
-    return path
-
-
 def write(path: Path, sessions: dict[str, list[str]]) -> Path:
     said_in = {name: [said(number, text) for number, text in enumerate(texts)] for name, texts in sessions.items()}
-    return store(path, {SessionKey("app", "u", name): events for name, events in said_in.items()})
+    return store_sessions(path, {SessionKey("app", "u", name): events for name, events in said_in.items()})
 
 
 @pytest.fixture(scope="module")
@@ -172,12 +154,12 @@ def test_long_sessions_are_aligned_off_the_gui_thread(
     assert ticks.count(0) > 5, "the window stayed responsive"
 
 
-def test_the_session_list_compares_a_fork_with_its_parent(story: Inspector, qtbot: QtBot) -> None:
+def test_the_session_list_compares_a_fork_with_its_parent(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     original = story.cursor.session
     assert original is not None
-    ask_to_fork(story, 6, qtbot)
-    choose(story, "fork", qtbot)
-    fork = wait_for_fork(story, original, qtbot)
+    driver.fork.ask(6)
+    driver.fork.choose("fork")
+    fork = driver.fork.wait(original)
     pane = story.window.workbench.sessions
     menu = pane.context_menu(story.controller.sessions.index_of(fork.database, fork.key))
     assert menu is not None
@@ -192,12 +174,14 @@ def test_the_session_list_compares_a_fork_with_its_parent(story: Inspector, qtbo
     assert titles[0].startswith("story-1 · ") and titles[1].startswith("fork at 7 ("), "named as in the list of sessions"
 
 
-def test_with_many_sessions_the_newest_and_the_parent_are_offered(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_many_sessions_the_newest_and_the_parent_are_offered(
+    story: Inspector, driver: WindowDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     original = story.cursor.session
     assert original is not None
-    ask_to_fork(story, 6, qtbot)
-    choose(story, "fork", qtbot)
-    wait_for_fork(story, original, qtbot)
+    driver.fork.ask(6)
+    driver.fork.choose("fork")
+    driver.fork.wait(original)
     monkeypatch.setattr("inspector_app.branches.compare_controller.MOST_OFFERED", 1)
     story.window.commands.compare.trigger()
     picker = story.window.findChild(SessionPicker)

@@ -7,14 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.databases.database_page import DatabasePage
 from inspector_app.widgets.text_dialog import TextDialog
 from tests.fixture_paths import copy_of
+from tests.gui.window.driver import WindowDriver
 
 PICKLE = b"\x80\x04\x95never decoded"
 
@@ -41,43 +42,28 @@ def page(inspector: Inspector, file: Path, opened: Callable[..., None]) -> Datab
     return inspector.window.workbench.database
 
 
-def index_of(inspector: Inspector, kind: str) -> QModelIndex:
-    model = inspector.controller.sessions
-    index = model.index(0, 0)
-    while model.node(index).kind != kind:
-        index = model.index(0, 0, index)
-    return index
-
-
-def click(inspector: Inspector, kind: str, qtbot: QtBot) -> None:
-    tree = inspector.window.workbench.sessions.tree
-    place = tree.visualRect(index_of(inspector, kind)).center()
-    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
-
-
 def values(page: DatabasePage) -> dict[str, object]:
     model = page.state.values
     return {node.key: node.value for node in (model.node(model.index(row, 0)) for row in range(model.rowCount()))}
 
 
-def test_the_state_of_an_app_and_of_a_user_is_shown(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
-    click(inspector, "user", qtbot)
+def test_the_state_of_an_app_and_of_a_user_is_shown(page: DatabasePage, driver: WindowDriver, inspector: Inspector, qtbot: QtBot) -> None:
+    driver.sessions.click("user")
     assert page.isVisible() and not inspector.window.workbench.filter_bar.isVisible()
     key = inspector.cursor.session.key
     assert page.state.title == f'User "{key.user_id}" of app "{key.app_name}"'
     assert values(page) == {"user:kept": [key.user_id]}
     assert page.state.facts.startswith("1 key · last written ")
-    click(inspector, "app", qtbot)
+    driver.sessions.click("app")
     assert values(page) == {"app:kept": [key.app_name]}
     page.state.filter.setText("gone")
     assert page.state.model.rowCount() == 1
     qtbot.mouseClick(
         page.state.scopes.viewport(), Qt.MouseButton.LeftButton, pos=page.state.scopes.visualRect(page.state.model.index(0)).center()
     )
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     assert values(page) == {"user:basket": 3}, "also of a user without sessions"
-    click(inspector, "session", qtbot)
+    driver.sessions.click("session")
     assert not page.isVisible() and inspector.window.workbench.filter_bar.isVisible()
     assert inspector.controller.events.event_count > 0, "the displayed session is kept"
 
@@ -91,61 +77,64 @@ def test_shared_state_is_shown_without_a_session(page: DatabasePage, inspector: 
     assert not page.isVisible()
 
 
-def test_a_change_of_shared_state_by_another_process_is_shown(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
-    click(inspector, "user", qtbot)
+def test_a_change_of_shared_state_by_another_process_is_shown(
+    page: DatabasePage, driver: WindowDriver, inspector: Inspector, file: Path, qtbot: QtBot
+) -> None:
+    driver.sessions.click("user")
     connection = sqlite3.connect(file)
     connection.execute("UPDATE user_states SET state = '{\"kept\": \"anew\"}' WHERE user_id <> 'gone'")
     connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'more', state, create_time, update_time FROM sessions LIMIT 1")
     connection.commit()
     connection.close()
     qtbot.waitUntil(lambda: values(page) == {"user:kept": "anew"})
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
 
 
-def test_any_table_is_shown_as_raw_rows(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
+def test_any_table_is_shown_as_raw_rows(page: DatabasePage, driver: WindowDriver, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
     before = file.read_bytes()
-    click(inspector, "database", qtbot)
+    driver.sessions.click("database")
     page.tabs.setCurrentWidget(page.tables)
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     pane = page.tables
     names = [pane.tables.item(row, 0).text() for row in range(pane.tables.rowCount())]
     assert {"events", "notes", "sessions"} <= set(names)
     cell = pane.tables.visualItemRect(pane.tables.item(names.index("notes"), 0)).center()
     qtbot.mouseClick(pane.tables.viewport(), Qt.MouseButton.LeftButton, pos=cell)
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     assert pane.place_text == "rows 1–100 of 250"
     assert not pane.buttons["previous"].isEnabled()
     for _ in range(2):
         qtbot.mouseClick(pane.buttons["next"], Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: not inspector.tasks.running)
+        driver.run_until_idle()
     assert pane.place_text == "rows 201–250 of 250"
     assert not pane.buttons["next"].isEnabled()
     assert pane.model.index(0, 1).data().startswith("note 200note 200") and pane.model.index(0, 1).data().endswith("…")
     assert pane.model.index(0, 2).data() == f"{len(PICKLE)} bytes: {PICKLE.hex(' ')}"
     pane.rows.setCurrentIndex(pane.model.index(0, 1))
     qtbot.keyClick(pane.rows, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     dialog = inspector.window.findChild(TextDialog)
     assert dialog.findChild(QPlainTextEdit).toPlainText().replace("\n", "") == "note 200" * 201
     dialog.close()
     pane.rows.setCurrentIndex(pane.model.index(0, 2))
-    qtbot.mouseClick(pane._open, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert "80 04 95" in next(text for text in inspector.window.findChildren(TextDialog) if text is not dialog)._text
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    qtbot.mouseClick(pane.findChild(QPushButton, "raw_open_full"), Qt.MouseButton.LeftButton)
+    driver.run_until_idle()
+    other = next(text for text in inspector.window.findChildren(TextDialog) if text is not dialog)
+    assert "80 04 95" in other.findChild(QPlainTextEdit).toPlainText()
+    driver.run_until_idle()
     assert file.read_bytes() == before
 
 
-def test_closing_a_database_closes_its_page(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
-    click(inspector, "database", qtbot)
+def test_closing_a_database_closes_its_page(page: DatabasePage, driver: WindowDriver, inspector: Inspector) -> None:
+    driver.sessions.click("database")
     page.tabs.setCurrentWidget(page.tables)
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     inspector.window.commands.close_database.trigger()
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     assert not page.isVisible()
 
 
-def test_going_to_an_event_closes_the_page(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
+def test_going_to_an_event_closes_the_page(page: DatabasePage, driver: WindowDriver, inspector: Inspector) -> None:
     bench, commands = inspector.window.workbench, inspector.window.commands
     bench.filter_bar.set_text("kind")
     ways = [
@@ -157,17 +146,19 @@ def test_going_to_an_event_closes_the_page(page: DatabasePage, inspector: Inspec
         lambda: bench.detail.state.tree.writer_asked.emit(0),
     ]
     for way in ways:
-        click(inspector, "app", qtbot)
+        driver.sessions.click("app")
         assert page.isVisible()
         way()
-        qtbot.waitUntil(lambda: not inspector.tasks.running)
+        driver.run_until_idle()
         assert not page.isVisible()
 
 
-def test_reload_reads_the_displayed_table_again(page: DatabasePage, inspector: Inspector, file: Path, qtbot: QtBot) -> None:
-    click(inspector, "database", qtbot)
+def test_reload_reads_the_displayed_table_again(
+    page: DatabasePage, driver: WindowDriver, inspector: Inspector, file: Path, qtbot: QtBot
+) -> None:
+    driver.sessions.click("database")
     page.tabs.setCurrentWidget(page.tables)
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     names = [page.tables.tables.item(row, 0).text() for row in range(page.tables.tables.rowCount())]
     page.tables.tables.setCurrentCell(names.index("notes"), 0)
     qtbot.waitUntil(lambda: page.tables.place_text == "rows 1–100 of 250" and not inspector.tasks.running)
@@ -175,7 +166,7 @@ def test_reload_reads_the_displayed_table_again(page: DatabasePage, inspector: I
         connection.execute("INSERT INTO notes (text) VALUES ('one more')")
     connection.close()
     inspector.window.commands.reload.trigger()
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
     assert page.tables.place_text == "rows 1–100 of 251"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -21,25 +21,18 @@ from runtime.errors import StorageError
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing import deletion
 from tests.fixture_paths import copy_of
+from tests.gui.window.driver import WindowDriver
 
 
-def node_index(inspector: Inspector, kind: str) -> QModelIndex:
-    model = inspector.controller.sessions
-    index = model.index(0, 0)
-    while model.node(index).kind != kind:
-        index = model.index(0, 0, index)
-    return index
+def node(driver: WindowDriver, kind: str) -> TreeNode:
+    return driver.inspector.controller.sessions.node(driver.sessions.indexes(kind)[0])
 
 
-def node(inspector: Inspector, kind: str) -> TreeNode:
-    return inspector.controller.sessions.node(node_index(inspector, kind))
-
-
-def choose(inspector: Inspector, kind: str, qtbot: QtBot) -> None:
-    menu = inspector.window.workbench.sessions.context_menu(node_index(inspector, kind))
+def choose(driver: WindowDriver, kind: str) -> None:
+    menu = driver.bench.sessions.context_menu(driver.sessions.indexes(kind)[0])
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith("Delete")).trigger()
-    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    driver.run_until_idle()
 
 
 def dialog(inspector: Inspector) -> DeletionDialog:
@@ -63,9 +56,11 @@ def story_open(inspector: Inspector, story_db: Path, opened: Callable[..., None]
     return inspector
 
 
-def test_a_session_is_deleted_after_confirmation_and_restored_by_undo(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
-    before, session = keys(story_db), node(story_open, "session").session
-    choose(story_open, "session", qtbot)
+def test_a_session_is_deleted_after_confirmation_and_restored_by_undo(
+    story_open: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot
+) -> None:
+    before, session = keys(story_db), node(driver, "session").session
+    choose(driver, "session")
     asked = dialog(story_open)
     assert asked.question.startswith("Delete 1 session with ")
     shown = asked.findChild(QPlainTextEdit)
@@ -113,16 +108,16 @@ async def _create(source: Any, like: Any) -> None:
     await (await source.service()).create_session(app_name=like.app_name, user_id=like.user_id, session_id="zzz")
 
 
-def test_enter_deletes_nothing(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_enter_deletes_nothing(story_open: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     before = keys(story_db)
-    choose(story_open, "session", qtbot)
+    choose(driver, "session")
     qtbot.keyClick(dialog(story_open), Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not story_open.tasks.running)
     assert keys(story_db) == before, "Enter presses the other button"
 
 
-def test_old_sessions_are_counted_before_deletion(story_open: Inspector, story_db: Path, qtbot: QtBot) -> None:
-    choose(story_open, "database", qtbot)
+def test_old_sessions_are_counted_before_deletion(story_open: Inspector, story_db: Path, driver: WindowDriver) -> None:
+    choose(driver, "database")
     asked = dialog(story_open)
     nothing = asked.findChild(EmptyState)
     assert nothing is not None and nothing.isVisible() and nothing.text[0].endswith("is that old")
@@ -132,10 +127,12 @@ def test_old_sessions_are_counted_before_deletion(story_open: Inspector, story_d
     asked.reject()
 
 
-def test_a_read_only_session_is_not_deleted(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_read_only_session_is_not_deleted(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver
+) -> None:
     file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
     opened(file)
-    choose(inspector, "session", qtbot)
+    choose(driver, "session")
     assert inspector.window.findChild(DeletionDialog) is None
     assert any("read only" in message.text for message in inspector.window.message_bar.messages)
 

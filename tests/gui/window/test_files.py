@@ -21,7 +21,7 @@ from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
 from tests.agent_folders import write_agent
 from tests.fixture_paths import copy_of, fixtures_dir
-from tests.gui.window.forking import ask_to_fork, choose, wait_for_fork
+from tests.gui.window.driver import WindowDriver
 
 AGENT = """
 from google.genai import types
@@ -49,25 +49,6 @@ def writer(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) ->
     return inspector
 
 
-def send(inspector: Inspector, text: str, qtbot: QtBot) -> SessionAddress:
-    inspector.window.workbench.composer.set_text(text)
-    with qtbot.waitSignal(inspector.run.run_ended, timeout=30_000):
-        inspector.window.commands.run.trigger()
-    settle(inspector, qtbot)
-    assert inspector.cursor.session is not None
-    return inspector.cursor.session
-
-
-def settle(inspector: Inspector, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
-
-
-def shown(inspector: Inspector) -> list[tuple[str, str, str]]:
-    model = inspector.window.workbench.detail.state.model
-    lanes = model.node(model.index(-1, 0)).children
-    return [(node.key, node.text, node.writer) for lane in lanes if lane.lane == FILES for node in lane.children]
-
-
 def content(inspector: Inspector, address: SessionAddress, qtbot: QtBot) -> str | None:
     """Return the content of a session's note."""
     source = inspector.databases.source(address.database)
@@ -84,22 +65,22 @@ def content(inspector: Inspector, address: SessionAddress, qtbot: QtBot) -> str 
     return found[0].text if found[0] is not None else None
 
 
-def test_file_versions_are_shown_with_the_state_and_copied_into_a_fork(writer: Inspector, qtbot: QtBot) -> None:
-    send(writer, "one", qtbot)
-    original = send(writer, "two", qtbot)
-    assert shown(writer) == [("note.txt", "version 1", "#8 writer")]
+def test_file_versions_are_shown_with_the_state_and_copied_into_a_fork(writer: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.run_message("one")
+    original = driver.run_message("two")
+    assert driver.state.files() == [("note.txt", "version 1", "#8 writer")]
     writer.window.workbench.stream.select_event(3)
-    assert shown(writer) == [("note.txt", "version 0", "#3 writer")]
+    assert driver.state.files() == [("note.txt", "version 0", "#3 writer")]
     writer.window.workbench.stream.select_event(1)
-    assert shown(writer) == []
-    ask_to_fork(writer, 3, qtbot)
+    assert driver.state.files() == []
+    driver.fork.ask(3)
     facts = [label.text() for label in writer.window.workbench.fork_card.findChildren(QLabel)]
     assert "Files copied at their versions: note.txt (version 0)." in facts
-    choose(writer, "fork", qtbot)
-    fork = wait_for_fork(writer, original, qtbot)
-    settle(writer, qtbot)
+    driver.fork.choose("fork")
+    fork = driver.fork.wait(original)
+    driver.run_until_idle()
     assert (content(writer, fork, qtbot), content(writer, original, qtbot)) == ("one", "two")
-    assert shown(writer) == [("note.txt", "version 0", "#3 writer")]
+    assert driver.state.files() == [("note.txt", "version 0", "#3 writer")]
     assert not any("files" in message.text for message in writer.window.message_bar.messages)
 
 
@@ -119,10 +100,10 @@ def test_a_session_id_that_is_no_folder_name_gives_no_files_and_no_error(
 
 
 @pytest.mark.rule("R6")
-def test_a_version_without_an_event_is_unconfirmed(writer: Inspector, qtbot: QtBot) -> None:
-    send(writer, "one", qtbot)
-    send(writer, "fail", qtbot)
-    assert shown(writer) == [
+def test_a_version_without_an_event_is_unconfirmed(writer: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.run_message("one")
+    driver.run_message("fail")
+    assert driver.state.files() == [
         ("note.txt", "version 0", "#3 writer"),
         ("note.txt", "version 1 · unconfirmed: no event refers to it", ""),
     ]
@@ -135,9 +116,9 @@ def test_a_version_without_an_event_is_unconfirmed(writer: Inspector, qtbot: QtB
     assert model.pinned == []
 
 
-def test_a_rewind_restores_file_versions(writer: Inspector, qtbot: QtBot) -> None:
-    send(writer, "one", qtbot)
-    address = send(writer, "two", qtbot)
+def test_a_rewind_restores_file_versions(writer: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.run_message("one")
+    address = driver.run_message("two")
     bench = writer.window.workbench
     bench.stream.select_event(5)
     writer.window.commands.rewind.trigger()
@@ -145,7 +126,7 @@ def test_a_rewind_restores_file_versions(writer: Inspector, qtbot: QtBot) -> Non
     button = bench.rewind_card.button("rewind")
     assert button is not None
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    settle(writer, qtbot)
+    driver.run_until_idle()
     assert content(writer, address, qtbot) == "one"
 
 
@@ -162,22 +143,24 @@ def test_files_are_stored_in_a_folder_beside_the_database(tmp_path: Path) -> Non
     assert (tmp_path / "s.artifacts").is_dir()
 
 
-def test_a_copy_of_a_database_has_its_files(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_copy_of_a_database_has_its_files(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver
+) -> None:
     file = copy_of("open/adk2.13.0-v1-rewind.db", tmp_path)
     shutil.copytree(fixtures_dir() / "open/adk2.13.0-v1-rewind.artifacts", file.with_suffix(".artifacts"))
     opened(file)
-    settle(inspector, qtbot)
-    first = shown(inspector)
+    driver.run_until_idle()
+    first = driver.state.files()
     assert first and not any("unconfirmed" in text for _, text, _ in first)
     inspector.window.commands.work_on_copy.trigger()
-    settle(inspector, qtbot)
+    driver.run_until_idle()
     assert inspector.cursor.session is not None and inspector.cursor.session.database == str(file.with_name(f"{file.stem}-copy.db"))
-    assert shown(inspector) == first
+    assert driver.state.files() == first
     assert (tmp_path / f"{file.stem}-copy.artifacts").is_dir()
 
 
 def test_a_long_session_shows_its_files(
-    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = copy_of("open/adk2.13.0-v1-rewind.db", tmp_path)
     shutil.copytree(fixtures_dir() / "open/adk2.13.0-v1-rewind.artifacts", file.with_suffix(".artifacts"))
@@ -187,14 +170,14 @@ def test_a_long_session_shows_its_files(
         found = []
         for index in range(inspector.controller.events.event_count):
             inspector.window.workbench.stream.select_event(index)
-            settle(inspector, qtbot)
-            found.append(shown(inspector))
+            driver.run_until_idle()
+            found.append(driver.state.files())
         return found
 
     whole = at_each_event()
     assert any(whole) and whole[0] != whole[-1]
     inspector.window.commands.close_database.trigger()
-    settle(inspector, qtbot)
+    driver.run_until_idle()
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     assert at_each_event() == whole
     assert inspector.current.session is not None and inspector.current.session.pages is not None
@@ -218,14 +201,14 @@ app = App(name="writer", root_agent=agent)
 
 
 def test_agents_share_memory_across_the_sessions_of_a_window(
-    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver
 ) -> None:
     folder = Path(write_agent(tmp_path / "writer", MEMORY_AGENT))
     inspector.settings.trust(folder)
     opened(folder)
-    send(inspector, "the ferry is late", qtbot)
+    driver.run_message("the ferry is late")
     inspector.window.commands.new_session.trigger()
-    settle(inspector, qtbot)
-    send(inspector, "ferry", qtbot)
+    driver.run_until_idle()
+    driver.run_message("ferry")
     result = inspector.controller.events.committed(2).get_function_responses()[0].response
     assert result is not None and "the ferry is late" in result["memories"]

@@ -23,7 +23,8 @@ from runtime.events.marks import EDITED
 from runtime.models.base_llm import BaseLlm
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of, manifest
-from tests.gui.window.forking import ask_to_fork, choose, ids, wait_for_fork
+from tests.gui.window.driver import WindowDriver
+from tests.gui.window.stored_sessions import event_ids
 
 
 class Counting(BaseLlm):
@@ -48,19 +49,20 @@ def counted(story: Inspector) -> tuple[Inspector, Counting]:
     return story, model
 
 
-def test_a_fork_made_by_keyboard_is_listed_below_its_unchanged_parent(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_a_fork_made_by_keyboard_is_listed_below_its_unchanged_parent(story: Inspector, story_db: Path, driver: WindowDriver) -> None:
     original = story.cursor.session
     assert original is not None
-    before = ids(story_db, original.key)
-    ask_to_fork(story, 4, qtbot)
+    before = event_ids(story_db, original.key)
+    driver.fork.ask(4)
     assert story.window.workbench.fork_card.title == "Fork at event 5?"
     assert (
-        ids(story_db, original.key) == before and len(story.controller.sessions.node(story.controller.sessions.index(0, 0)).children) == 1
+        event_ids(story_db, original.key) == before
+        and len(story.controller.sessions.node(story.controller.sessions.index(0, 0)).children) == 1
     )
-    choose(story, "fork", qtbot)
-    fork = wait_for_fork(story, original, qtbot)
+    driver.fork.choose("fork")
+    fork = driver.fork.wait(original)
     assert fork.database == original.database
-    assert ids(story_db, fork.key) == before[:5] and ids(story_db, original.key) == before
+    assert event_ids(story_db, fork.key) == before[:5] and event_ids(story_db, original.key) == before
     assert story.controller.events.event_count == 5
     tree = story.controller.sessions
     node = tree.node(tree.index_of(fork.database, fork.key))
@@ -72,16 +74,16 @@ def test_a_fork_made_by_keyboard_is_listed_below_its_unchanged_parent(story: Ins
     assert story.window.workbench.sessions.tree.isExpanded(tree.index_of(original.database, original.key))
 
 
-def test_fork_and_edit_the_message(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_fork_and_edit_the_message(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     original = story.cursor.session
     assert original is not None
-    before = ids(story_db, original.key)
+    before = event_ids(story_db, original.key)
     bench = story.window.workbench
-    ask_to_fork(story, 6, qtbot)
-    choose(story, "edit", qtbot)
+    driver.fork.ask(6)
+    driver.fork.choose("edit")
     assert bench.composer.text == "Write a story about the keeper of the north light"
     assert "begins a fork" in bench.fork_hint.text
-    assert story.cursor.session == original and ids(story_db, original.key) == before, "no fork is made before the message is sent"
+    assert story.cursor.session == original and event_ids(story_db, original.key) == before, "no fork is made before the message is sent"
     edit = bench.composer.findChild(QPlainTextEdit, "composer_edit")
     edit.setPlainText("Write a story about a ferry that never sailed")
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
@@ -89,7 +91,7 @@ def test_fork_and_edit_the_message(story: Inspector, story_db: Path, qtbot: QtBo
     assert ended.args[0].error is None
     fork = story.cursor.session
     assert fork is not None and fork != original and bench.fork_hint.text == ""
-    assert ids(story_db, original.key) == before
+    assert event_ids(story_db, original.key) == before
     first = story.controller.events.committed(0)
     assert first.content is not None and first.content.parts is not None and "ferry" in (first.content.parts[0].text or "")
     tree = story.controller.sessions
@@ -101,10 +103,10 @@ def test_fork_and_edit_the_message(story: Inspector, story_db: Path, qtbot: QtBo
     assert "north light" in tooltip and "ferry" in tooltip
 
 
-def test_cancelling_an_edited_message_makes_no_fork(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_cancelling_an_edited_message_makes_no_fork(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     bench = story.window.workbench
-    ask_to_fork(story, 6, qtbot)
-    choose(story, "edit", qtbot)
+    driver.fork.ask(6)
+    driver.fork.choose("edit")
     qtbot.mouseClick(bench.fork_hint.button, Qt.MouseButton.LeftButton)
     assert bench.composer.text == "" and bench.fork_hint.text == ""
     with StoredDatabase.open(str(story_db)) as stored:
@@ -112,28 +114,32 @@ def test_cancelling_an_edited_message_makes_no_fork(story: Inspector, story_db: 
 
 
 @pytest.mark.parametrize(("written", "stays"), [("", ""), (" now", "Write a story about the keeper of the north light now")])
-def test_an_unedited_message_is_cleared_when_its_fork_is_abandoned(story: Inspector, written: str, stays: str, qtbot: QtBot) -> None:
+def test_an_unedited_message_is_cleared_when_its_fork_is_abandoned(
+    story: Inspector, written: str, stays: str, driver: WindowDriver, qtbot: QtBot
+) -> None:
     original, bench = story.cursor.session, story.window.workbench
-    ask_to_fork(story, 6, qtbot)
-    choose(story, "edit", qtbot)
+    driver.fork.ask(6)
+    driver.fork.choose("edit")
     edit = bench.composer.findChild(QPlainTextEdit, "composer_edit")
     edit.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClicks(edit, written)
-    ask_to_fork(story, 6, qtbot)
-    choose(story, "fork", qtbot)
+    driver.fork.ask(6)
+    driver.fork.choose("fork")
     qtbot.waitUntil(lambda: story.cursor.session != original and not story.tasks.running, timeout=10_000)
     assert bench.composer.text == stays
 
 
-def test_a_rerun_makes_no_model_call_before_the_event(counted: tuple[Inspector, Counting], story_db: Path, qtbot: QtBot) -> None:
+def test_a_rerun_makes_no_model_call_before_the_event(
+    counted: tuple[Inspector, Counting], story_db: Path, driver: WindowDriver, qtbot: QtBot
+) -> None:
     story, model = counted
     original = story.cursor.session
     assert original is not None
-    before = ids(story_db, original.key)
+    before = event_ids(story_db, original.key)
     last = story.controller.events.event_count - 1
     said = [story.controller.events.committed(index) for index in range(last + 1)]
     recorded = [event for event in said if event.author not in ("user", "StoryFlow") and event.content]
-    ask_to_fork(story, last, qtbot)
+    driver.fork.ask(last)
     rerun = story.window.workbench.fork_card.button("rerun")
     assert rerun is not None and f"({len(recorded)} model calls saved)" in rerun.text()
     calls_at: list[int] = []
@@ -144,10 +150,10 @@ def test_a_rerun_makes_no_model_call_before_the_event(counted: tuple[Inspector, 
 
     story.controller.events.events_appended.connect(on_added)
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
-        choose(story, "rerun", qtbot)
+        driver.fork.choose("rerun")
     assert ended.args[0].error is None
     fork = story.cursor.session
-    assert fork is not None and fork != original and ids(story_db, original.key) == before
+    assert fork is not None and fork != original and event_ids(story_db, original.key) == before
     shown = [story.controller.events.committed(index) for index in range(story.controller.events.event_count)]
     assert [event.content for event in shown[: len(said)] if event.content] == [event.content for event in said if event.content]
     live = [event for event in shown[len(said) :] if event.author not in ("user", "StoryFlow") and event.content]
@@ -156,7 +162,7 @@ def test_a_rerun_makes_no_model_call_before_the_event(counted: tuple[Inspector, 
 
 
 def test_a_foreign_session_is_forked_into_a_file_beside_its_database(
-    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver
 ) -> None:
     name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and entry["scenario"] == "chat_tools")
     original = copy_of(f"open/{name}", tmp_path)
@@ -164,11 +170,11 @@ def test_a_foreign_session_is_forked_into_a_file_beside_its_database(
     opened(original)
     address = inspector.cursor.session
     assert address is not None
-    ask_to_fork(inspector, 2, qtbot)
+    driver.fork.ask(2)
     rerun = inspector.window.workbench.fork_card.button("rerun")
     assert rerun is not None and not rerun.isEnabled() and "open the agent" in rerun.toolTip()
-    choose(inspector, "fork", qtbot)
-    fork = wait_for_fork(inspector, address, qtbot)
+    driver.fork.choose("fork")
+    fork = driver.fork.wait(address)
     assert fork.database == str(original.with_name(f"{original.stem}-forks.db"))
     assert inspector.controller.events.event_count == 3
     assert hashlib.sha256(original.read_bytes()).hexdigest() == digest
@@ -196,7 +202,9 @@ def write_another(inspector: Inspector, text: str) -> None:
     edit.setPlainText(text)
 
 
-def test_a_fork_with_another_tool_result(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_a_fork_with_another_tool_result(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver, qtbot: QtBot
+) -> None:
     opened(STORY.parent / "orders")
     assert inspector.agents.loaded is not None
     inspector.agents.loaded.app.root_agent.model = order_script(delay=0)  # type: ignore[attr-defined]
@@ -207,10 +215,10 @@ def test_a_fork_with_another_tool_result(inspector: Inspector, tmp_path: Path, o
     original = inspector.cursor.session
     assert original is not None
     place = event_place(inspector, lambda event: any(each.name == "find_product" for each in event.get_function_responses()))
-    ask_to_fork(inspector, place, qtbot)
+    driver.fork.ask(place)
     button = bench.fork_card.button("override")
     assert button is not None and button.text() == "Change this result…"
-    choose(inspector, "override", qtbot)
+    driver.fork.choose("override")
     assert "the result of find_product" in bench.override_card.title
     submit = bench.override_card.findChild(QPushButton, "override_submit")
     assert not submit.isEnabled() and "Nothing is changed yet" in submit.toolTip()
@@ -241,12 +249,12 @@ def test_a_fork_with_another_tool_result(inspector: Inspector, tmp_path: Path, o
     assert bench.origin_hint.text == "", "the parent is not a fork"
 
 
-def test_a_fork_with_another_model_answer(counted: tuple[Inspector, Counting], qtbot: QtBot) -> None:
+def test_a_fork_with_another_model_answer(counted: tuple[Inspector, Counting], driver: WindowDriver, qtbot: QtBot) -> None:
     story, _ = counted
     original = story.cursor.session
     place = event_place(story, lambda event: event.author == "Critic" and event.content is not None)
-    ask_to_fork(story, place, qtbot)
-    choose(story, "override", qtbot)
+    driver.fork.ask(place)
+    driver.fork.choose("override")
     write_another(story, "It is far too short.")
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
         qtbot.mouseClick(story.window.workbench.override_card.findChild(QPushButton, "override_submit"), Qt.MouseButton.LeftButton)
@@ -257,25 +265,25 @@ def test_a_fork_with_another_model_answer(counted: tuple[Inspector, Counting], q
     assert 'another answer: "' in story.window.workbench.origin_hint.text
 
 
-def test_escape_cancels_changing_an_answer(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_escape_cancels_changing_an_answer(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     bench = story.window.workbench
-    ask_to_fork(story, event_place(story, lambda event: event.author == "Critic" and event.content is not None), qtbot)
-    choose(story, "override", qtbot)
+    driver.fork.ask(event_place(story, lambda event: event.author == "Critic" and event.content is not None))
+    driver.fork.choose("override")
     qtbot.keyClick(bench.override_card, Qt.Key.Key_Escape)
     assert bench.override_card.title == "" and bench.stream.table.hasFocus()
     with StoredDatabase.open(str(story_db)) as stored:
         assert len(stored.sessions()) == 1
 
 
-def test_a_checkpoint_offers_nothing_to_change(story: Inspector, qtbot: QtBot) -> None:
-    ask_to_fork(story, event_place(story, lambda event: event.actions.agent_state is not None), qtbot)
+def test_a_checkpoint_offers_nothing_to_change(story: Inspector, driver: WindowDriver) -> None:
+    driver.fork.ask(event_place(story, lambda event: event.actions.agent_state is not None))
     assert story.window.workbench.fork_card.button("override") is None
 
 
-def test_a_rerun_disabled_during_a_run_is_enabled_afterwards(story: Inspector, qtbot: QtBot) -> None:
+def test_a_rerun_disabled_during_a_run_is_enabled_afterwards(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     story.run.resume(paused=True)
     qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=10_000)
-    ask_to_fork(story, 3, qtbot)
+    driver.fork.ask(3)
     rerun = story.window.workbench.fork_card.button("rerun")
     assert rerun is not None and not rerun.isEnabled()
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):

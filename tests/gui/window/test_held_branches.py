@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from tests.gui.window.debugging import add_breakpoint, events_of, log_text, results, wait_until_held, write
+from tests.gui.window.driver import WindowDriver
 
 FAN = """
 from google.genai import types
@@ -60,30 +60,34 @@ app = App(name="blocking", root_agent=root_agent)
 '''
 
 
-def test_the_held_branch_and_the_running_branches_are_shown(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+def test_the_held_branch_and_the_running_branches_are_shown(
+    agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
+) -> None:
     fan = agent("fan", FAN)
-    add_breakpoint(fan, qtbot, 'author == "left"', "before model")
+    driver.breakpoints.add('author == "left"', "before model")
     held = fan.window.workbench.held
     told: list[str] = []
     fan.run.beside_changed.connect(lambda: told.append(held.beside + fan.window.status.text("run")))
-    write(fan, "hello", qtbot)
-    wait_until_held(fan, qtbot)
+    driver.composer.send("hello")
+    driver.run_until_held()
     assert held.text.startswith("Held before the model call of left")
-    qtbot.waitUntil(lambda: any(event.author == "right" for event in events_of(fan)), timeout=10_000)
+    qtbot.waitUntil(lambda: any(event.author == "right" for event in driver.stream.events()), timeout=10_000)
     assert any(text.count("fan.left is held · running: right (fan.right)") == 2 for text in told), told
     assert fan.run.phase == "paused", "the other branch continued"
     with qtbot.waitSignal(fan.run.run_ended, timeout=10_000) as ended:
         fan.window.commands.run.trigger()
     assert ended.args[0].error is None
-    assert {"left", "right"} <= {event.author for event in events_of(fan)}
+    assert {"left", "right"} <= {event.author for event in driver.stream.events()}
 
 
-def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(
+    agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
+) -> None:
     blocking = agent("blocking", BLOCKING)
     assert blocking.agents.loaded is not None
     tool = blocking.agents.loaded.app.root_agent.tools[0]  # type: ignore[attr-defined]
     started: threading.Event = tool.__globals__["STARTED"]
-    write(blocking, "block", qtbot)
+    driver.composer.send("block")
     qtbot.waitUntil(started.is_set, timeout=10_000)
     try:
         with qtbot.waitSignal(blocking.run.run_ended, timeout=10_000) as ended:
@@ -91,20 +95,22 @@ def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(agent: Callable
     finally:
         tool.__globals__["LET_GO"].set()
     assert ended.args[0].stopped and ended.args[0].error is None
-    assert "cancelled" in results(blocking, "block")[0]["error"]
-    assert "block had not returned" in log_text(blocking) and "cannot be stopped" in log_text(blocking)
+    assert "cancelled" in driver.stream.results("block")[0]["error"]
+    assert "block had not returned" in driver.log_text() and "cannot be stopped" in driver.log_text()
 
 
 BUSY = BLOCKING.replace("def block() -> dict:", "async def block() -> dict:").replace("LET_GO.wait(30)", "LET_GO.wait(0.6)")
 
 
-def test_code_that_blocks_the_event_loop_is_named_in_the_log(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> None:
+def test_code_that_blocks_the_event_loop_is_named_in_the_log(
+    agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
+) -> None:
     busy = agent("busy", BUSY.replace('name="blocking"', 'name="busy"'))
-    add_breakpoint(busy, qtbot, 'response == "block"')
-    write(busy, "block", qtbot)
-    wait_until_held(busy, qtbot)
-    qtbot.waitUntil(lambda: "The window did not answer for" in log_text(busy), timeout=10_000)
-    told = [line for line in log_text(busy).splitlines() if "block (agent.py, line " in line]
-    assert len(told) == 1 and "watchdog" not in log_text(busy), "reported once, without internals"
+    driver.breakpoints.add('response == "block"')
+    driver.composer.send("block")
+    driver.run_until_held()
+    qtbot.waitUntil(lambda: "The window did not answer for" in driver.log_text(), timeout=10_000)
+    told = [line for line in driver.log_text().splitlines() if "block (agent.py, line " in line]
+    assert len(told) == 1 and "watchdog" not in driver.log_text(), "reported once, without internals"
     with qtbot.waitSignal(busy.run.run_ended, timeout=10_000):
         busy.window.commands.stop.trigger()

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from bench.generated import _SCHEMA
 from inspector_app.app import Inspector
 from runtime.sessions.session import SessionKey
+from tests.gui.window.driver import WindowDriver
 from tests.unit.storage.tail.sql_writer import SqlWriter
 
 KEY = SessionKey("a", "u", "s")
@@ -43,23 +44,12 @@ def live(inspector: Inspector, file: Path, writer: SqlWriter, opened: Callable[.
     return inspector
 
 
-def shown_ids(inspector: Inspector) -> list[str]:
-    events = inspector.controller.events
-    return [events.committed(index).id for index in range(events.event_count)]
-
-
-def sessions(inspector: Inspector) -> list[str]:
-    model = inspector.controller.sessions
-    users = [model.index(0, 0, model.index(0, 0, model.index(0, 0)))]
-    return [model.index(row, 0, users[0]).data() for row in range(model.rowCount(users[0]))]
-
-
-def test_events_appear_when_they_are_committed(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_events_appear_when_they_are_committed(live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot) -> None:
     assert live.window.status.text("tail") == "watching"
     for number in range(1, 6):
         writer.add_event("s", f"e{number}")
     qtbot.waitUntil(lambda: live.controller.events.event_count == 6)
-    assert shown_ids(live) == [f"e{number}" for number in range(6)]
+    assert driver.stream.ids() == [f"e{number}" for number in range(6)]
     assert live.window.status.text("tail") == "live"
     qtbot.waitUntil(lambda: live.window.status.text("position") == "6/6")  # the newest event is followed
     for _ in range(3):
@@ -69,17 +59,17 @@ def test_events_appear_when_they_are_committed(live: Inspector, writer: SqlWrite
     assert live.cursor.event_index == 2, "the selection stays if it is not on the newest event"
 
 
-def test_sessions_are_added_and_removed(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_sessions_are_added_and_removed(live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot) -> None:
     selected = live.cursor.session
     writer.add_session("other")
-    qtbot.waitUntil(lambda: sessions(live) == ["other", "s"])
+    qtbot.waitUntil(lambda: driver.sessions.titles() == ["other", "s"])
     writer.run("DELETE FROM sessions WHERE id = 'other'")
-    qtbot.waitUntil(lambda: sessions(live) == ["s"])
+    qtbot.waitUntil(lambda: driver.sessions.titles() == ["s"])
     for sql in ("BEGIN", "DELETE FROM events", "DELETE FROM sessions", "COMMIT"):
         writer.run(sql)
     qtbot.waitUntil(lambda: any("deleted by another process" in message.text for message in live.window.message_bar.messages))
     assert live.cursor.session == selected
-    assert shown_ids(live) == ["e0"], "events already read stay visible"
+    assert driver.stream.ids() == ["e0"], "events already read stay visible"
 
 
 def test_a_session_deleted_during_its_run_stays_displayed(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
@@ -101,68 +91,80 @@ def test_a_session_deleted_during_its_run_stays_displayed(story: Inspector, stor
     qtbot.waitUntil(lambda: story.window.workbench.pending.rows == [])
 
 
-def test_the_newest_session_is_followed_if_the_user_chose_so(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_the_newest_session_is_followed_if_the_user_chose_so(
+    live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot
+) -> None:
     writer.add_session("other")
-    qtbot.waitUntil(lambda: "other" in sessions(live))
+    qtbot.waitUntil(lambda: "other" in driver.sessions.titles())
     assert live.cursor.session.key == KEY
     live.window.commands.follow_newest.trigger()
     writer.add_session("newest")
     writer.add_event("newest", "n1")
     qtbot.waitUntil(lambda: live.cursor.session.key.session_id == "newest")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["n1"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["n1"])
     writer.add_event("newest", "n2")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["n1", "n2"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["n1", "n2"])
 
 
-def test_deleted_events_disappear(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_deleted_events_disappear(live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot) -> None:
     writer.add_event("s", "e1")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "e1"])
     writer.run("DELETE FROM events WHERE id = 'e1'")
     writer.add_event("s", "n1")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "n1"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "n1"])
     writer.add_event("s", "n2")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "n1", "n2"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "n1", "n2"])
 
 
-def test_a_deleted_file_is_reported_and_read_again_when_it_returns(live: Inspector, writer: SqlWriter, file: Path, qtbot: QtBot) -> None:
+def test_a_deleted_file_is_reported_and_read_again_when_it_returns(
+    live: Inspector, writer: SqlWriter, file: Path, driver: WindowDriver, qtbot: QtBot
+) -> None:
     content = file.read_bytes()
     file.unlink()
     qtbot.waitUntil(lambda: live.window.status.text("tail") == "cannot be read")
-    assert shown_ids(live) == ["e0"]
+    assert driver.stream.ids() == ["e0"]
     assert [message.severity for message in live.window.message_bar.messages] == ["warning"]
     file.write_bytes(content)
     qtbot.waitUntil(lambda: live.window.status.text("tail") != "cannot be read")
     assert [message.severity for message in live.window.message_bar.messages] == ["info"], "the warning is replaced"
     again = SqlWriter(file)
     again.add_event("s", "e1")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "e1"])
     again.close()
 
 
 def test_an_invocation_stops_showing_as_running_once_its_commits_cease(
-    live: Inspector, writer: SqlWriter, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer.add_event("s", "e1")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "e1"])
     assert live.controller.events.stream_row(0).event_kind == "running"
     qtbot.waitUntil(lambda: live.controller.events.stream_row(0).event_kind != "running")
 
 
-def test_an_invocations_status_updates_while_another_session_is_written_to(live: Inspector, writer: SqlWriter, qtbot: QtBot) -> None:
+def test_an_invocations_status_updates_while_another_session_is_written_to(
+    live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot
+) -> None:
     writer.add_session("busy")
     numbers = iter(range(1_000))
     writing = QTimer()
     writing.timeout.connect(lambda: writer.add_event("busy", f"b{next(numbers)}"))
     writing.start(100)
     writer.add_event("s", "e1")
-    qtbot.waitUntil(lambda: shown_ids(live) == ["e0", "e1"])
+    qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "e1"])
     qtbot.waitUntil(lambda: live.controller.events.stream_row(0).event_kind != "running")
     writing.stop()
 
 
 @pytest.mark.parametrize("mode", ["delete", "wal"])
 def test_commits_are_noticed_through_file_system_notifications(
-    inspector: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot, mode: str, monkeypatch: pytest.MonkeyPatch
+    inspector: Inspector,
+    file: Path,
+    opened: Callable[..., None],
+    driver: WindowDriver,
+    qtbot: QtBot,
+    mode: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("inspector_app.documents.tail_thread.RESTING", 3600.0)
     monkeypatch.setattr("inspector_app.documents.tail_thread.AWAKE", 0.0)
@@ -172,18 +174,18 @@ def test_commits_are_noticed_through_file_system_notifications(
     opened(file)
     for number in range(1, 4):
         writer.add_event("s", f"e{number}")
-        qtbot.waitUntil(lambda number=number: len(shown_ids(inspector)) == number + 1)
+        qtbot.waitUntil(lambda number=number: len(driver.stream.ids()) == number + 1)
     if mode == "wal":
         writer.run("PRAGMA wal_checkpoint(TRUNCATE)")
     writer.close()
     again = SqlWriter(file, mode)
     again.add_event("s", "e4")
-    qtbot.waitUntil(lambda: len(shown_ids(inspector)) == 5)
+    qtbot.waitUntil(lambda: len(driver.stream.ids()) == 5)
     again.close()
     copy = file.with_name("copy.db")
     shutil.copyfile(file, copy)
     copy.replace(file)
     replaced = SqlWriter(file, mode)
     replaced.add_event("s", "e5")
-    qtbot.waitUntil(lambda: len(shown_ids(inspector)) == 6)
+    qtbot.waitUntil(lambda: len(driver.stream.ids()) == 6)
     replaced.close()

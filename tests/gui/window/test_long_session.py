@@ -6,6 +6,7 @@ import sqlite3
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -20,6 +21,7 @@ from inspector_app.stream.event_cells import Column
 from runtime.history.invocations import Invocation, Status
 from runtime.storage.reading.pending_rows import PendingRows
 from tests.gui.events import said
+from tests.gui.window.driver import WindowDriver
 
 COUNT = 3_000
 
@@ -37,26 +39,19 @@ def shown(inspector: Inspector, long_db: Path, opened: Callable[..., None]) -> I
     return inspector
 
 
-def idle(inspector: Inspector, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
-
-
-def state_nodes(inspector: Inspector) -> dict[str, tuple[str, str]]:
-    lanes = inspector.window.workbench.detail.state.model.node
-    root = lanes(inspector.window.workbench.detail.state.model.index(-1, 0))
-    return {node.key: (node.text, node.writer) for lane in root.children for node in lane.children}
-
-
-def test_events_are_read_where_they_are_displayed(shown: Inspector, qtbot: QtBot) -> None:
+def test_events_are_read_where_they_are_displayed(shown: Inspector, driver: WindowDriver) -> None:
     events, stream = shown.controller.events, shown.window.workbench.stream
     assert events.event_count == COUNT
     assert shown.cursor.event_index == COUNT - 1
     assert shown.current.session.pages is not None
     assert not shown.current.session.events.is_cached(1_000)
     stream.select_event(1_000)
-    idle(shown, qtbot)
-    assert shown.window.workbench.detail._event.id == event_data(1_000)["id"]
-    assert state_nodes(shown)["step"] == ("999 → 1000", f"#1,001 {event_data(1_000)['author'] if 1_000 % 10 in (0, 1) else 'find_product'}")
+    driver.run_until_idle()
+    assert shown.window.workbench.detail.event_id == event_data(1_000)["id"]
+    assert driver.state.nodes()["step"] == (
+        "999 → 1000",
+        f"#1,001 {event_data(1_000)['author'] if 1_000 % 10 in (0, 1) else 'find_product'}",
+    )
     row = events.row_of_index(1_000)
     assert events.stream_row(row).summary != "…"
 
@@ -68,14 +63,14 @@ def test_all_invocations_get_a_header(shown: Inspector) -> None:
     assert all(header.kind == "invocation" and header.event_kind != "reading…" for header in headers)
 
 
-def test_the_filter_runs_in_the_database(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_filter_runs_in_the_database(shown: Inspector, driver: WindowDriver) -> None:
     bench, events = shown.window.workbench, shown.controller.events
     bench.filter_bar.set_text('"step": 1234,')
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert [events.index_at(row) for row in range(events.rowCount())] == [None, 1234]
     assert shown.window.status.text("position") == f"{COUNT:,}/{COUNT:,} (1 shown)"
     bench.filter_bar.set_text('author == "pricing" and call.find_product')
-    idle(shown, qtbot)
+    driver.run_until_idle()
     expected = [
         number
         for number in range(COUNT)
@@ -83,23 +78,23 @@ def test_the_filter_runs_in_the_database(shown: Inspector, qtbot: QtBot) -> None
     ]
     assert [events.index_at(row) for row in range(events.rowCount()) if not events.is_header(row)] == expected
     bench.filter_bar.set_text("tokens.total == 220 and delta.step < 5")
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert events.shown_count == 5
     bench.filter_bar.clear()
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert events.shown_count == COUNT
 
 
-def test_enter_moves_between_hits(shown: Inspector, qtbot: QtBot) -> None:
+def test_enter_moves_between_hits(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     bar = shown.window.workbench.filter_bar
     qtbot.keyClick(shown.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(bar.field, '"step": 77')
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)
-    idle(shown, qtbot)
+    driver.run_until_idle()
     seen = []
     for _ in range(3):
         qtbot.keyClick(bar.field, Qt.Key.Key_Return)
-        idle(shown, qtbot)
+        driver.run_until_idle()
         seen.append(shown.cursor.event_index)
     assert seen == [77, 770, 771]
     qtbot.keyClick(bar.field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
@@ -113,18 +108,18 @@ def test_an_invalid_filter_shows_all_events(shown: Inspector) -> None:
     assert shown.controller.events.shown_count == COUNT
 
 
-def test_the_matching_call_command_moves_between_call_and_response(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_matching_call_command_moves_between_call_and_response(shown: Inspector, driver: WindowDriver) -> None:
     shown.window.workbench.stream.select_event(1_003)
-    idle(shown, qtbot)
+    driver.run_until_idle()
     shown.window.commands.matching_call.trigger()
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert shown.cursor.event_index == 1_004
     shown.window.commands.matching_call.trigger()
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert shown.cursor.event_index == 1_003
 
 
-def test_events_committed_meanwhile_are_appended(shown: Inspector, qtbot: QtBot) -> None:
+def test_events_committed_meanwhile_are_appended(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     events = shown.controller.events
     new = said("just now", invocation="e-new")
     new.actions.state_delta["step"] = "new"
@@ -132,9 +127,9 @@ def test_events_committed_meanwhile_are_appended(shown: Inspector, qtbot: QtBot)
     assert events.event_count == COUNT + 1
     assert events.data(events.index(events.rowCount() - 1, Column.EVENT)) == "just now"
     qtbot.waitUntil(lambda: shown.cursor.event_index == COUNT)
-    idle(shown, qtbot)
-    assert state_nodes(shown)["step"] == (f'{COUNT - 1} → "new"', f"#{COUNT + 1:,} writer")
-    assert state_nodes(shown)["temp:t"] == ("1", f"#{COUNT + 1:,} writer")
+    driver.run_until_idle()
+    assert driver.state.nodes()["step"] == (f'{COUNT - 1} → "new"', f"#{COUNT + 1:,} writer")
+    assert driver.state.nodes()["temp:t"] == ("1", f"#{COUNT + 1:,} writer")
 
 
 def test_a_short_session_of_a_large_file_is_read_in_pages(
@@ -165,7 +160,9 @@ def test_many_events_are_followed_with_one_selection(shown: Inspector, qtbot: Qt
     assert stream.table.visualRect(shown.controller.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()
 
 
-def test_an_old_interrupted_invocation_is_pending(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+def test_an_old_interrupted_invocation_is_pending(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver
+) -> None:
     file = tmp_path / "long.db"
     write_database(file, COUNT)
     with sqlite3.connect(file) as connection:  # only the user's message of the second run remains
@@ -182,7 +179,7 @@ def test_an_old_interrupted_invocation_is_pending(inspector: Inspector, tmp_path
     assert address is not None
     inspector.cursor.select_session(None)
     inspector.cursor.select_session(address)
-    idle(inspector, qtbot)
+    driver.run_until_idle()
     assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
     assert inspector.run.resumable(old) == found
 
@@ -208,14 +205,14 @@ def counts_in_list(inspector: Inspector) -> list[int | None]:
 
 @pytest.mark.usefixtures("counted_later")
 def test_a_long_database_is_shown_before_its_events_are_counted(
-    inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot
+    inspector: Inspector, long_db: Path, opened: Callable[..., None], driver: WindowDriver, qtbot: QtBot
 ) -> None:
     seen: list[tuple[int | None, bool]] = []
     inspector.current.session_loaded.connect(
         lambda session: seen.append((inspector.catalog.sessions(str(long_db))[0].event_count, session.pages.is_confirmed))
     )
     opened(long_db)
-    idle(inspector, qtbot)
+    driver.run_until_idle()
     assert seen == [(None, False)]
     assert inspector.current.session.pages.is_confirmed
     assert counts_in_list(inspector) == [COUNT]
@@ -237,7 +234,7 @@ def test_a_long_database_is_shown_before_its_events_are_counted(
 @pytest.mark.usefixtures("counted_later")
 @pytest.mark.parametrize("gap", [100, COUNT - 500, COUNT - 50])
 def test_missing_rows_are_detected_when_the_events_are_counted(
-    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, gap: int
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver, gap: int
 ) -> None:
     file = tmp_path / "gap.db"
     write_database(file, COUNT)
@@ -247,12 +244,12 @@ def test_missing_rows_are_detected_when_the_events_are_counted(
     connection.close()
     opened(file)
     inspector.window.workbench.stream.select_event(gap)
-    idle(inspector, qtbot)
+    driver.run_until_idle()
     events = inspector.controller.events
     assert events.event_count == COUNT - 1
     assert counts_in_list(inspector) == [COUNT - 1]
     inspector.window.workbench.stream.select_event(gap)
-    idle(inspector, qtbot)
+    driver.run_until_idle()
     assert events.committed(gap).id == event_data(gap + 1)["id"]
     assert inspector.window.message_bar.isHidden()
 
@@ -278,15 +275,16 @@ def test_sessions_beyond_the_scan_limit_are_found_and_counted(
 
 
 def test_a_database_can_be_closed_while_it_is_scanned(
-    inspector: Inspector, long_db: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    inspector: Inspector, long_db: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch, driver: WindowDriver, qtbot: QtBot
 ) -> None:
     reached, go = threading.Event(), threading.Event()
 
-    def look(self: PendingRows, *_: object, **__: object) -> object:
+    unfinished = PendingRows.unfinished
+
+    def look(rows: PendingRows, *args: Any, **named: Any) -> object:
         reached.set()
         assert go.wait(10)
-        self._file.read(lambda connection: connection.execute("SELECT count(*) FROM events a, events b, events c").fetchone())
-        return {}
+        return unfinished(rows, *args, **named)
 
     monkeypatch.setattr(PendingRows, "unfinished", look)
     inspector.tasks.spawn(inspector.open([str(long_db)]), "Opening")
@@ -294,5 +292,5 @@ def test_a_database_can_be_closed_while_it_is_scanned(
     inspector.window.commands.close_database.trigger()
     qtbot.waitUntil(lambda: inspector.databases.sources == [], timeout=10_000)
     go.set()
-    idle(inspector, qtbot)
+    driver.run_until_idle()
     assert inspector.window.message_bar.messages == [], "a scan of a closed database reports no error"

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.stream.event_cells import Column
 from runtime.events.marks import EDITED
-from tests.gui.window.debugging import add_breakpoint, editor, events_of, press, results, wait_until_held, write
+from tests.gui.window.driver import WindowDriver
 
 OFFICE = '''
 from runtime.agents import LlmAgent, ParallelAgent, SequentialAgent
@@ -64,10 +64,10 @@ def office(agent: Callable[[str, str], Inspector]) -> Inspector:
     return agent("office", OFFICE)
 
 
-def begin(office: Inspector, qtbot: QtBot) -> None:
-    office.window.workbench.composer.set_text("hello")
-    office.window.commands.step.trigger()
-    wait_until_held(office, qtbot)
+def begin(driver: WindowDriver) -> None:
+    driver.inspector.window.workbench.composer.set_text("hello")
+    driver.inspector.window.commands.step.trigger()
+    driver.run_until_held()
 
 
 INTO, OVER, OUT = (Qt.Key.Key_F11, False), (Qt.Key.Key_F10, True), (Qt.Key.Key_F11, True)
@@ -111,8 +111,8 @@ INSIDE = [
 ]
 
 
-def test_step_into_an_agent_called_as_a_tool(office: Inspector, qtbot: QtBot) -> None:
-    begin(office, qtbot)
+def test_step_into_an_agent_called_as_a_tool(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    begin(driver)
     step_to(office, qtbot, "before tool call checker")
     assert go(office, qtbot, INTO) == "at the start of checker"
     assert go(office, qtbot, INTO) == "before the model call of checker"
@@ -124,22 +124,22 @@ def test_step_into_an_agent_called_as_a_tool(office: Inspector, qtbot: QtBot) ->
     assert go(office, qtbot, OUT) == "at the end of front"
     finish(office, qtbot)
     assert tool_agent_rows(office) == INSIDE
-    assert [event.author for event in events_of(office)].count("checker") == 0, "inner events are not stored"
+    assert [event.author for event in driver.stream.events()].count("checker") == 0, "inner events are not stored"
 
 
-def test_step_over_an_agent_called_as_a_tool_shows_its_events(office: Inspector, qtbot: QtBot) -> None:
-    begin(office, qtbot)
+def test_step_over_an_agent_called_as_a_tool_shows_its_events(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    begin(driver)
     step_to(office, qtbot, "before tool call checker")
     assert go(office, qtbot, OVER) == "after front's tool result"
     assert tool_agent_rows(office) == INSIDE
-    assert results(office, "checker") == [{"result": "maria is known"}]
+    assert driver.stream.results("checker") == [{"result": "maria is known"}]
     finish(office, qtbot)
 
 
-def test_a_hold_at_an_event_inside_a_tool_shows_its_detail(office: Inspector, qtbot: QtBot) -> None:
-    add_breakpoint(office, qtbot, 'response == "look_up"')
-    write(office, "hello", qtbot)
-    wait_until_held(office, qtbot)
+def test_a_hold_at_an_event_inside_a_tool_shows_its_detail(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add('response == "look_up"')
+    driver.composer.send("hello")
+    driver.run_until_held()
     window, model = office.window, office.controller.events
     assert window.workbench.held.text.startswith("Held after checker's tool result inside a tool breakpoint: ")
     stream, detail = window.workbench.stream, window.workbench.detail
@@ -158,24 +158,24 @@ def test_a_hold_at_an_event_inside_a_tool_shows_its_detail(office: Inspector, qt
     assert not any(model.stream_row(row).held for row in range(model.rowCount()))
 
 
-def test_an_edit_inside_a_tool_is_recorded_on_the_tools_response(office: Inspector, qtbot: QtBot) -> None:
-    add_breakpoint(office, qtbot, "", "before tool", "look_up")
-    write(office, "hello", qtbot)
-    wait_until_held(office, qtbot)
+def test_an_edit_inside_a_tool_is_recorded_on_the_tools_response(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add("", "before tool", "look_up")
+    driver.composer.send("hello")
+    driver.run_until_held()
     assert office.window.workbench.held.text.startswith("Held before look_up")
-    editor(office).setPlainText('{"name": "anna"}')
+    driver.held.editor.setPlainText('{"name": "anna"}')
     with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
-        press(office, "held_call", qtbot)
-    response = next(event for event in events_of(office) if any(one.name == "checker" for one in event.get_function_responses()))
+        driver.held.press("held_call")
+    response = next(event for event in driver.stream.events() if any(one.name == "checker" for one in event.get_function_responses()))
     edited = (response.custom_metadata or {})[EDITED]["calls"]
     (inside,) = next(iter(edited.values()))["inside"]
     assert next(iter(inside["calls"].values()))["arguments"]["after"] == {"name": "anna"}
     assert response.actions.state_delta == {"looked_up": "anna"}
 
 
-def test_inner_events_fold_by_keyboard_and_survive_a_reload(office: Inspector, qtbot: QtBot) -> None:
+def test_inner_events_fold_by_keyboard_and_survive_a_reload(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
-        write(office, "hello", qtbot)
+        driver.composer.send("hello")
     assert tool_agent_rows(office) == INSIDE
     table, model = office.window.workbench.stream.table, office.controller.events
     header = next(row for row in range(model.rowCount()) if model.stream_row(row).kind == "tool agent")
@@ -193,8 +193,8 @@ def test_inner_events_fold_by_keyboard_and_survive_a_reload(office: Inspector, q
     assert tool_agent_rows(office) == []
 
 
-def test_step_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> None:
-    begin(office, qtbot)
+def test_step_into_and_over_a_transfer(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    begin(driver)
     step_to(office, qtbot, "before tool call transfer_to_agent")
     assert go(office, qtbot, INTO) == "at the start of expert"
     assert go(office, qtbot, OUT) == "at the end of expert"
@@ -202,17 +202,17 @@ def test_step_into_and_over_a_transfer(office: Inspector, qtbot: QtBot) -> None:
     finish(office, qtbot)
 
 
-def test_step_over_a_transfer_runs_the_other_agent(office: Inspector, qtbot: QtBot) -> None:
-    begin(office, qtbot)
+def test_step_over_a_transfer_runs_the_other_agent(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    begin(driver)
     step_to(office, qtbot, "before tool call transfer_to_agent")
     assert go(office, qtbot, OVER) == "after front's transfer"
     assert go(office, qtbot, OVER) == "after front's end of agent"
-    assert any(event.author == "expert" for event in events_of(office))
+    assert any(event.author == "expert" for event in driver.stream.events())
     finish(office, qtbot)
 
 
-def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspector, qtbot: QtBot) -> None:
-    begin(office, qtbot)
+def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    begin(driver)
     step_to(office, qtbot, "at the start of left")
     held = office.window.workbench.held
     qtbot.waitUntil(lambda: "running: right (fan.right)" in held.beside, timeout=10_000)
@@ -224,13 +224,13 @@ def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspe
     assert office.window.run_bar.state_text.startswith("paused at ")
     assert go(office, qtbot, OUT) == "at the end of fan"
     finish(office, qtbot)
-    assert {"left", "right"} <= {event.author for event in events_of(office)}
+    assert {"left", "right"} <= {event.author for event in driver.stream.events()}
 
 
-def test_a_breakpoint_in_parallel_branches_holds_them_one_after_the_other(office: Inspector, qtbot: QtBot) -> None:
-    add_breakpoint(office, qtbot, "", "before tool", "work")
-    write(office, "hello", qtbot)
-    wait_until_held(office, qtbot)
+def test_a_breakpoint_in_parallel_branches_holds_them_one_after_the_other(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add("", "before tool", "work")
+    driver.composer.send("hello")
+    driver.run_until_held()
     held = office.window.workbench.held
     qtbot.waitUntil(lambda: "held next: " in held.beside, timeout=10_000)
     first = office.run.hold

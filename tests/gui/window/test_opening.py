@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -16,6 +16,7 @@ from inspector_app.demo import STORY
 from inspector_app.opening.url_dialog import UrlDialog
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 from tests.postgres import server
 from tests.sweep import count
@@ -42,10 +43,12 @@ def test_databases_of_every_layout_and_version_open(inspector: Inspector, qtbot:
             (source,) = inspector.databases.sources
             assert source.badge == layout
             assert layout in inspector.window.status.text("database") or inspector.cursor.session is None
-            assert inspector.controller.sessions.shown_sessions == len(source._counts), file.name
+            with StoredDatabase.open(str(file)) as stored:
+                counts = {summary.key: summary.event_count for summary in stored.sessions()}
+            assert inspector.controller.sessions.shown_sessions == len(counts), file.name
             session = inspector.current.session
             if session is not None:
-                assert inspector.controller.events.event_count == source._counts[session.address.key], file.name
+                assert inspector.controller.events.event_count == counts[session.address.key], file.name
             inspector.tasks.spawn(inspector.databases.close_database(source.target), "Closing")
             qtbot.waitUntil(lambda: not inspector.tasks.running)
 
@@ -154,7 +157,7 @@ def test_the_url_dialog_reopens_if_the_server_cannot_be_reached(inspector: Inspe
     dialog = inspector.window.findChild(UrlDialog)
     assert dialog is not None
     assert dialog.url.text() == "postgresql://nobody@127.0.0.1:1/x"
-    assert "cannot be reached" in dialog._problem.text()
+    assert "cannot be reached" in dialog.findChild(QLabel, "url_dialog_problem").text()
     dialog.reject()
 
 
@@ -167,7 +170,8 @@ def test_an_invalid_url_stays_in_the_dialog_for_correction(inspector: Inspector,
     again = next(other for other in inspector.window.findChildren(UrlDialog) if other.isVisible())
     assert again.url.text() == "foo://ana@bar"
     assert (again.focusWidget(), again.url.property("state")) == (again.url, "wrong")
-    assert "Databases of foo:// are not supported. A server's URL begins with postgresql://" in again._problem.text()
+    problem = "Databases of foo:// are not supported. A server's URL begins with postgresql://"
+    assert problem in again.findChild(QLabel, "url_dialog_problem").text()
     qtbot.keyClicks(again.url, "x")
     assert not again.url.property("state")
     again.reject()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QModelIndex, QSettings, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QMessageBox, QPlainTextEdit, QPushButton, QScrollArea, QTreeWidget, QWidget
 from pytestqt.qtbot import QtBot
@@ -17,11 +17,10 @@ from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.running.pending_form import PendingForm
 from inspector_app.running.pending_pane import PendingPane, PendingRow
 from inspector_app.running.value_form import ValueForm
-from inspector_app.support.settings import Settings
 from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
-from tests.gui.window.debugging import results, write
+from tests.gui.window.driver import WindowDriver
 
 TRANSFER = '''
 from google.genai import types
@@ -55,15 +54,15 @@ app = App(name="bank", root_agent=root_agent, resumability_config=ResumabilityCo
 
 
 @pytest.fixture
-def asked(agent: Callable[[str, str], Inspector], qtbot: QtBot) -> Inspector:
+def asked(agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot) -> Inspector:
     bank = agent("bank", TRANSFER)
     with qtbot.waitSignal(bank.run.run_ended, timeout=10_000):
-        write(bank, "pay the rent", qtbot)
+        driver.composer.send("pay the rent")
     assert [row.item.kind for row in bank.window.workbench.pending.rows] == ["confirmation"]
     return bank
 
 
-def test_a_confirmation_is_approved_with_a_changed_payload(asked: Inspector, qtbot: QtBot) -> None:
+def test_a_confirmation_is_approved_with_a_changed_payload(asked: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     pane = asked.window.workbench.pending
     amount = pane.findChild(QLineEdit, "pending_payload_amount")
     approve = pane.findChild(QPushButton, "pending_approve")
@@ -74,16 +73,16 @@ def test_a_confirmation_is_approved_with_a_changed_payload(asked: Inspector, qtb
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000) as ended:
         qtbot.keyClick(amount, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert ended.args[0].error is None
-    assert results(asked, "transfer")[-1] == {"confirmed": True, "payload": {"amount": 500, "note": "rent", "urgent": False}}
+    assert driver.stream.results("transfer")[-1] == {"confirmed": True, "payload": {"amount": 500, "note": "rent", "urgent": False}}
     assert pane.rows == []
 
 
-def test_a_confirmation_is_rejected_by_keyboard_from_the_list(asked: Inspector, qtbot: QtBot) -> None:
+def test_a_confirmation_is_rejected_by_keyboard_from_the_list(asked: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     waiting = asked.window.workbench.pending.findChild(QTreeWidget, "pending_list")
     waiting.setFocus()
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000):
         qtbot.keyClick(waiting, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
-    assert results(asked, "transfer")[-1]["confirmed"] is False
+    assert driver.stream.results("transfer")[-1]["confirmed"] is False
 
 
 def test_pending_items_of_all_open_databases_are_listed(
@@ -100,7 +99,7 @@ def test_pending_items_of_all_open_databases_are_listed(
     qtbot.waitUntil(lambda: asked.cursor.session is not None and asked.cursor.session.database == str(story_db))
 
 
-def test_an_answer_goes_to_the_asking_session_even_if_another_is_displayed(asked: Inspector, qtbot: QtBot) -> None:
+def test_an_answer_goes_to_the_asking_session_even_if_another_is_displayed(asked: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     asking = asked.cursor.session
     asked.window.commands.new_session.trigger()
     qtbot.waitUntil(lambda: asked.cursor.session not in (asking, None) and not asked.tasks.running, timeout=10_000)
@@ -110,7 +109,7 @@ def test_an_answer_goes_to_the_asking_session_even_if_another_is_displayed(asked
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000) as ended:
         qtbot.mouseClick(pane.findChild(QPushButton, "pending_approve"), Qt.MouseButton.LeftButton)
     assert ended.args[0].error is None and ended.args[0].address == asking == asked.cursor.session
-    assert results(asked, "transfer")[-1]["confirmed"] is True
+    assert driver.stream.results("transfer")[-1]["confirmed"] is True
 
 
 def test_a_form_keeps_the_types_of_its_values(qtbot: QtBot) -> None:
@@ -248,15 +247,17 @@ def shop(agent: Callable[[str, str], Inspector]) -> Inspector:
     return agent("copy_shop", PRINTER)
 
 
-def wait_for(shop: Inspector, text: str, kind: str, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(shop.run.run_ended, timeout=10_000) as ended:
-        write(shop, text, qtbot)
+def wait_for(driver: WindowDriver, text: str, kind: str) -> None:
+    with driver.qtbot.waitSignal(driver.inspector.run.run_ended, timeout=10_000) as ended:
+        driver.composer.send(text)
     assert ended.args[0].error is None
-    assert [row.item.kind for row in shop.window.workbench.pending.rows] == [kind]
+    assert [row.item.kind for row in driver.inspector.window.workbench.pending.rows] == [kind]
 
 
-def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_schema(shop: Inspector, qtbot: QtBot) -> None:
-    wait_for(shop, "print", "long_running", qtbot)
+def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_schema(
+    shop: Inspector, driver: WindowDriver, qtbot: QtBot
+) -> None:
+    wait_for(driver, "print", "long_running")
     pane = shop.window.workbench.pending
     qtbot.keyClick(shop.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
     status, pages = pane.findChild(QComboBox, "pending_payload_status"), pane.findChild(QLineEdit, "pending_payload_pages")
@@ -268,7 +269,7 @@ def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_s
     count = shop.controller.events.event_count
     qtbot.keyClick(pages, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: shop.controller.events.event_count == count + 1, timeout=10_000)
-    assert results(shop, "print_it") == [{"status": "jammed", "pages": 1}]
+    assert driver.stream.results("print_it") == [{"status": "jammed", "pages": 1}]
     so_far = pane.findChild(QLabel, "pending_so_far")
     qtbot.waitUntil(lambda: so_far.isVisible() and "jammed" in so_far.text(), timeout=10_000)
     assert shop.run.phase == "idle" and progress.isVisible()
@@ -277,12 +278,12 @@ def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_s
     with qtbot.waitSignal(shop.run.run_ended, timeout=10_000) as ended:
         qtbot.mouseClick(respond, Qt.MouseButton.LeftButton)
     assert ended.args[0].error is None
-    assert results(shop, "print_it")[-1] == {"status": "printed", "pages": 3}
+    assert driver.stream.results("print_it")[-1] == {"status": "printed", "pages": 3}
     assert pane.rows == []
 
 
-def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, settings: Settings, qtbot: QtBot) -> None:
-    wait_for(shop, "look", "credential", qtbot)
+def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, tmp_path: Path, driver: WindowDriver, qtbot: QtBot) -> None:
+    wait_for(driver, "look", "credential")
     pane = shop.window.workbench.pending
     key = pane.findChild(QLineEdit, "pending_payload_apiKey")
     assert key.echoMode() == QLineEdit.EchoMode.Password
@@ -291,7 +292,7 @@ def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, sett
     with qtbot.waitSignal(shop.run.run_ended, timeout=10_000) as ended:
         qtbot.keyClick(key, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert ended.args[0].error is None
-    assert {"key_length": 9} in results(shop, "look_up")
+    assert {"key_length": 9} in driver.stream.results("look_up")
     window, model = shop.window, shop.controller.events
     answer = next(index for index in range(model.event_count) if "hush-hush" in model.committed(index).model_dump_json())
     window.workbench.stream.select_event(answer)
@@ -304,13 +305,12 @@ def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, sett
     shown += [str(node.value) for node in _nodes(detail.content.model)]
     assert not any("hush-hush" in text for text in shown)
     assert any("•••" in text for text in shown)
-    settings._store.sync()
-    kept = Path(settings._store.fileName())
-    assert not kept.exists() or "hush-hush" not in kept.read_text()
+    QSettings(str(tmp_path / "settings" / "settings.ini"), QSettings.Format.IniFormat).sync()  # shares the window's values
+    assert not [kept for kept in (tmp_path / "settings").glob("*") if "hush-hush" in kept.read_text("utf-8")]
 
 
 def _nodes(model: ValueTreeModel) -> list[ValueNode]:
-    found, left = [], list(model._root.children)
+    found, left = [], list(model.node(QModelIndex()).children)
     while left:
         node = left.pop()
         found.append(node)

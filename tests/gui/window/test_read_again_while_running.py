@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.sources import Source
+from inspector_app.workspace.action_availability import ActionAvailability
 from runtime.sessions.session import SessionKey
 
 
@@ -56,7 +57,7 @@ def test_a_session_read_again_during_a_run_misses_no_event(
     if where == "memory":
         story.cursor.select_session(None)
         qtbot.waitUntil(lambda: not story.tasks.running)
-        monkeypatch.setattr(story.run._availability, "new_session_source", lambda: None)
+        monkeypatch.setattr(ActionAvailability, "new_session_source", lambda _: None)
     source = hold(story, qtbot)
     assert (source.title == "in memory") == (where == "memory")
     read, gate, history = asyncio.Event(), asyncio.Event(), source.history

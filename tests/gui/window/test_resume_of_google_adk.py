@@ -22,7 +22,7 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from tests.agent_specs import build_agent
 from tests.fixture_paths import copy_of
-from tests.gui.window.resuming import read_preflight
+from tests.gui.window.driver import WindowDriver
 from tests.resumable_fixtures import expected_state, resumable_before
 from tests.sweep import count
 
@@ -117,6 +117,7 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
     inspector: Inspector,
     opened: Callable[..., None],
     tmp_path: Path,
+    driver: WindowDriver,
     qtbot: QtBot,
 ) -> None:
     ((app_name, app),) = before["apps"].items()
@@ -136,7 +137,7 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
     with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000) as ended:
         if step["message"] is None:
             inspector.window.commands.resume.trigger()
-            shown = read_preflight(inspector, qtbot)
+            shown = driver.preflight.read()
             plan = plan_resume(stored, step["invocation_id"], build_agent(app["agent"]), is_resumable=True)
             assert plan is not None
             check_text(shown, plan)

@@ -13,24 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.stream.event_cells import Column
-from runtime.storage.reading.reader import StoredDatabase
-from tests.gui.window.resuming import accept_preflight, read_preflight
-
-
-def state_lanes(inspector: Inspector) -> dict[str, str]:
-    """Return key → value as displayed in the state pane."""
-    model = inspector.window.workbench.detail.state.model
-    shown = {}
-    for lane in range(model.rowCount()):
-        parent = model.index(lane, 0)
-        for row in range(model.rowCount(parent)):
-            shown[model.index(row, 0, parent).data()] = model.index(row, 1, parent).data()
-    return shown
-
-
-def stored_ids(database: Path, inspector: Inspector) -> list[str]:
-    with StoredDatabase.open(str(database)) as stored:
-        return [event.id for event in stored.events(inspector.cursor.session.key)]  # type: ignore[union-attr]
+from tests.gui.window.driver import WindowDriver
+from tests.gui.window.stored_sessions import event_ids
 
 
 def test_an_interrupted_session_offers_resume(story: Inspector) -> None:
@@ -46,7 +30,7 @@ def test_an_interrupted_session_offers_resume(story: Inspector) -> None:
     assert "Nothing is running" in story.window.commands.pause.toolTip()
 
 
-def test_the_streams_delta_counts_match_the_delta_table(story: Inspector, qtbot: QtBot) -> None:
+def test_the_streams_delta_counts_match_the_delta_table(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     bench, events = story.window.workbench, story.controller.events
 
     def badges_and_deltas() -> tuple[list[str], list[str]]:
@@ -61,7 +45,7 @@ def test_the_streams_delta_counts_match_the_delta_table(story: Inspector, qtbot:
     badges, deltas = badges_and_deltas()
     assert badges == deltas and badges[9] == "Δ3", "the last event also set temp:growth"
     story.window.commands.resume.trigger()
-    accept_preflight(story, qtbot)
+    driver.preflight.accept()
     qtbot.waitUntil(lambda: story.run.phase == "idle" and not story.tasks.running, timeout=20_000)
     badges, deltas = badges_and_deltas()
     assert badges == deltas and len(badges) > 20
@@ -81,10 +65,10 @@ def test_the_hint_names_what_resume_needs(inspector: Inspector, story_db: Path, 
     assert not inspector.window.workbench.resume_hint.button.isEnabled()
 
 
-def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     window, events = story.window, story.controller.events
     before = events.event_count
-    lanes = state_lanes(story)
+    lanes = driver.state.values()
     lengths: list[int] = []
     seen_lanes: list[dict[str, str]] = []
 
@@ -92,20 +76,20 @@ def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, s
         lengths.append(events.event_count)
 
     def on_state(*_: Any) -> None:
-        seen_lanes.append(state_lanes(story))
+        seen_lanes.append(driver.state.values())
 
     events.events_appended.connect(on_appended)
     story.current.state_computed.connect(on_state)
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
         qtbot.mouseClick(window.run_bar.button("action_resume"), Qt.MouseButton.LeftButton)
-        accept_preflight(story, qtbot)
+        driver.preflight.accept()
 
     assert ended.args[0].error is None
     assert len(lengths) > 3, "the events arrived during the run"
     assert events.event_count > before
-    assert [events.committed(index).id for index in range(events.event_count)] == stored_ids(story_db, story)
+    assert [events.committed(index).id for index in range(events.event_count)] == event_ids(story_db, story.cursor.session.key)
     assert story.cursor.event_index == events.event_count - 1, "the newest event is followed"
-    assert state_lanes(story) != lanes and "grammar_suggestions" in state_lanes(story)
+    assert driver.state.values() != lanes and "grammar_suggestions" in driver.state.values()
     assert len({str(shown) for shown in seen_lanes}) > 3, "the lanes changed during the run"
     assert story.current.session is not None
     assert [entry.status for entry in story.current.session.invocations] == ["finished"]
@@ -116,24 +100,24 @@ def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, s
     assert window.status.text("run") == "idle"
 
 
-def test_temp_state_of_a_live_run_is_shown(story: Inspector, qtbot: QtBot) -> None:
+def test_temp_state_of_a_live_run_is_shown(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         story.window.commands.resume.trigger()
-        accept_preflight(story, qtbot)
-    assert "temp:growth" in state_lanes(story)
+        driver.preflight.accept()
+    assert "temp:growth" in driver.state.values()
 
 
-def test_the_pending_pane_offers_the_same_resume(story: Inspector, qtbot: QtBot) -> None:
+def test_the_pending_pane_offers_the_same_resume(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     pane = story.window.workbench.pending
     assert [row.item.kind for row in pane.rows] == ["interrupted"]
     button = pane.findChild(QPushButton, "pending_resume")
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-        accept_preflight(story, qtbot)
+        driver.preflight.accept()
     assert pane.rows == []
 
 
-def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     window, events, run = story.window, story.controller.events, story.run
     step: QToolButton = window.run_bar.button("action_step")
     for number in range(6):
@@ -141,13 +125,13 @@ def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, qt
         qtbot.waitUntil(step.isEnabled)
         qtbot.mouseClick(step, Qt.MouseButton.LeftButton)
         if number == 0:
-            accept_preflight(story, qtbot)
+            driver.preflight.accept()
         qtbot.waitUntil(lambda: run.phase == "paused")
         held = run.held
         assert held is not None
         assert events.event_count == count + 1, "exactly one event"
         assert events.committed(events.event_count - 1).id == held.id
-        assert stored_ids(story_db, story)[-1] == held.id, "committed, and nothing after it"
+        assert event_ids(story_db, story.cursor.session.key)[-1] == held.id, "committed, and nothing after it"
         assert window.run_bar.state_text == f"paused at {events.event_count}"
         assert story.cursor.event_index == events.event_count - 1
         assert window.commands.run.text() == "Continue"
@@ -157,9 +141,9 @@ def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, qt
     assert ended.args[0].error is None
 
 
-def test_a_stopped_held_run_is_interrupted_and_resumable(story: Inspector, qtbot: QtBot) -> None:
+def test_a_stopped_held_run_is_interrupted_and_resumable(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     story.window.commands.step.trigger()
-    accept_preflight(story, qtbot)
+    driver.preflight.accept()
     qtbot.waitUntil(lambda: story.run.phase == "paused")
     with qtbot.waitSignal(story.run.run_ended, timeout=10_000) as ended:
         story.window.commands.stop.trigger()
@@ -168,9 +152,9 @@ def test_a_stopped_held_run_is_interrupted_and_resumable(story: Inspector, qtbot
     assert "Interrupted" in story.window.workbench.resume_hint.text
 
 
-def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, qtbot: QtBot) -> None:
+def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     story.window.commands.step.trigger()
-    accept_preflight(story, qtbot)
+    driver.preflight.accept()
     qtbot.waitUntil(lambda: story.run.phase == "paused")
     address, count = story.cursor.session, story.controller.events.event_count
     story.cursor.select_session(None)
@@ -187,35 +171,37 @@ def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Insp
     assert story.controller.events.event_count > count
 
 
-def test_the_preflight_lists_the_effects_and_nothing_runs_before_enter(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
-    before = stored_ids(story_db, story)
+def test_the_preflight_lists_the_effects_and_nothing_runs_before_enter(
+    story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot
+) -> None:
+    before = event_ids(story_db, story.cursor.session.key)
     qtbot.keyClick(story.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    shown = read_preflight(story, qtbot)
+    shown = driver.preflight.read()
     card = story.window.workbench.preflight
     assert shown.title.startswith("Resume ") and shown.title.endswith("from the checkpoint at 9?")
     assert "StoryFlow continues from its checkpoint" in shown.lines[0].text
     assert not shown.warns and not shown.blocked, "nothing runs again: the card is not urgent"
     assert any("temp:growth" in line.text and "Lost" in line.text for line in shown.lines)
     assert story.window.workbench.resume_hint.text == "", "only one offer at a time"
-    assert stored_ids(story_db, story) == before and story.run.phase == "idle"
+    assert event_ids(story_db, story.cursor.session.key) == before and story.run.phase == "idle"
     qtbot.keyClick(card, Qt.Key.Key_Escape)
     assert card.shown is None and "Interrupted" in story.window.workbench.resume_hint.text
-    assert stored_ids(story_db, story) == before
+    assert event_ids(story_db, story.cursor.session.key) == before
     assert story.run.phase == "idle"
 
 
 def test_the_preflight_of_a_long_session_lists_lost_temp_keys(
-    monkeypatch: pytest.MonkeyPatch, story_db: Path, request: pytest.FixtureRequest, qtbot: QtBot
+    monkeypatch: pytest.MonkeyPatch, story_db: Path, request: pytest.FixtureRequest, driver: WindowDriver
 ) -> None:
     monkeypatch.setattr("inspector_app.documents.sources.LONG", 2)
     story: Inspector = request.getfixturevalue("story")
     assert story.current.session is not None and story.current.session.pages is not None
     story.window.commands.resume.trigger()
-    assert any("temp:growth" in line.text and "Lost" in line.text for line in read_preflight(story, qtbot).lines)
+    assert any("temp:growth" in line.text and "Lost" in line.text for line in driver.preflight.read().lines)
 
 
-def test_the_preflight_closes_with_its_session(story: Inspector, qtbot: QtBot) -> None:
+def test_the_preflight_closes_with_its_session(story: Inspector, driver: WindowDriver) -> None:
     story.window.commands.resume.trigger()
-    read_preflight(story, qtbot)
+    driver.preflight.read()
     story.cursor.select_session(None)
     assert story.window.workbench.preflight.shown is None

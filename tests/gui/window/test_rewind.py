@@ -11,7 +11,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from runtime.storage.reading.reader import StoredDatabase
-from tests.gui.window.forking import ids, wait_for_fork
+from tests.gui.window.driver import WindowDriver
+from tests.gui.window.stored_sessions import event_ids
 
 REWIND_KEY = (Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
 
@@ -41,11 +42,11 @@ def test_the_card_lists_the_effects_and_offers_a_fork_first(asked: Inspector, st
 
 def test_a_rewind_undoes_the_invocation_and_deletes_nothing(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
     assert asked.cursor.session is not None
-    key, before = asked.cursor.session.key, ids(story_db, asked.cursor.session.key)
+    key, before = asked.cursor.session.key, event_ids(story_db, asked.cursor.session.key)
     button = asked.window.workbench.rewind_card.button("rewind")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not asked.tasks.running)
-    after = ids(story_db, key)
+    after = event_ids(story_db, key)
     assert after[: len(before)] == before and len(after) == len(before) + 1, "nothing is deleted"
     assert asked.controller.events.event_count == len(after)
     assert asked.current.session is not None
@@ -56,21 +57,21 @@ def test_a_rewind_undoes_the_invocation_and_deletes_nothing(asked: Inspector, st
     assert all(value is None for name, value in state.items() if not name.startswith(("user:", "app:")))
 
 
-def test_forking_instead_leaves_the_session_unchanged(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
+def test_forking_instead_leaves_the_session_unchanged(asked: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     original = asked.cursor.session
     assert original is not None
-    before = ids(story_db, original.key)
+    before = event_ids(story_db, original.key)
     card = asked.window.workbench.rewind_card
     qtbot.keyClick(card.button("fork"), Qt.Key.Key_Return)
-    fork = wait_for_fork(asked, original, qtbot)
-    assert ids(story_db, fork.key) == [] and ids(story_db, original.key) == before
+    fork = driver.fork.wait(original)
+    assert event_ids(story_db, fork.key) == [] and event_ids(story_db, original.key) == before
 
 
 def test_escape_cancels_the_rewind(asked: Inspector, story_db: Path, qtbot: QtBot) -> None:
     assert asked.cursor.session is not None
-    before = ids(story_db, asked.cursor.session.key)
+    before = event_ids(story_db, asked.cursor.session.key)
     qtbot.keyClick(asked.window.workbench.rewind_card, Qt.Key.Key_Escape)
-    assert asked.window.workbench.rewind_card.title == "" and ids(story_db, asked.cursor.session.key) == before
+    assert asked.window.workbench.rewind_card.title == "" and event_ids(story_db, asked.cursor.session.key) == before
 
 
 def test_a_session_cannot_be_rewound_while_its_agent_is_held(story: Inspector, qtbot: QtBot) -> None:

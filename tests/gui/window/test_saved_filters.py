@@ -12,16 +12,13 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from tests.gui.window.driver import WindowDriver
 
 
 @pytest.fixture
 def shown(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> Inspector:
     opened(story_db)
     return inspector
-
-
-def idle(inspector: Inspector, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
 
 
 def menu_of(inspector: Inspector, qtbot: QtBot) -> QMenu:
@@ -40,27 +37,27 @@ def entry(menu: QMenu, words: str) -> QAction:
     return next(action for action in menu.actions() if action.text().startswith(words))
 
 
-def save(inspector: Inspector, qtbot: QtBot, text: str, name: str) -> None:
-    inspector.window.workbench.filter_bar.set_text(text)
-    idle(inspector, qtbot)
-    menu = menu_of(inspector, qtbot)
+def save(driver: WindowDriver, text: str, name: str) -> None:
+    driver.inspector.window.workbench.filter_bar.set_text(text)
+    driver.run_until_idle()
+    menu = menu_of(driver.inspector, driver.qtbot)
     menu.setActiveAction(entry(menu, "Save this filter"))
-    qtbot.keyClick(menu, Qt.Key.Key_Return)
-    dialog = inspector.window.findChild(QInputDialog, "save_filter")
+    driver.qtbot.keyClick(menu, Qt.Key.Key_Return)
+    dialog = driver.inspector.window.findChild(QInputDialog, "save_filter")
     field = dialog.findChild(QLineEdit)
     assert field.text() == text
     field.clear()
-    qtbot.keyClicks(field, name)
-    qtbot.keyClick(field, Qt.Key.Key_Return)
+    driver.qtbot.keyClicks(field, name)
+    driver.qtbot.keyClick(field, Qt.Key.Key_Return)
 
 
-def test_a_filter_is_saved_chosen_and_removed_by_keyboard(shown: Inspector, qtbot: QtBot) -> None:
+def test_a_filter_is_saved_chosen_and_removed_by_keyboard(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     bar = shown.window.workbench.filter_bar
     menu = menu_of(shown, qtbot)
     assert entries(menu) == ["No filter is saved for this app", "Save this filter…"]
     assert not entry(menu, "Save").isEnabled(), "no filter is entered"
     menu.close()
-    save(shown, qtbot, 'author == "Critic"', "the critic & co")
+    save(driver, 'author == "Critic"', "the critic & co")
     name = shown.cursor.session.key.app_name
     assert shown.settings.saved_filters(name) == {"the critic & co": 'author == "Critic"'}
     bar.clear()
@@ -69,7 +66,7 @@ def test_a_filter_is_saved_chosen_and_removed_by_keyboard(shown: Inspector, qtbo
     qtbot.keyClick(menu, Qt.Key.Key_Down)
     qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert bar.text == 'author == "Critic"'
-    idle(shown, qtbot)
+    driver.run_until_idle()
     menu = menu_of(shown, qtbot)
     removing = entry(menu, "Remove").menu()
     removing.actions()[0].trigger()
@@ -78,14 +75,14 @@ def test_a_filter_is_saved_chosen_and_removed_by_keyboard(shown: Inspector, qtbo
     assert entries(menu_of(shown, qtbot))[0] == "No filter is saved for this app"
 
 
-def test_saved_filters_belong_to_an_app(shown: Inspector, qtbot: QtBot) -> None:
-    save(shown, qtbot, "Critic", "critic")
+def test_saved_filters_belong_to_an_app(shown: Inspector, driver: WindowDriver) -> None:
+    save(driver, "Critic", "critic")
     address = shown.cursor.session
     shown.cursor.select_session(None)
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert shown.window.workbench.filter_bar.saved.filters == {}
     shown.cursor.select_session(address)
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert shown.window.workbench.filter_bar.saved.filters == {"critic": "Critic"}
     assert shown.settings.saved_filters("another app") == {}
 
@@ -107,33 +104,33 @@ def state_index(inspector: Inspector, key: str) -> QModelIndex:
     return next(model.index(row, 0, lane) for row in range(model.rowCount(lane)) if model.index(row, 0, lane).data() == key)
 
 
-def test_a_state_value_is_turned_into_a_filter(shown: Inspector, qtbot: QtBot) -> None:
+def test_a_state_value_is_turned_into_a_filter(shown: Inspector, driver: WindowDriver) -> None:
     bench = shown.window.workbench
     choose(bench.detail.state.tree.context_menu(state_index(shown, "topic")), "events that change this")
     assert bench.filter_bar.text == 'state["topic"] changed'
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert shown.controller.events.shown_count == 1
 
 
-def test_a_delta_value_is_turned_into_a_filter(shown: Inspector, qtbot: QtBot) -> None:
+def test_a_delta_value_is_turned_into_a_filter(shown: Inspector, driver: WindowDriver) -> None:
     bench, events = shown.window.workbench, shown.controller.events
     index = next(place for place in range(events.event_count) if events.committed(place).actions.state_delta)
     bench.stream.select_event(index)
     key = next(iter(events.committed(index).actions.state_delta))
     choose(bench.detail.delta.context_menu(0), "events that change this")
     assert bench.filter_bar.text == f'state["{key}"] changed'
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert shown.controller.events.shown_count >= 1
 
 
-def test_hits_are_marked_among_all_events(shown: Inspector, qtbot: QtBot) -> None:
+def test_hits_are_marked_among_all_events(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     bench, events = shown.window.workbench, shown.controller.events
     bench.filter_bar.set_text('kind == "user input"')
-    idle(shown, qtbot)
+    driver.run_until_idle()
     hits, everything = events.shown_count, events.event_count
     assert hits < everything
     qtbot.keyClick(shown.window, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    idle(shown, qtbot)
+    driver.run_until_idle()
     assert events.shown_count == everything
     bar = bench.stream.table.bar
     bar.count_now()

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QImage
 
+from tests.gui.window.window_processes import complaints
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -19,15 +21,11 @@ def inspector(tmp_path: Path, *arguments: str | Path) -> subprocess.CompletedPro
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path)
 
 
-def complaints(done: subprocess.CompletedProcess[str]) -> list[str]:
-    return [line for line in done.stderr.splitlines() if "This plugin does not support" not in line]
-
-
 @pytest.mark.parametrize(("theme", "darkest"), [("dark", True), ("light", False)])
 def test_a_screenshot_has_the_requested_size_and_theme(story_db: Path, tmp_path: Path, theme: str, darkest: bool) -> None:
     out = tmp_path / "out.png"
     done = inspector(tmp_path, story_db, "--screenshot", out, "--theme", theme, "--size", "1280x800")
-    assert (done.returncode, complaints(done)) == (0, [])
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
     image = QImage(str(out))
     assert (image.width(), image.height()) == (1280, 800)
     assert (image.pixelColor(3, 3).lightness() < 128) is darkest
@@ -37,7 +35,7 @@ def test_a_screenshot_does_not_load_an_untrusted_agent(tmp_path: Path) -> None:
     (tmp_path / "agent").mkdir()
     (tmp_path / "agent" / "agent.py").write_text("from pathlib import Path\nPath('it-ran').touch()\n")
     done = inspector(tmp_path, tmp_path / "agent", "--screenshot", tmp_path / "out.png")
-    assert (done.returncode, complaints(done)) == (0, [])
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
     image = QImage(str(tmp_path / "out.png"))
     # The default size, whatever the size of the screen.
     assert (image.width(), image.height()) == (1400, 860)
@@ -47,11 +45,11 @@ def test_a_screenshot_does_not_load_an_untrusted_agent(tmp_path: Path) -> None:
 def test_a_bad_path_is_reported_and_the_screenshot_written(tmp_path: Path) -> None:
     done = inspector(tmp_path, tmp_path / "gone.db", "--screenshot", tmp_path / "out.png")
     assert done.returncode == 1
-    assert len(complaints(done)) == 1 and "gone.db" in complaints(done)[0]
+    assert len(complaints(done.stderr)) == 1 and "gone.db" in complaints(done.stderr)[0]
     assert (tmp_path / "out.png").exists()
 
 
 def test_a_screenshot_that_cannot_be_written_is_an_error(story_db: Path, tmp_path: Path) -> None:
     done = inspector(tmp_path, story_db, "--screenshot", tmp_path / "no" / "such" / "folder.png")
     assert done.returncode == 1
-    assert "could not be written" in complaints(done)[0]
+    assert "could not be written" in complaints(done.stderr)[0]

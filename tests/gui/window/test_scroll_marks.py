@@ -36,7 +36,7 @@ def long_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def failures(inspector: Inspector) -> list[int]:
     bar = inspector.window.workbench.stream.table.bar
     bar.count_now()
-    return next((list(marks.places) for marks in bar._find() if marks.name == "failures"), [])
+    return next((list(marks.places) for marks in bar.marks() if marks.name == "failures"), [])
 
 
 def test_failures_of_a_long_session_are_found_in_the_background_and_marked(
@@ -75,6 +75,6 @@ def test_events_where_a_breakpoint_held_stay_marked(inspector: Inspector, opened
     breakpoints.remove(next(iter(breakpoints)).id)
     with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000):
         inspector.run.go_on()
-    marks = {marks.name: list(marks.places) for marks in bar._find()}
+    marks = {marks.name: list(marks.places) for marks in bar.marks()}
     assert marks["stops"] == [inspector.controller.events.index_of(stopped.id)]
     assert len(marks["failures"]) == 1, "the tool that failed and was called again"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from bench.generated import write_many_sessions
 from inspector_app.app import Inspector
 from inspector_app.sessions.search_dialog import COLUMNS, SearchDialog
+from runtime.storage.reading.search_index import SearchIndex
 
 ONE = "1 event. Click one to go to it, or press Down and Enter."
 
@@ -69,16 +71,29 @@ def test_a_result_is_chosen_by_keyboard(dialog: SearchDialog, inspector: Inspect
     dialog.close()
 
 
-def test_a_cancelled_indexing_is_completed_by_the_next_search(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
-    search = inspector.controller.search
-    search._index.close()
-    search._index.path.unlink()
-    search._index = None
-    search._on_cancelled()
-    inspector.tasks.spawn(search._search("order 123"), "Searching")
-    qtbot.waitUntil(lambda: "Only part" in dialog.said)
-    look_for(dialog, "order 123", inspector, qtbot)
-    assert dialog.said == ONE
+def test_a_cancelled_indexing_is_completed_by_the_next_search(
+    dialog: SearchDialog, inspector: Inspector, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog.close()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    inspector.controller.search.folder = tmp_path / "new cache"
+    update, begun, cancelled = SearchIndex.update, threading.Event(), threading.Event()
+
+    def update_when_cancelled(index: SearchIndex, progress: Callable[[int, int], bool]) -> None:
+        begun.set()
+        assert cancelled.wait(10)
+        update(index, progress)
+
+    monkeypatch.setattr(SearchIndex, "update", update_when_cancelled)
+    inspector.window.commands.search_all.trigger()
+    again = next(found for found in inspector.window.findChildren(SearchDialog) if found is not dialog)
+    qtbot.waitUntil(begun.is_set)
+    again.cancel.click()
+    cancelled.set()
+    qtbot.waitUntil(lambda: "Only part" in again.said)
+    look_for(again, "order 123", inspector, qtbot)
+    assert again.said == ONE
+    again.close()
 
 
 def test_closing_a_database_ends_its_search(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:

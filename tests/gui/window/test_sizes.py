@@ -37,7 +37,7 @@ def model(inspector: Inspector, many: Path, opened: Callable[..., None], qtbot: 
 
 
 def known(model: SessionTreeModel) -> dict[SessionKey, tuple[int, str]]:
-    return next(iter(model._databases.values())).sizes
+    return model.sizes(model.node(model.index(0, 0)).database)
 
 
 def in_file(file: Path, key: SessionKey) -> int:

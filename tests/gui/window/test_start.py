@@ -77,7 +77,7 @@ def test_tab_follows_the_reading_order_of_the_start_page(inspector: Inspector, s
 def test_recent_items_have_the_icon_of_their_type(inspector: Inspector, tmp_path: Path) -> None:
     welcome = inspector.window.welcome
     welcome.set_recent([str(tmp_path), "/somewhere/orders.db", "postgresql://ana@db:5432/sessions", "sqlite:////somewhere/orders.db"])
-    icons = [row.findChild(IconLabel)._name for row in welcome.findChildren(QPushButton, "recent_item")]
+    icons = [row.findChild(IconLabel).name for row in welcome.findChildren(QPushButton, "recent_item")]
     assert icons == ["robot", "database", "server", "database"]
 
 

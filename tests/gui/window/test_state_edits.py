@@ -10,9 +10,8 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from tests.gui.window.debugging import add_breakpoint, events_of, press, results, wait_until_held, write
-from tests.gui.window.resuming import accept_preflight
-from tests.gui.window.test_resume_story import state_lanes, stored_ids
+from tests.gui.window.driver import WindowDriver
+from tests.gui.window.stored_sessions import event_ids
 
 
 def click(inspector: Inspector, name: str, qtbot: QtBot) -> None:
@@ -44,7 +43,7 @@ def lane_titles(inspector: Inspector) -> list[str]:
     return [model.index(row, 0, QModelIndex()).data() for row in range(model.rowCount())]
 
 
-def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, qtbot: QtBot) -> None:
+def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     count = story.controller.events.event_count
     click(story, "state_add", qtbot)
     setter = story.window.workbench.detail.findChild(QPushButton, "state_set")
@@ -52,9 +51,9 @@ def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, qt
     assert not setter.isEnabled() and "Line 1" in setter.toolTip()
     fill(story, "user:", "tier", '"gold"', qtbot)
     click(story, "state_set", qtbot)
-    qtbot.waitUntil(lambda: state_lanes(story).get("user:tier") == '"gold"')
+    qtbot.waitUntil(lambda: driver.state.values().get("user:tier") == '"gold"')
     assert story.controller.events.event_count == count + 1
-    edit = events_of(story)[-1]
+    edit = driver.stream.events()[-1]
     assert edit.author == "system" and edit.actions.state_delta == {"user:tier": "gold"}
 
     select_key(story, "user:tier")
@@ -63,51 +62,51 @@ def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, qt
     assert story.window.workbench.detail.findChild(QPlainTextEdit, "state_value").toPlainText() == '"gold"'
     fill(story, "user:", "tier", '"silver"', qtbot)
     click(story, "state_set", qtbot)
-    qtbot.waitUntil(lambda: "silver" in state_lanes(story)["user:tier"])
+    qtbot.waitUntil(lambda: "silver" in driver.state.values()["user:tier"])
 
     click(story, "state_undo", qtbot)
-    qtbot.waitUntil(lambda: state_lanes(story)["user:tier"].endswith('"gold"'))
+    qtbot.waitUntil(lambda: driver.state.values()["user:tier"].endswith('"gold"'))
     select_key(story, "user:tier")
     click(story, "state_clear", qtbot)
-    qtbot.waitUntil(lambda: "null" in state_lanes(story)["user:tier"])
+    qtbot.waitUntil(lambda: "null" in driver.state.values()["user:tier"])
     assert story.controller.events.event_count == count + 4
-    assert [event.id for event in events_of(story)] == stored_ids(_database(story), story)
+    assert [event.id for event in driver.stream.events()] == event_ids(_database(story), story.cursor.session.key)
 
 
-def test_an_invocation_can_be_resumed_after_a_state_edit(story: Inspector, qtbot: QtBot) -> None:
+def test_an_invocation_can_be_resumed_after_a_state_edit(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     click(story, "state_add", qtbot)
     fill(story, "session", "mood", "1", qtbot)
     click(story, "state_set", qtbot)
-    qtbot.waitUntil(lambda: "mood" in state_lanes(story) and not story.tasks.running)
+    qtbot.waitUntil(lambda: "mood" in driver.state.values() and not story.tasks.running)
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000) as ended:
         story.window.commands.resume.trigger()
-        accept_preflight(story, qtbot)
+        driver.preflight.accept()
     assert ended.args[0].error is None
-    assert "mood" in state_lanes(story)
+    assert "mood" in driver.state.values()
 
 
-def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, qtbot: QtBot) -> None:
-    add_breakpoint(orders, qtbot, "", "before tool", "add_to_cart")
-    write(orders, "40 boxes of A4 paper", qtbot)
-    wait_until_held(orders, qtbot)
+def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add("", "before tool", "add_to_cart")
+    driver.composer.send("40 boxes of A4 paper")
+    driver.run_until_held()
     click(orders, "state_add", qtbot)
     fill(orders, "app:", "limit", "1000", qtbot)
     click(orders, "state_set", qtbot)
-    qtbot.waitUntil(lambda: state_lanes(orders).get("app:limit") == "1,000" or state_lanes(orders).get("app:limit") == "1000")
+    qtbot.waitUntil(lambda: driver.state.values().get("app:limit") == "1,000" or driver.state.values().get("app:limit") == "1000")
     assert orders.run.phase == "paused"
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
-        press(orders, "held_call", qtbot)
-    assert results(orders, "add_to_cart")[0]["approval_limit"] == 1000
-    assert "ask_for_approval" not in str(events_of(orders))
+        driver.held.press("held_call")
+    assert driver.stream.results("add_to_cart")[0]["approval_limit"] == 1000
+    assert "ask_for_approval" not in str(driver.stream.events())
 
 
 @pytest.mark.rule("I2")
-def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(orders: Inspector, qtbot: QtBot) -> None:
-    add_breakpoint(orders, qtbot, "", "error")
-    write(orders, "40 boxes of A4 paper", qtbot)
-    wait_until_held(orders, qtbot)
+def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add("", "error")
+    driver.composer.send("40 boxes of A4 paper")
+    driver.run_until_held()
     assert lane_titles(orders)[-1] == "not committed yet"
-    assert state_lanes(orders)["app:stock_calls"] == "1"
+    assert driver.state.values()["app:stock_calls"] == "1"
     assert orders.run.uncommitted == {"app:stock_calls": 1}
     orders.window.commands.step.trigger()
     qtbot.waitUntil(lambda: "not committed yet" not in lane_titles(orders) and orders.run.phase == "paused", timeout=10_000)
@@ -115,12 +114,12 @@ def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(ord
         orders.window.commands.stop.trigger()
 
 
-def test_state_cannot_be_edited_while_an_agent_runs(orders: Inspector, qtbot: QtBot) -> None:
+def test_state_cannot_be_edited_while_an_agent_runs(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     bar = orders.window.workbench.detail.state_edit
     orders.window.workbench.composer.set_text("a desk lamp")
-    add_breakpoint(orders, qtbot, "", "before model")
-    write(orders, "a desk lamp", qtbot)
-    wait_until_held(orders, qtbot)
+    driver.breakpoints.add("", "before model")
+    driver.composer.send("a desk lamp")
+    driver.run_until_held()
     blocked: list[bool] = []
     orders.run.changed.connect(lambda: blocked.append(not bar.findChild(QPushButton, "state_add").isEnabled()))
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
@@ -133,7 +132,7 @@ def _database(inspector: Inspector) -> Path:
     return Path(inspector.cursor.session.database)
 
 
-def test_typing_the_value_of_a_new_key_replaces_null(story: Inspector, qtbot: QtBot) -> None:
+def test_typing_the_value_of_a_new_key_replaces_null(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     click(story, "state_add", qtbot)
     detail = story.window.workbench.detail
     key, value = detail.findChild(QLineEdit, "state_key"), detail.findChild(QPlainTextEdit, "state_value")
@@ -141,4 +140,4 @@ def test_typing_the_value_of_a_new_key_replaces_null(story: Inspector, qtbot: Qt
     qtbot.keyClick(key, Qt.Key.Key_Tab)
     qtbot.keyClicks(value, '"good"')
     qtbot.keyClick(value, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: state_lanes(story).get("mood") == '"good"')
+    qtbot.waitUntil(lambda: driver.state.values().get("mood") == '"good"')

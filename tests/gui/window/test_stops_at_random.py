@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.gui.window.test_close_in_a_run import ROOT, complaints
+from tests.end2end.processes import ROOT
+from tests.gui.window.window_processes import complaints
 from tests.sweep import count
 
 DRIVER = Path(__file__).with_name("stops_at_random.py")

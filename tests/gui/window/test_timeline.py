@@ -26,7 +26,7 @@ def story(inspector: Inspector, story_db: Path, opened: Callable[..., None], qtb
 
 
 def rows(inspector: Inspector) -> list[str]:
-    shown = inspector.window.workbench.timeline.chart._shown
+    shown = inspector.window.workbench.timeline.chart.shown
     return [row.label for row in shown.rows] if shown is not None else []
 
 
@@ -54,9 +54,9 @@ def test_only_the_selected_invocation_of_a_long_session_is_drawn(
     inspector.window.workbench.raise_pane("timeline")
     inspector.window.workbench.stream.select_event(1_234)
     chart = inspector.window.workbench.timeline.chart
-    qtbot.waitUntil(lambda: chart._selected[0] == 1_234)
+    qtbot.waitUntil(lambda: chart.selected_index == 1_234)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    places = [bar.index for row in chart._shown.rows for bar in row.bars]
+    places = [bar.index for row in chart.shown.rows for bar in row.bars]
     assert min(places) >= 1_230
     assert max(places) < 1_230 + PER_INVOCATION
 
@@ -85,7 +85,7 @@ def test_after_a_pause_the_axis_counts_from_its_end(story: Inspector) -> None:
 def test_the_selected_events_row_is_scrolled_into_view(story: Inspector, qtbot: QtBot) -> None:
     view = story.window.workbench.timeline
     story.window.workbench.stream.select_event(9)
-    qtbot.waitUntil(lambda: view.chart._selected[0] == 9)
+    qtbot.waitUntil(lambda: view.chart.selected_index == 9)
     bar = view.chart.row_of(9)
-    assert bar is not None and view.chart._shown.rows[bar].author == "Reviser"
+    assert bar is not None and view.chart.shown.rows[bar].author == "Reviser"
     qtbot.waitUntil(lambda: 0 < view.chart.mapTo(view, view.chart.centre_of("Reviser")).y() + ROW_HEIGHT < view.height())

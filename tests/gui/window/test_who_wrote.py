@@ -14,7 +14,7 @@ from runtime.events import Event, EventActions
 from runtime.sessions.database_session_service import DatabaseSessionService
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
-from tests.gui.window.test_compare import store
+from tests.gui.window.stored_sessions import store_sessions
 
 WHO_WROTE = (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
 
@@ -73,7 +73,7 @@ def test_parallel_overwrites_are_marked(inspector: Inspector, opened: Callable[.
         Event(invocation_id="e-1", author=name, branch=f"fan.{name}", actions=EventActions(state_delta={"best": name}))
         for name in ("anna", "ben")
     ]
-    opened(store(tmp_path / "fan.db", {SessionKey("app", "u", "fan"): events}))
+    opened(store_sessions(tmp_path / "fan.db", {SessionKey("app", "u", "fan"): events}))
     menu = inspector.window.workbench.detail.state.tree.context_menu(index_of(inspector, "best"))
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith("Who wrote")).trigger()
@@ -92,7 +92,7 @@ def test_the_writers_of_the_same_key_are_shown_for_another_session(
         return [Event(invocation_id="e-1", author="writer", actions=EventActions(state_delta={"draft": text})) for text in texts]
 
     sessions = {SessionKey("app", "u", "one"): drafts("a", "b", "c"), SessionKey("app", "u", "two"): drafts("A")}
-    opened(store(tmp_path / "two.db", sessions))
+    opened(store_sessions(tmp_path / "two.db", sessions))
     bench = inspector.window.workbench
     pane, shown = bench.writers, inspector.cursor.session
     assert shown is not None

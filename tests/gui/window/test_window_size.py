@@ -12,8 +12,11 @@ from inspector_app.stream import stream_table
 def test_delayed_rows_are_painted_after_a_resize(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
     table = story.window.workbench.stream.table
-    qtbot.waitUntil(lambda: not table._must_paint)
-    table.paint_later()
-    assert not table.viewport().updatesEnabled()
+
+    def is_delayed() -> bool:
+        table.paint_later()  # does nothing before the table was painted
+        return not table.viewport().updatesEnabled()
+
+    qtbot.waitUntil(is_delayed)
     story.window.resize(story.window.width() + 20, story.window.height())
     qtbot.waitUntil(table.viewport().updatesEnabled)

@@ -69,7 +69,10 @@ class FakeSource:
     target: str = "story.db"
     title: str = "story.db"
     badge: str = "v1"
+    note: str = ""
     writing_allowed: bool = True
+    can_write: bool = True
+    can_copy: bool = True
 
 
 @dataclass

@@ -1,0 +1,124 @@
+"""The controller of pending items with the real pane."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QTreeWidget
+from pytestqt.qtbot import QtBot
+
+from inspector_app.documents.session_address import SessionAddress
+from inspector_app.presentation.session_info import ForkInfo
+from inspector_app.running.pending_controller import PendingController
+from inspector_app.running.pending_pane import PendingPane
+from inspector_app.workspace.cursor import Cursor
+from runtime.history.invocations import PendingItem
+from runtime.sessions.session import SessionKey
+from tests.gui.fake_owners import FakeActions, FakeCatalog, FakeCurrent, FakeDatabases, FakeRun
+from tests.unit.inspector_app.workspace.fakes import FakeAgents, FakeTasks
+
+HERE, THERE = (SessionAddress("one.db", SessionKey("shop", "u", name)) for name in ("here", "there"))
+
+
+@dataclass
+class Scene:
+    """A controller with its fake owners and its real pane."""
+
+    cursor: Cursor
+    catalog: FakeCatalog
+    run: FakeRun
+    tasks: FakeTasks
+    resumed: list[str]
+    commands: Any
+    pane: PendingPane
+    controller: PendingController
+
+    def texts(self, column: int) -> list[str]:
+        shown = self.pane.findChild(QTreeWidget, "pending_list")
+        return [shown.topLevelItem(row).text(column) for row in range(shown.topLevelItemCount())]
+
+
+@pytest.fixture
+def scene(qtbot: QtBot) -> Scene:
+    cursor, catalog, run, tasks, commands, pane = Cursor(), FakeCatalog(), FakeRun(), FakeTasks(), FakeActions(), PendingPane()
+    qtbot.addWidget(pane)
+    pane.show()
+    cursor.select_session(HERE)
+    resumed: list[str] = []
+    controller = PendingController(
+        cursor,
+        FakeAgents(),  # type: ignore[arg-type]
+        FakeDatabases(),  # type: ignore[arg-type]
+        catalog,  # type: ignore[arg-type]
+        FakeCurrent(),  # type: ignore[arg-type]
+        run,  # type: ignore[arg-type]
+        SimpleNamespace(ask=resumed.append),  # type: ignore[arg-type]
+        SimpleNamespace(),  # type: ignore[arg-type]
+        tasks,  # type: ignore[arg-type]
+        commands,  # type: ignore[arg-type]
+        pane,
+    )
+    return Scene(cursor, catalog, run, tasks, resumed, commands, pane, controller)
+
+
+def approval(call_id: str) -> PendingItem:
+    return PendingItem("confirmation", f"e-{call_id}", call_id=call_id, name=f"pay_{call_id}")
+
+
+def test_items_of_the_selected_session_are_listed_first(scene: Scene) -> None:
+    scene.catalog.set_pending(THERE, [approval("1")])
+    scene.catalog.set_pending(HERE, [approval("2"), approval("3")])
+    assert [row.item.call_id for row in scene.pane.rows] == ["2", "3", "1"]
+    assert [row.address for row in scene.pane.rows] == [HERE, HERE, THERE]
+
+
+def test_a_forks_items_have_its_label(scene: Scene) -> None:
+    scene.catalog.set_pending(HERE, [approval("1")])
+    scene.catalog.set_forks("one.db", {HERE.key: ForkInfo(HERE.key, "fork at 4", "Fork of session here")})
+    assert scene.texts(1) == ["fork at 4 · title of one.db"]
+
+
+def test_an_invocation_is_not_pending_while_it_is_resumed(scene: Scene, qtbot: QtBot) -> None:
+    scene.catalog.set_pending(HERE, [PendingItem("interrupted", "e-1"), approval("2")])
+    scene.run.phase, scene.run.address = "running", HERE
+    with qtbot.waitSignal(scene.controller.listed) as listed:
+        scene.run.run_started.emit(HERE)
+    assert [row.item.kind for row in scene.pane.rows] == ["confirmation"]
+    assert listed.args == [1, 1]
+
+
+def test_an_answer_goes_to_the_run(scene: Scene, qtbot: QtBot) -> None:
+    item = approval("1")
+    scene.catalog.set_pending(HERE, [item])
+    qtbot.mouseClick(scene.pane.findChild(QPushButton, "pending_approve"), Qt.MouseButton.LeftButton)
+    ((call, answered, response),) = scene.run.calls
+    assert (call, answered, response["confirmed"]) == ("respond", item, True)
+
+
+def test_an_item_of_another_session_is_answered_after_going_there(scene: Scene, qtbot: QtBot) -> None:
+    scene.catalog.set_pending(THERE, [approval("1")])
+    qtbot.mouseClick(scene.pane.findChild(QPushButton, "pending_approve"), Qt.MouseButton.LeftButton)
+    assert scene.run.calls == []
+    asyncio.run(scene.tasks.run_all())
+    assert scene.cursor.session == THERE
+    assert [call for call, *_ in scene.run.calls] == ["respond"]
+
+
+def test_resuming_an_interrupted_invocation_asks_first(scene: Scene, qtbot: QtBot) -> None:
+    scene.catalog.set_pending(HERE, [PendingItem("interrupted", "e-7")])
+    qtbot.mouseClick(scene.pane.findChild(QPushButton, "pending_resume"), Qt.MouseButton.LeftButton)
+    assert (scene.resumed, scene.run.calls) == (["e-7"], [])
+
+
+@pytest.mark.parametrize(("kind", "wanted"), [("confirmation", True), ("interrupted", False)])
+def test_the_pane_is_wanted_after_a_run_that_waits_for_an_answer(scene: Scene, kind: Any, wanted: bool) -> None:
+    raised: list[bool] = []
+    scene.controller.answer_wanted.connect(lambda: raised.append(True))
+    scene.catalog.set_pending(HERE, [PendingItem(kind, "e-1", call_id="1", name="pay")])
+    scene.run.run_ended.emit(SimpleNamespace(address=HERE))
+    assert raised == [True] * wanted

@@ -7,9 +7,11 @@ Each part of the window has a small page object, such as `driver.stream` or `dri
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QMimeData, QModelIndex, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -68,6 +70,14 @@ class WindowDriver:
         self.run_until_idle()
         assert self.inspector.cursor.session is not None
         return self.inspector.cursor.session
+
+    def drop(self, files: list[Path]) -> None:
+        """Drop files on the window and wait until they are open."""
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+        event = QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+        self.inspector.window.dropEvent(event)
+        self.run_until_idle()
 
     def log_text(self) -> str:
         """Return the lines of the log."""

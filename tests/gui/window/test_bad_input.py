@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.demo import STORY
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.opening import opening_controller as opening
+from tests.gui.window.driver import WindowDriver
 
 
 def press_retry(page_name: str, inspector: Inspector, qtbot: QtBot) -> None:
@@ -43,8 +45,35 @@ def test_a_file_that_is_not_a_database_is_reported_and_retried(
 def test_a_path_that_does_not_exist_is_reported_and_not_created(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(tmp_path / "gone.db")
     assert inspector.window.page is inspector.window.problem
-    assert "gone.db" in inspector.window.problem.text
+    assert "There is no file" in inspector.window.problem.text and "gone.db" in inspector.window.problem.text
     assert not (tmp_path / "gone.db").exists(), "reading creates no file"
+
+
+def test_no_database_is_created_for_a_mistyped_path(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
+    opened(STORY, tmp_path / "misspelt_agent")
+    opened(STORY, tmp_path / "nowhere" / "new.db")
+    assert list(tmp_path.glob("**/*new.db")) + list(tmp_path.glob("misspelt*")) == []
+    assert inspector.window.page is inspector.window.workbench
+    told = [message.text for message in inspector.window.message_bar.messages]
+    assert any("There is no file" in text and "misspelt_agent" in text for text in told), told
+    assert len(told) == 2 and "nowhere" in told[1], told
+
+
+def test_a_file_that_is_not_a_database_is_described(inspector: Inspector, tmp_path: Path, driver: WindowDriver, qtbot: QtBot) -> None:
+    picture = tmp_path / "holiday.db"
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
+    driver.drop([picture])
+    assert inspector.window.page is inspector.window.problem
+    problem = inspector.window.problem
+    assert "seems to be a PNG picture" in problem.text
+    another, retry = (problem.findChild(QPushButton, name) for name in ("problem_another", "problem_retry"))
+    assert another.isVisible() and another.hasFocus() and another.property("primary") and not retry.property("primary")
+    qtbot.mouseClick(another, Qt.MouseButton.LeftButton)
+    asked = inspector.window.findChild(QFileDialog)
+    assert asked is not None and asked.windowTitle().startswith("Open a session database")
+    asked.reject()
+    driver.drop([tmp_path / "gone.db"])
+    assert not another.isVisible() and retry.property("primary")
 
 
 def test_a_slow_import_is_reported_while_it_runs(

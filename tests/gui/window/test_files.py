@@ -1,4 +1,5 @@
-"""Files that an agent saves are stored beside the database, copied with forks and copies, and restored by a rewind."""
+"""Files that an agent saves are stored beside the database, copied with forks and copies, restored by a rewind,
+and opened from the event that saved them."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from google.genai import types
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -40,12 +41,39 @@ agent = LlmAgent(name="writer", model=ScriptedLlm(replies=[reply] * 20), tools=[
 app = App(name="writer", root_agent=agent, resumability_config=ResumabilityConfig(is_resumable=True))
 """
 
+SAVING_AGENT = """
+from google.genai import types
+from runtime.agents import BaseAgent
+from runtime.events import Event, EventActions
+
+class Writer(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        where = dict(app_name=ctx.session.app_name, user_id=ctx.session.user_id, session_id=ctx.session.id)
+        text = types.Part.from_bytes(data="Grüße & more".encode(), mime_type="text/markdown")
+        await ctx.artifact_service.save_artifact(**where, filename="report.md", artifact=text)
+        await ctx.artifact_service.save_artifact(**where, filename="report.md", artifact=types.Part(text="a newer one"))
+        yield Event(author=self.name, actions=EventActions(artifact_delta={"report.md": 0, "lost.bin": 3}))
+
+root_agent = Writer(name="writer")
+"""
+
 
 @pytest.fixture
 def writer(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> Inspector:
     folder = Path(write_agent(tmp_path / "writer", AGENT))
     inspector.settings.trust(folder)
     opened(folder)
+    return inspector
+
+
+@pytest.fixture
+def saved(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> Inspector:
+    folder = Path(write_agent(tmp_path / "writer", SAVING_AGENT))
+    inspector.settings.trust(folder)
+    opened(folder)
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000):
+        inspector.run.send("write")
+    inspector.window.workbench.detail.tabs.setCurrentIndex(0)
     return inspector
 
 
@@ -212,3 +240,30 @@ def test_agents_share_memory_across_the_sessions_of_a_window(
     driver.run_message("ferry")
     result = inspector.controller.events.committed(2).get_function_responses()[0].response
     assert result is not None and "the ferry is late" in result["memories"]
+
+
+def press_file(inspector: Inspector, qtbot: QtBot, words: str) -> None:
+    buttons = inspector.window.workbench.detail.findChildren(QPushButton, "open_artifact")
+    button = next(button for button in buttons if button.text().startswith(words) and button.isVisible())
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
+def test_a_saved_file_is_opened_and_a_missing_one_reported(saved: Inspector, qtbot: QtBot) -> None:
+    press_file(saved, qtbot, "report.md  v0")
+    dialog = saved.window.findChild(QDialog, "text_dialog")
+    assert dialog.windowTitle() == "report.md · version 0"
+    assert dialog.findChild(QPlainTextEdit, "full_text").toPlainText() == "Grüße & more"
+    assert dialog.height() < 300, "a short text gets a small dialog"
+    dialog.close()
+    press_file(saved, qtbot, "lost.bin  v3")
+    assert "Version 3 of lost.bin is not here" in saved.window.message_bar.messages[-1].text
+
+
+def test_the_message_about_a_missing_file_names_its_folder(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(story_db)
+    inspector.window.workbench.detail.content.artifact_asked.emit("report.md", 0)
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert f"in {story_db.with_suffix('.artifacts')}" in inspector.window.message_bar.messages[-1].text

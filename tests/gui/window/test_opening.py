@@ -1,4 +1,4 @@
-"""Opening databases of every layout, and paths that are not databases."""
+"""Opening databases of every layout, in files and on servers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -18,27 +17,20 @@ from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
+from tests.gui.window.driver import WindowDriver
 from tests.postgres import server
 from tests.sweep import count
 
 
-def drop(inspector: Inspector, files: list[Path], qtbot: QtBot) -> None:
-    data = QMimeData()
-    data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
-    event = QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-    inspector.window.dropEvent(event)
-    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=30_000)
-
-
 @pytest.mark.sweep
-def test_databases_of_every_layout_and_version_open(inspector: Inspector, qtbot: QtBot) -> None:
+def test_databases_of_every_layout_and_version_open(inspector: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     by_layout: dict[str, list[dict[str, object]]] = {}
     for entry in manifest():
         by_layout.setdefault(str(entry["layout"]), []).append(entry)
     for layout, entries in by_layout.items():
         for entry in entries[:: max(len(entries) // count(4, len(entries)), 1)]:
             file = fixtures_dir() / "open" / str(entry["file"])
-            drop(inspector, [file], qtbot)
+            driver.drop([file])
             assert inspector.window.page is inspector.window.workbench, file.name
             (source,) = inspector.databases.sources
             assert source.badge == layout
@@ -53,9 +45,9 @@ def test_databases_of_every_layout_and_version_open(inspector: Inspector, qtbot:
             qtbot.waitUntil(lambda: not inspector.tasks.running)
 
 
-def test_several_databases_open_at_once(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
+def test_several_databases_open_at_once(inspector: Inspector, tmp_path: Path, driver: WindowDriver) -> None:
     files = [copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path) for layout in ("v1", "sqlite")]
-    drop(inspector, files, qtbot)
+    driver.drop(files)
     assert inspector.controller.sessions.database_count == 2
     assert inspector.controller.events.event_count > 0
 
@@ -95,35 +87,6 @@ def test_a_missing_database_given_with_an_agent_is_created(
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert inspector.cursor.session is not None
     assert inspector.cursor.session.database == source.target
-
-
-def test_no_database_is_created_for_a_mistyped_path(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
-    opened(tmp_path / "new.db")
-    assert "There is no file" in inspector.window.problem.text
-    opened(STORY, tmp_path / "misspelt_agent")
-    opened(STORY, tmp_path / "nowhere" / "new.db")
-    assert list(tmp_path.glob("**/*new.db")) + list(tmp_path.glob("misspelt*")) == []
-    assert inspector.window.page is inspector.window.workbench
-    told = [message.text for message in inspector.window.message_bar.messages]
-    assert any("There is no file" in text and "misspelt_agent" in text for text in told), told
-    assert len(told) == 2 and "nowhere" in told[1], told
-
-
-def test_a_file_that_is_not_a_database_is_described(inspector: Inspector, tmp_path: Path, qtbot: QtBot) -> None:
-    picture = tmp_path / "holiday.db"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
-    drop(inspector, [picture], qtbot)
-    assert inspector.window.page is inspector.window.problem
-    problem = inspector.window.problem
-    assert "seems to be a PNG picture" in problem.text
-    another, retry = (problem.findChild(QPushButton, name) for name in ("problem_another", "problem_retry"))
-    assert another.isVisible() and another.hasFocus() and another.property("primary") and not retry.property("primary")
-    qtbot.mouseClick(another, Qt.MouseButton.LeftButton)
-    asked = inspector.window.findChild(QFileDialog)
-    assert asked is not None and asked.windowTitle().startswith("Open a session database")
-    asked.reject()
-    drop(inspector, [tmp_path / "gone.db"], qtbot)
-    assert not another.isVisible() and retry.property("primary")
 
 
 async def write(url: str) -> None:

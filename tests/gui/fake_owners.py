@@ -80,7 +80,7 @@ class FakeRun(QObject):
         self.calls.append(("send", text, paused))
 
     def go_on(self) -> None:
-        self.calls.append(("go on",))
+        self.calls.append(("go_on",))
 
     def hold_at(self, hold: Hold | None) -> None:
         """Hold the agent; None: let it continue."""

@@ -101,10 +101,10 @@ def test_without_an_event_the_detail_is_empty(scene: Scene) -> None:
 
 
 def test_editing_is_blocked_for_a_reason(scene: Scene) -> None:
-    scene.edits.reason = "The run is going on."
+    scene.edits.reason = "A run is active."
     scene.show(1, {"step": 1})
     add = scene.button("state_add")
-    assert not add.isEnabled() and "The run is going on." in add.toolTip()
+    assert not add.isEnabled() and "A run is active." in add.toolTip()
     scene.edits.reason = None
     scene.run.changed.emit()
     assert add.isEnabled()

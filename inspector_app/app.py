@@ -121,7 +121,7 @@ class Inspector(QObject):
         logging.getLogger().addHandler(self._log)
         logging.getLogger("runtime").setLevel(logging.INFO)
         self._closing = False
-        self.controller.close_asked.connect(self.close)
+        self.controller.close_requested.connect(self.close)
 
     def show(self, size: tuple[int, int] | None) -> None:
         """Show the window with its saved geometry and layout; without one, in the middle of the screen.

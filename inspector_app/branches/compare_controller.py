@@ -79,7 +79,7 @@ class CompareController(QObject):
         self._pair = 0
         commands.compare.triggered.connect(self._on_compare)
         page.pair_selected.connect(self._on_pair_selected)
-        page.event_asked.connect(self._on_event_asked)
+        page.event_requested.connect(self._on_event_requested)
         page.left.connect(self._on_left)
 
     def compare(self, left: SessionAddress, right: SessionAddress) -> None:
@@ -163,7 +163,7 @@ class CompareController(QObject):
         if self._shown is shown and self._pair == row:
             self._page.show_pair(aspects)
 
-    def _on_event_asked(self, wants_right: bool, place: int) -> None:
+    def _on_event_requested(self, wants_right: bool, place: int) -> None:
         if self._shown is not None:
             past = self._shown.right_past if wants_right else self._shown.left_past
             self._cursor.request(self._shown.right if wants_right else self._shown.left, past.events[place].id)

@@ -37,12 +37,12 @@ class ComparePage(QWidget):
 
     Signals:
         pair_selected (int): the user selected this row.
-        event_asked (bool, int): the user chose the event at this position; the flag is True for the right session.
+        event_requested (bool, int): the user chose the event at this position; the flag is True for the right session.
         left: the user closed the page.
     """
 
     pair_selected = Signal(int)
-    event_asked = Signal(bool, int)
+    event_requested = Signal(bool, int)
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -180,7 +180,7 @@ class ComparePage(QWidget):
         wants_right = index.column() in (RIGHT_NUMBER, RIGHT) or left is None
         place = right if wants_right else left
         if place is not None:
-            self.event_asked.emit(wants_right, place)
+            self.event_requested.emit(wants_right, place)
 
     def _show_place(self) -> None:
         row, count = self.table.currentIndex().row(), len(self._differing)

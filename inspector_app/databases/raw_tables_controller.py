@@ -48,8 +48,8 @@ class RawTablesController(QObject):
         self._tables: list[RawTable] = []
         self._page: RawPage | None = None
         pane.table_chosen.connect(self._on_table_chosen)
-        pane.page_asked.connect(self._on_page_asked)
-        pane.value_asked.connect(self._on_value_asked)
+        pane.page_requested.connect(self._on_page_requested)
+        pane.value_requested.connect(self._on_value_requested)
 
     def set_file(self, file: Path | None) -> None:
         """Choose the file whose tables `show` reads; None if the database is not a file."""
@@ -139,13 +139,13 @@ class RawTablesController(QObject):
         if self._raw is not None and row < len(self._tables):
             self._tasks.spawn(self._read_page(self._raw, self._tables[row], "first"), "Reading a table")
 
-    def _on_page_asked(self, direction: Direction) -> None:
+    def _on_page_requested(self, direction: Direction) -> None:
         raw, page = self._raw, self._page
         if raw is not None and page is not None and page.places:
             place = page.places[0] if direction == "previous" else page.places[-1]
             self._tasks.spawn(self._read_page(raw, page.table, direction, place), "Reading a table")
 
-    def _on_value_asked(self, row: int, column: int) -> None:
+    def _on_value_requested(self, row: int, column: int) -> None:
         if self._raw is not None and self._page is not None:
             self._tasks.spawn(self._show_value(self._raw, self._page, row, column), "Reading a value")
 

@@ -62,13 +62,13 @@ class RawTablesPane(QWidget):
 
     Signals:
         table_chosen (int): the user chose the table at this position.
-        page_asked (str): the user asked for the `first`, `previous`, `next` or `last` page.
-        value_asked (int, int): the user asked for the full value at this row and column.
+        page_requested (str): the user asked for the `first`, `previous`, `next` or `last` page.
+        value_requested (int, int): the user asked for the full value at this row and column.
     """
 
     table_chosen = Signal(int)
-    page_asked = Signal(str)
-    value_asked = Signal(int, int)
+    page_requested = Signal(str)
+    value_requested = Signal(int, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -196,7 +196,7 @@ class RawTablesPane(QWidget):
         button.setObjectName(f"raw_{name}")
         button.setAccessibleName(text)
         button.setToolTip(text)
-        button.clicked.connect(partial(self.page_asked.emit, name))
+        button.clicked.connect(partial(self.page_requested.emit, name))
         return button
 
     def _right(self) -> QWidget:
@@ -222,7 +222,7 @@ class RawTablesPane(QWidget):
             self.table_chosen.emit(row)
 
     def _on_activated(self, index: QModelIndex) -> None:
-        self.value_asked.emit(index.row(), index.column())
+        self.value_requested.emit(index.row(), index.column())
 
     def _on_open_full(self) -> None:
         index = self.rows.currentIndex()

@@ -30,9 +30,9 @@ class ArtifactController(QObject):
         self._tasks = tasks
         self._messages = messages
         self._detail = detail
-        detail.content.artifact_asked.connect(self._on_asked)
+        detail.content.artifact_requested.connect(self._on_requested)
 
-    def _on_asked(self, name: str, version: int) -> None:
+    def _on_requested(self, name: str, version: int) -> None:
         session = self._current.session
         if session is not None:
             self._tasks.spawn(self._open(session, name, version), f"Opening {name}")

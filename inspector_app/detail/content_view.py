@@ -43,10 +43,10 @@ class ContentView(QWidget):
         artifacts: buttons for the files that the event saved.
 
     Signals:
-        artifact_asked (str, int): the user asked for this file in this version.
+        artifact_requested (str, int): the user asked for this file in this version.
     """
 
-    artifact_asked = Signal(str, int)
+    artifact_requested = Signal(str, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,7 +70,7 @@ class ContentView(QWidget):
         self.tree.setAccessibleName("Calls, results and actions of the event")
         self.pictures = Pictures()
         self.artifacts = ArtifactButtons()
-        self.artifacts.asked.connect(self.artifact_asked)
+        self.artifacts.asked.connect(self.artifact_requested)
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.addWidget(self.browser)
         self._split.addWidget(self.tree)

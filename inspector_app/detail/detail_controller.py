@@ -30,8 +30,8 @@ class DetailController(QObject):
         self._run = run
         self._edits = edits
         self._detail = detail
-        detail.state_edit.edit_asked.connect(edits.edit)
-        detail.state_edit.undo_asked.connect(edits.undo)
+        detail.state_edit.edit_requested.connect(edits.edit)
+        detail.state_edit.undo_requested.connect(edits.undo)
         current.state_computed.connect(self._on_state_computed)
         current.past_progress.connect(self._on_past_progress)
         run.changed.connect(self._show_editing)

@@ -34,11 +34,11 @@ class EventDetail(QWidget):
 
     Signals:
         request_wanted (Event): the Request tab was shown for this model answer.
-        filter_asked (str): the user chose a filter expression.
+        filter_requested (str): the user chose a filter expression.
     """
 
     request_wanted = Signal(object)
-    filter_asked = Signal(str)
+    filter_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,8 +73,8 @@ class EventDetail(QWidget):
         self.tabs.addTab(self._json_page, "JSON")
         self.tabs.setCurrentWidget(self._state_page)
         self.tabs.currentChanged.connect(self._fill_front_tab)
-        for asking in (self.content.tree.filter_asked, self.state.tree.filter_asked, self.delta.filter_asked):
-            asking.connect(self.filter_asked)
+        for asking in (self.content.tree.filter_requested, self.state.tree.filter_requested, self.delta.filter_requested):
+            asking.connect(self.filter_requested)
         self._empty = EmptyState()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)

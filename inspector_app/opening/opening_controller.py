@@ -110,11 +110,11 @@ class OpeningController(QObject):
         self._trust.declined.connect(self.show_home)
         self._problem.retry.connect(self._on_retry)
         self._problem.given_up.connect(self.show_home)
-        self._problem.another_asked.connect(commands.open_database.trigger)
+        self._problem.another_requested.connect(commands.open_database.trigger)
         commands.open_url.triggered.connect(self._on_open_url)
         commands.start_page.triggered.connect(self._on_start_page)
         self._database_hint.accepted.connect(self._on_open_offered)
-        self._agents.trust_asked.connect(self._on_trust_asked)
+        self._agents.trust_requested.connect(self._on_trust_requested)
         self._agents.loading.connect(self._on_loading)
         self._agents.agent_loaded.connect(self._on_agent_loaded)
         self._agents.agent_failed.connect(self._on_open_failed)
@@ -223,7 +223,7 @@ class OpeningController(QObject):
         self._database_hint.hide()
         self.open_path(self._offered_database)
 
-    def _on_trust_asked(self, path: str, folder: Path, files: list[str]) -> None:
+    def _on_trust_requested(self, path: str, folder: Path, files: list[str]) -> None:
         self._trust.ask(path, folder, files)
         self.page_requested.emit(self._trust)
 

@@ -19,12 +19,12 @@ class ProblemPage(QWidget):
 
     Signals:
         retry: the user asked to try again.
-        another_asked: the user asked to open something else.
+        another_requested: the user asked to open something else.
         given_up: the user closed the page.
     """
 
     retry = Signal()
-    another_asked = Signal()
+    another_requested = Signal()
     given_up = Signal()
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
@@ -81,7 +81,7 @@ class ProblemPage(QWidget):
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
         self._another = _button("Open another…", "problem_another", parent)
-        self._another.clicked.connect(self.another_asked)
+        self._another.clicked.connect(self.another_requested)
         self._another.hide()  # seldom offered; while visible it widens the window
         self._retry = _button("Retry", "problem_retry", parent)
         self._retry.clicked.connect(self.retry)

@@ -52,9 +52,9 @@ class BreakpointController(QObject):
         self._names = KnownNames()
         self._problems: set[str] = set()
         pane.form.set_hints(self.hint)
-        pane.add_asked.connect(store.add)
-        pane.change_asked.connect(store.change)
-        pane.remove_asked.connect(store.remove)
+        pane.add_requested.connect(store.add)
+        pane.change_requested.connect(store.change)
+        pane.remove_requested.connect(store.remove)
         store.changed.connect(self._on_changed)
         store.hit.connect(self._on_changed)
         run.hold_changed.connect(self._on_changed)  # without waiting for the next frame

@@ -64,14 +64,14 @@ class BreakpointsPane(QWidget):
         list: the breakpoints.
 
     Signals:
-        add_asked (dict): the user added a breakpoint with these fields.
-        change_asked (int, dict): the user changed these fields of the breakpoint with this id.
-        remove_asked (int): the user removed the breakpoint with this id.
+        add_requested (dict): the user added a breakpoint with these fields.
+        change_requested (int, dict): the user changed these fields of the breakpoint with this id.
+        remove_requested (int): the user removed the breakpoint with this id.
     """
 
-    add_asked = Signal(dict)
-    change_asked = Signal(int, dict)
-    remove_asked = Signal(int)
+    add_requested = Signal(dict)
+    change_requested = Signal(int, dict)
+    remove_requested = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -83,7 +83,7 @@ class BreakpointsPane(QWidget):
         self.list = _BreakpointList(self)
         self.list.itemChanged.connect(self._on_item_changed)
         self.list.itemActivated.connect(self._on_item_activated)
-        self.list.remove_asked.connect(self.remove_asked)
+        self.list.remove_requested.connect(self.remove_requested)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(EmptyState("No breakpoints", "Write a condition above, or press F9 on an event."))
         self._stack.addWidget(self.list)
@@ -129,13 +129,13 @@ class BreakpointsPane(QWidget):
 
     def _on_submitted(self, number: int, fields: dict[str, Any]) -> None:
         if number:
-            self.change_asked.emit(number, fields)
+            self.change_requested.emit(number, fields)
         else:
-            self.add_asked.emit(fields)
+            self.add_requested.emit(fields)
 
     def _on_item_changed(self, item: QTreeWidgetItem, _column: int) -> None:
         if not self._filling:
-            self.change_asked.emit(item.data(0, _ID), {"enabled": item.checkState(0) == Qt.CheckState.Checked})
+            self.change_requested.emit(item.data(0, _ID), {"enabled": item.checkState(0) == Qt.CheckState.Checked})
 
     def _on_item_activated(self, item: QTreeWidgetItem) -> None:
         row = next((row for row in self._rows if row.id == item.data(0, _ID)), None)
@@ -147,10 +147,10 @@ class _BreakpointList(QTreeWidget):
     """The list: Space enables or disables, Enter edits, Delete removes.
 
     Signals:
-        remove_asked (int): the user removed the breakpoint with this id.
+        remove_requested (int): the user removed the breakpoint with this id.
     """
 
-    remove_asked = Signal(int)
+    remove_requested = Signal(int)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -172,7 +172,7 @@ class _BreakpointList(QTreeWidget):
         """Remove the current breakpoint with Delete or Backspace."""
         item = self.currentItem()
         if item is not None and event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
-            self.remove_asked.emit(item.data(0, _ID))
+            self.remove_requested.emit(item.data(0, _ID))
         else:
             super().keyPressEvent(event)
 
@@ -182,11 +182,11 @@ class BreakpointForm(QWidget):
 
     Signals:
         submitted (int, dict): the user submitted the form: id of the changed breakpoint, or 0 for a new one, and its fields.
-        help_asked: the user asked how conditions are written.
+        help_requested: the user asked how conditions are written.
     """
 
     submitted = Signal(int, dict)
-    help_asked = Signal()
+    help_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -213,7 +213,7 @@ class BreakpointForm(QWidget):
         self.every.setPrefix("1 in ")
         self.every.setSuffix(" hits")
         self.every.setSpecialValueText("every hit")
-        self._help = self._button("breakpoint_help", "circle-question", "", self.help_asked.emit)
+        self._help = self._button("breakpoint_help", "circle-question", "", self.help_requested.emit)
         self._help.setAccessibleName("How conditions are written")
         self._help.setToolTip("How conditions are written: examples, names, grammar (F1)")
         self.log = self._line("breakpoint_log", "Log instead of stopping", "log this, do not stop: {author} {delta}")

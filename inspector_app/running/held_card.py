@@ -53,11 +53,11 @@ class HeldCard(QWidget):
     """A card that describes a hold. Its decision applies however the agent continues: with its buttons, F5 or a step.
 
     Signals:
-        go_on_asked: the user pressed a button that continues.
+        continue_requested: the user pressed a button that continues.
         focus_given_up: the card had the keyboard focus when its hold ended.
     """
 
-    go_on_asked = Signal()
+    continue_requested = Signal()
     focus_given_up = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -176,7 +176,7 @@ class HeldCard(QWidget):
         if event.key() == Qt.Key.Key_Escape and self._choice != "call":
             self._on_back()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            self.go_on_asked.emit()
+            self.continue_requested.emit()
         else:
             super().keyPressEvent(event)
 
@@ -207,9 +207,9 @@ class HeldCard(QWidget):
         return value
 
     def _make_buttons(self) -> ButtonFlow:
-        self._call = self._button("held_call", "play", "on_accent", self.go_on_asked.emit)
+        self._call = self._button("held_call", "play", "on_accent", self.continue_requested.emit)
         self._call.setProperty("primary", True)
-        self._submit = self._button("held_submit", "check", "on_accent", self.go_on_asked.emit)
+        self._submit = self._button("held_submit", "check", "on_accent", self.continue_requested.emit)
         self._submit.setProperty("primary", True)
         self._result = self._button("held_result", "pen", "text", self._on_result, "Result…")
         self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")

@@ -32,13 +32,13 @@ class HeldController(QObject):
         self._card = card
         run.hold_changed.connect(self._on_hold_changed)
         run.beside_changed.connect(self._on_beside_changed)
-        card.go_on_asked.connect(self._on_go_on_asked)
+        card.continue_requested.connect(self._on_continue_requested)
 
-    def release(self, go_on: Callable[[], None]) -> None:
+    def release(self, continue_run: Callable[[], None]) -> None:
         """Apply the card's decision to the call and let the agent continue; show a decision that cannot be applied and keep holding.
 
         Args:
-            go_on: the command that continues the run.
+            continue_run: the command that continues the run.
         """
         hold = self._run.hold
         try:
@@ -47,15 +47,15 @@ class HeldController(QObject):
         except (CallEditError, ValueError) as error:
             self._card.show_problem(str(error))
             return
-        go_on()
+        continue_run()
 
     @property
     def place(self) -> str:
         """Where the agent is held, as text; empty if it is not held."""
         return self._words(self._run.hold).place if self._run.hold is not None else ""
 
-    def _on_go_on_asked(self) -> None:
-        self.release(self._run.go_on)
+    def _on_continue_requested(self) -> None:
+        self.release(self._run.continue_run)
 
     def _on_hold_changed(self, hold: Hold | None) -> None:
         self._card.give_up_focus()

@@ -89,9 +89,9 @@ class PendingController(QObject):
 
     def _connect_signals(self, commands: Actions) -> None:
         self._pane.answered.connect(self._on_answered)
-        self._pane.resume_asked.connect(self._on_resume_asked)
+        self._pane.resume_requested.connect(self._on_resume_requested)
         self._pane.progress_given.connect(self._on_progress_given)
-        self._pane.session_asked.connect(self._cursor.select_session)
+        self._pane.session_requested.connect(self._cursor.select_session)
         self._agents.agent_loaded.connect(self._pane.refresh_form)
         self._catalog.pending_changed.connect(self._show_soon)
         self._catalog.forks_changed.connect(self._show_soon)
@@ -157,7 +157,7 @@ class PendingController(QObject):
     def _on_answered(self, item: PendingItem, response: dict[str, Any]) -> None:
         self._there(lambda: self._run.respond(item, response))
 
-    def _on_resume_asked(self, item: PendingItem) -> None:
+    def _on_resume_requested(self, item: PendingItem) -> None:
         self._there(lambda: self._resume.ask(item.invocation_id))
 
     def _there(self, then: Callable[[], None]) -> None:

@@ -43,12 +43,12 @@ class PendingForm(QWidget):
     Signals:
         answered (PendingItem, dict): the user answered with this function response.
         progress_given (PendingItem, dict): the user reported the call's progress.
-        resume_asked (PendingItem): the user asked to resume the invocation without an answer.
+        resume_requested (PendingItem): the user asked to resume the invocation without an answer.
     """
 
     answered = Signal(object, object)
     progress_given = Signal(object, object)
-    resume_asked = Signal(object)
+    resume_requested = Signal(object)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -288,7 +288,7 @@ class PendingForm(QWidget):
         self.progress_given.emit(self._item, self._answer())
 
     def _on_resume(self) -> None:
-        self.resume_asked.emit(self._item)
+        self.resume_requested.emit(self._item)
 
 
 # Part of the default hint of google-adk and the runtime. It is meant for programs, so the window replaces it.

@@ -70,14 +70,14 @@ class PendingPane(QWidget):
     Signals:
         answered (PendingItem, dict): the user answered with this function response.
         progress_given (PendingItem, dict): the user reported progress of a long-running call, which stays open.
-        resume_asked (PendingItem): the user asked to resume the invocation.
-        session_asked (SessionAddress): the user selected an item of this session.
+        resume_requested (PendingItem): the user asked to resume the invocation.
+        session_requested (SessionAddress): the user selected an item of this session.
     """
 
     answered = Signal(object, object)
     progress_given = Signal(object, object)
-    resume_asked = Signal(object)
-    session_asked = Signal(object)
+    resume_requested = Signal(object)
+    session_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +90,7 @@ class PendingPane(QWidget):
         self.form = PendingForm(self)
         self.form.answered.connect(self.answered)
         self.form.progress_given.connect(self.progress_given)
-        self.form.resume_asked.connect(self.resume_asked)
+        self.form.resume_requested.connect(self.resume_requested)
         for keys, slot in (
             ("Ctrl+Return", self.form.accept),
             ("Ctrl+Backspace", self.form.reject),
@@ -184,7 +184,7 @@ class PendingPane(QWidget):
         row = self._list.selected()
         self._show_form(row)
         if row:
-            self.session_asked.emit(row.address)
+            self.session_requested.emit(row.address)
 
     def _show_form(self, row: PendingRow | None) -> None:
         self.form.show_item(row.item if row else None, self._schema_of(row.address, row.item) if row else None)

@@ -88,7 +88,7 @@ class RunCommands(QObject):
 
     def _on_run(self) -> None:
         if self._run.phase == "paused":
-            self._held.release(self._run.go_on)
+            self._held.release(self._run.continue_run)
         else:
             self._composer.submit()
 

@@ -58,15 +58,15 @@ class DeletionController(QObject):
         self._pane = pane
         self._hint = hint
         self._last: tuple[str, Path] | None = None
-        pane.delete_asked.connect(self._on_delete_asked)
-        pane.prune_asked.connect(self._on_prune_asked)
+        pane.delete_requested.connect(self._on_delete_requested)
+        pane.prune_requested.connect(self._on_prune_requested)
         hint.accepted.connect(self._on_undo)
         databases.database_closed.connect(self._on_database_closed)
 
-    def _on_delete_asked(self, target: str, keys: list[SessionKey]) -> None:
+    def _on_delete_requested(self, target: str, keys: list[SessionKey]) -> None:
         self._tasks.spawn(self._ask(target, keys, by_age=False), "Asking what to delete")
 
-    def _on_prune_asked(self, target: str) -> None:
+    def _on_prune_requested(self, target: str) -> None:
         self._tasks.spawn(self._ask(target, None, by_age=True), "Asking what to delete")
 
     async def _ask(self, target: str, keys: Sequence[SessionKey] | None, *, by_age: bool) -> None:

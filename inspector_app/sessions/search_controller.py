@@ -97,7 +97,7 @@ class SearchController(QObject):
             return
         self._target, self._cancelled, self._hits = source.target, False, []
         dialog = self._dialog = SearchDialog(source.title, self._pane.window())
-        dialog.asked.connect(self._on_asked)
+        dialog.asked.connect(self._on_requested)
         dialog.cancelled.connect(self._on_cancelled)
         dialog.chosen.connect(self._on_chosen)
         dialog.ended.connect(self.close)
@@ -105,7 +105,7 @@ class SearchController(QObject):
         self._worker = Worker(f"search of {source.target}")
         self._tasks.spawn(self._search(""), f"Reading {source.title} for the search")
 
-    def _on_asked(self, words: str) -> None:
+    def _on_requested(self, words: str) -> None:
         self._cancelled = False
         self._tasks.spawn(self._search(words), "Searching")
 

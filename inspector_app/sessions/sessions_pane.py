@@ -55,20 +55,20 @@ class SessionsPane(QWidget):
     Signals:
         session_selected(str, SessionKey): the user selected this session of a database.
         session_activated(str, SessionKey): the user pressed Enter on it or double-clicked it.
-        compare_asked(str, SessionKey, SessionKey | None): the user wants to compare it with another session of its database, or
+        compare_requested(str, SessionKey, SessionKey | None): the user wants to compare it with another session of its database, or
             (None) with the displayed one.
         row_chosen(str, tuple[str, ...]): the user clicked a row or pressed Enter on it; its database, and its app, user and session
             as far as the row has them.
-        delete_asked(str, list[SessionKey]): the user wants to delete these sessions of a database.
-        prune_asked(str): the user wants to delete old sessions of a database.
+        delete_requested(str, list[SessionKey]): the user wants to delete these sessions of a database.
+        prune_requested(str): the user wants to delete old sessions of a database.
     """
 
     session_selected = Signal(str, object)
     session_activated = Signal(str, object)
     row_chosen = Signal(str, object)
-    compare_asked = Signal(str, object, object)
-    delete_asked = Signal(str, object)
-    prune_asked = Signal(str)
+    compare_requested = Signal(str, object, object)
+    delete_requested = Signal(str, object)
+    prune_requested = Signal(str)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -275,11 +275,11 @@ class SessionsPane(QWidget):
         keys = [node.session] if node.session is not None else self._model.sessions_below(node)
         if node.kind == "database":
             prune = menu.addAction(theme.icon("trash-can", "bad"), "Delete old sessions…")
-            prune.triggered.connect(partial(self.prune_asked.emit, node.database))
+            prune.triggered.connect(partial(self.prune_requested.emit, node.database))
         elif keys:
             text = "Delete the session…" if node.kind == "session" else f"Delete the {len(keys):,} sessions of this {node.kind}…"
             delete = menu.addAction(theme.icon("trash-can", "bad"), text)
-            delete.triggered.connect(partial(self.delete_asked.emit, node.database, keys))
+            delete.triggered.connect(partial(self.delete_requested.emit, node.database, keys))
 
     def context_menu(self, index: QModelIndex) -> QMenu | None:
         """Return the context menu of a row, None for an invalid index."""
@@ -323,7 +323,7 @@ class SessionsPane(QWidget):
     def _on_compare(self) -> None:
         action = self.sender()
         assert isinstance(action, QAction)
-        self.compare_asked.emit(*action.data())
+        self.compare_requested.emit(*action.data())
 
 
 def _facts(node: TreeNode) -> dict[str, object]:

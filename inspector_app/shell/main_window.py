@@ -40,8 +40,8 @@ class MainWindow(QMainWindow):
         paths_dropped(list[str]): files or folders were dropped onto the window.
         agent_chosen(str), database_chosen(str): the user chose a path in the file dialog.
         page_changed: another page is displayed.
-        close_asked: the user wants to close the window; it stays open until `close_now` is called.
-        work_asked: an action is about to change the workbench, which may not be the displayed page.
+        close_requested: the user wants to close the window; it stays open until `close_now` is called.
+        work_requested: an action is about to change the workbench, which may not be the displayed page.
 
     Args:
         events: the model of the event stream.
@@ -53,8 +53,8 @@ class MainWindow(QMainWindow):
     agent_chosen = Signal(str)
     database_chosen = Signal(str)
     page_changed = Signal()
-    close_asked = Signal()
-    work_asked = Signal()
+    close_requested = Signal()
+    work_requested = Signal()
 
     def __init__(self, events: EventTableModel, sessions: SessionTreeModel, samples: list[SampleCard]) -> None:
         super().__init__()
@@ -123,12 +123,12 @@ class MainWindow(QMainWindow):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Emit `close_asked` instead of closing: a run must end before its window closes."""
+        """Emit `close_requested` instead of closing: a run must end before its window closes."""
         if self._may_close:
             event.accept()
             return
         event.ignore()
-        self.close_asked.emit()
+        self.close_requested.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Paint all rows of the stream; a live stream postpones some."""
@@ -222,9 +222,9 @@ class MainWindow(QMainWindow):
         running = [actions.run, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.resume]
         doing = [actions.toggle_breakpoint, actions.fork, actions.rewind, actions.new_session]
         for action in (*self.pane_actions, *running, *doing):  # connected first, so that the pane is displayed when the action runs
-            action.triggered.connect(self.work_asked)
-        self.workbench.asked_for.connect(self.work_asked)
-        actions.quit.triggered.connect(self.close_asked)
+            action.triggered.connect(self.work_requested)
+        self.workbench.asked_for.connect(self.work_requested)
+        actions.quit.triggered.connect(self.close_requested)
         actions.open_agent.triggered.connect(self._on_open_agent)
         actions.open_database.triggered.connect(self._on_open_database)
         actions.palette.triggered.connect(self.palette_card.ask)
@@ -236,14 +236,14 @@ class MainWindow(QMainWindow):
         actions.saved_filters.triggered.connect(self.workbench.filter_bar.saved.ask)
         actions.mark_hits.triggered.connect(self.workbench.filter_bar.marking.toggle)
         actions.condition_help.triggered.connect(self._on_condition_help)
-        self.workbench.filter_bar.help_asked.connect(self._on_condition_help)
-        self.workbench.breakpoints.form.help_asked.connect(self._on_condition_help)
+        self.workbench.filter_bar.help_requested.connect(self._on_condition_help)
+        self.workbench.breakpoints.form.help_requested.connect(self._on_condition_help)
         actions.find_in_state.triggered.connect(self._on_find_in_state)
         actions.go_to_event.triggered.connect(self.workbench.stream.ask_for_event)
         actions.next_pane.triggered.connect(self._on_next_pane)
         actions.previous_pane.triggered.connect(self._on_previous_pane)
         actions.read_messages.triggered.connect(self.message_bar.focus)
-        self.message_bar.reload_asked.connect(actions.reload.trigger)
+        self.message_bar.reload_requested.connect(actions.reload.trigger)
 
     def _on_browse(self) -> None:
         self.workbench.show_perspective("browse")

@@ -17,10 +17,10 @@ class MessageBar(QWidget):
     """The latest messages, the newest at the bottom. The bar shrinks the page below instead of covering it.
 
     Signals:
-        reload_asked: the user pressed Reload in a message.
+        reload_requested: the user pressed Reload in a message.
     """
 
-    reload_asked = Signal()
+    reload_requested = Signal()
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -43,7 +43,7 @@ class MessageBar(QWidget):
             return
         row = MessageRow(message, self)
         row.dismissed.connect(self._drop)
-        row.reload_asked.connect(self.reload_asked)
+        row.reload_requested.connect(self.reload_requested)
         self._rows.addWidget(row)
         for old in [other for other in self._shown() if other.passes == row.passes][:-MAX_SHOWN]:
             self._drop(old)

@@ -34,11 +34,11 @@ class MessageRow(QWidget):
 
     Signals:
         dismissed(MessageRow): the user dismissed the message, or its time is over.
-        reload_asked: the user pressed Reload.
+        reload_requested: the user pressed Reload.
     """
 
     dismissed = Signal(object)
-    reload_asked = Signal()
+    reload_requested = Signal()
 
     def __init__(self, message: Message, parent: QWidget) -> None:
         super().__init__(parent)
@@ -99,7 +99,7 @@ class MessageRow(QWidget):
         return self.findChildren(QToolButton)[0]
 
     def _on_reload(self) -> None:
-        self.reload_asked.emit()
+        self.reload_requested.emit()
         self.dismissed.emit(self)
 
     def _on_copy(self) -> None:

@@ -77,7 +77,7 @@ class WindowController(QObject):
         foreign_database: shows a database without sessions.
 
     Signals:
-        close_asked: the user wants the window closed.
+        close_requested: the user wants the window closed.
 
     Args:
         app: the QApplication, for the theme.
@@ -86,7 +86,7 @@ class WindowController(QObject):
         events, sessions, window: what the user sees.
     """
 
-    close_asked = Signal()
+    close_requested = Signal()
 
     def __init__(
         self,
@@ -272,7 +272,7 @@ class WindowController(QObject):
 
     def _connect_window(self) -> None:
         window, commands = self.window, self.window.commands
-        window.close_asked.connect(self.close_asked)
+        window.close_requested.connect(self.close_requested)
         commands.reload.triggered.connect(self._on_reload)
         commands.close_database.triggered.connect(self._on_close_database)
         for choice, command in commands.themes.items():
@@ -288,7 +288,7 @@ class WindowController(QObject):
         window.paths_dropped.connect(opening.open_dropped)
         window.agent_chosen.connect(opening.open_path)
         window.database_chosen.connect(opening.open_path)
-        window.work_asked.connect(self._on_work_asked)
+        window.work_requested.connect(self._on_work_requested)
         opening.page_requested.connect(self._on_page_requested)
         opening.workbench_requested.connect(self._on_workbench_requested)
         opening.engine_changed.connect(window.status.show_engine)
@@ -310,21 +310,21 @@ class WindowController(QObject):
 
     def _connect_stream(self) -> None:
         bench, commands = self.window.workbench, self.window.commands
-        bench.detail.filter_asked.connect(bench.filter_bar.set_text)
-        bench.detail.state.tree.writer_asked.connect(self.stream.go_to)
+        bench.detail.filter_requested.connect(bench.filter_bar.set_text)
+        bench.detail.state.tree.writer_requested.connect(self.stream.go_to)
         bench.detail.delta.comparing_ended.connect(self.stream.end_comparing)
         bench.timeline.event_chosen.connect(self.stream.go_to)
-        self._cursor.event_requested.connect(self._on_work_asked)
+        self._cursor.event_requested.connect(self._on_work_requested)
         self.search.hit_opened.connect(self._on_hit_opened)
         self._tool_agent_events.tool_agent_event_selected.connect(bench.detail.show_tool_agent_event)
         for going in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered):
             going.connect(bench.leave_database_page)
-        for going in (bench.timeline.event_chosen, bench.pending.session_asked, bench.detail.state.tree.writer_asked):
+        for going in (bench.timeline.event_chosen, bench.pending.session_requested, bench.detail.state.tree.writer_requested):
             going.connect(bench.leave_database_page)
 
     def _connect_panes(self) -> None:
         bench = self.window.workbench
-        bench.stream.breakpoint_asked.connect(self._breakpoints.toggle_at)
+        bench.stream.breakpoint_requested.connect(self._breakpoints.toggle_at)
         self._breakpoints.count_changed.connect(bench.show_breakpoints)
         self._breakpoints.condition_proposed.connect(self._on_condition_proposed)
         self._pending.listed.connect(bench.show_pending)
@@ -333,9 +333,9 @@ class WindowController(QObject):
 
     def _connect_branches(self) -> None:
         bench, forks, rewind, resume = self.window.workbench, self._forks, self._rewind, self._resume
-        bench.sessions.compare_asked.connect(self._compare.compare_session)
-        bench.stream.fork_asked.connect(forks.ask)
-        bench.stream.rewind_asked.connect(rewind.ask)
+        bench.sessions.compare_requested.connect(self._compare.compare_session)
+        bench.stream.fork_requested.connect(forks.ask)
+        bench.stream.rewind_requested.connect(rewind.ask)
         forks.draft_begun.connect(self._run_commands.begin_draft)
         forks.draft_cancelled.connect(bench.composer.clear)
         forks.draft_dropped.connect(bench.composer.clear_unedited)
@@ -376,7 +376,7 @@ class WindowController(QObject):
     def _on_workbench_requested(self) -> None:
         self.window.show_page(self.window.workbench)
 
-    def _on_work_asked(self) -> None:
+    def _on_work_requested(self) -> None:
         if self.window.page is not self.window.workbench:
             self._opening.show_home()
 

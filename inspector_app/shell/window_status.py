@@ -75,7 +75,7 @@ class WindowStatus(QObject):
         for signal in (
             window.page_changed,
             bench.composer.draft_changed,
-            bench.pending.session_asked,
+            bench.pending.session_requested,
             current.session_loaded,
             current.invocations_found,
             databases.writing_allowed,

@@ -32,11 +32,11 @@ class DeltaView(QWidget):
 
     Signals:
         comparing_ended: the user stopped comparing.
-        filter_asked (str): the user chose a filter expression.
+        filter_requested (str): the user chose a filter expression.
     """
 
     comparing_ended = Signal()
-    filter_asked = Signal(str)
+    filter_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -133,5 +133,5 @@ class DeltaView(QWidget):
         add_copy_action(menu, "Copy value after", as_json(change.after))
         add_copy_action(menu, "Copy path", f"state[{change.key!r}]")
         menu.addSeparator()
-        add_filter_actions(menu, self.model.filters_at(row), self.filter_asked.emit)
+        add_filter_actions(menu, self.model.filters_at(row), self.filter_requested.emit)
         return menu

@@ -25,12 +25,12 @@ class PinController(QObject):
         self._preferences = preferences
         self._view = view
         cursor.session_changed.connect(self._on_session_changed)
-        view.tree.pin_asked.connect(self._on_pin_asked)
+        view.tree.pin_requested.connect(self._on_pin_requested)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         self._view.model.set_pinned(self._preferences.pinned(address.key.app_name) if address is not None else [])
 
-    def _on_pin_asked(self, key: str) -> None:
+    def _on_pin_requested(self, key: str) -> None:
         pinned = self._view.model.pinned
         pinned = [other for other in pinned if other != key] if key in pinned else [*pinned, key]
         self._view.model.set_pinned(pinned)

@@ -21,13 +21,13 @@ class StateEditBar(QWidget):
     """A row of buttons, or the form for one key in its place.
 
     Signals:
-        edit_asked (dict): the user set a key: key with prefix → JSON value; None clears it.
-        undo_asked: the user asked to undo the selected event, which is an edit.
+        edit_requested (dict): the user set a key: key with prefix → JSON value; None clears it.
+        undo_requested: the user asked to undo the selected event, which is an edit.
         form_shown (bool): the form, which needs more room, was opened or closed.
     """
 
-    edit_asked = Signal(dict)
-    undo_asked = Signal()
+    edit_requested = Signal(dict)
+    undo_requested = Signal()
     form_shown = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -118,13 +118,13 @@ class StateEditBar(QWidget):
 
     def _on_clear(self) -> None:
         if self._selected is not None:
-            self.edit_asked.emit({self._selected[0]: None})
+            self.edit_requested.emit({self._selected[0]: None})
 
     def _on_set(self) -> None:
         if self._set.isEnabled():
             key = PREFIXES[self._scope.currentText()] + self._key.text().strip()
             self._show_form(False)
-            self.edit_asked.emit({key: self._editor.value})
+            self.edit_requested.emit({key: self._editor.value})
 
     def _on_cancel(self) -> None:
         self._show_form(False)
@@ -137,7 +137,7 @@ class StateEditBar(QWidget):
         self._edit = self._button("state_edit", "pen", "Edit…", self._on_edit)
         self._add = self._button("state_add", "plus", "Add…", self._on_add)
         self._clear = self._button("state_clear", "eraser", "Clear", self._on_clear)
-        self._undo = self._button("state_undo", "rotate-left", "Undo", self.undo_asked.emit)
+        self._undo = self._button("state_undo", "rotate-left", "Undo", self.undo_requested.emit)
         for button in (self._edit, self._add, self._clear, self._undo):
             line.addWidget(button)
         line.addStretch(1)

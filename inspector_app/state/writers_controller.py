@@ -67,9 +67,9 @@ class WritersController(QObject):
         self._tree = tree
         self._pane = pane
         self._name = ""
-        tree.writers_asked.connect(self.ask)
+        tree.writers_requested.connect(self.ask)
         commands.who_wrote.triggered.connect(self._on_who_wrote)
-        pane.event_asked.connect(cursor.request)
+        pane.event_requested.connect(cursor.request)
         current.session_loading.connect(self._on_session_loading)
         current.session_loaded.connect(self._on_session_loaded)
 

@@ -67,10 +67,10 @@ class WritersPane(QWidget):
         tree: the list.
 
     Signals:
-        event_asked (SessionAddress, str): the user chose an event.
+        event_requested (SessionAddress, str): the user chose an event.
     """
 
-    event_asked = Signal(object, str)
+    event_requested = Signal(object, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -186,7 +186,7 @@ class WritersPane(QWidget):
     def _on_chosen(self, item: QTreeWidgetItem, _column: int) -> None:
         row: WriterRow = item.data(0, _ROW)
         if row.event_id is not None:
-            self.event_asked.emit(row.address, row.event_id)
+            self.event_requested.emit(row.address, row.event_id)
 
 
 class _Writes(QTreeWidget):

@@ -38,24 +38,25 @@ class EventStreamView(QWidget):
         event_selected (int): the event at this index was selected, by the user or by `select_event`.
         tool_agent_event_selected (Event): an event of an agent that ran as a tool was selected.
         follow_changed (bool): whether the stream scrolls to new events.
-        breakpoint_asked (Event): the user clicked the gutter at this event.
-        filter_asked (str): the user wants to see only events that pass this filter.
-        other_half_asked: the user wants to go from the selected call to its response, or back.
-        go_to_asked (int): the user wants to go to the event at this index.
-        fork_asked (int), rewind_asked (int): the user wants to fork at the event at this index, or to rewind to before its invocation.
-        compare_asked: the user wants to compare states with the state after the selected event.
+        breakpoint_requested (Event): the user clicked the gutter at this event.
+        filter_requested (str): the user wants to see only events that pass this filter.
+        matching_call_requested: the user wants to go from the selected call to its response, or back.
+        go_to_requested (int): the user wants to go to the event at this index.
+        fork_requested (int): the user wants to fork at the event at this index.
+        rewind_requested (int): the user wants to rewind to before the invocation of the event at this index.
+        compare_requested: the user wants to compare states with the state after the selected event.
     """
 
     event_selected = Signal(int)
     tool_agent_event_selected = Signal(object)
     follow_changed = Signal(bool)
-    breakpoint_asked = Signal(object)
-    filter_asked = Signal(str)
-    other_half_asked = Signal()
-    go_to_asked = Signal(int)
-    fork_asked = Signal(int)
-    rewind_asked = Signal(int)
-    compare_asked = Signal()
+    breakpoint_requested = Signal(object)
+    filter_requested = Signal(str)
+    matching_call_requested = Signal()
+    go_to_requested = Signal(int)
+    fork_requested = Signal(int)
+    rewind_requested = Signal(int)
+    compare_requested = Signal()
 
     def __init__(self, model: EventTableModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +93,7 @@ class EventStreamView(QWidget):
         model.refreshed.connect(self.table.fit_columns)
         model.events_appended.connect(self._on_events_appended)
         self.table.selectionModel().currentRowChanged.connect(self._on_current_changed)
-        self.table.breakpoint_asked.connect(self.breakpoint_asked)
+        self.table.breakpoint_requested.connect(self.breakpoint_requested)
         RowMenu(self.table, lambda index: self.context_menu(index.row()))
         bar = self.table.verticalScrollBar()
         bar.valueChanged.connect(self._on_scrolled)
@@ -268,7 +269,7 @@ class EventStreamView(QWidget):
             add_copy_action(menu, "Copy event id", event.id)
             add_copy_action(menu, "Copy invocation id", event.invocation_id)
             menu.addSeparator()
-            add_filter_actions(menu, value_filters(event), self.filter_asked.emit)
+            add_filter_actions(menu, value_filters(event), self.filter_requested.emit)
             if self._model.index_at(row) is not None and (event.get_function_calls() or event.get_function_responses()):
                 half = "response" if event.get_function_calls() else "call"
                 other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half}\tCtrl+J")
@@ -285,16 +286,16 @@ class EventStreamView(QWidget):
         return menu
 
     def _on_fork(self) -> None:
-        self.fork_asked.emit(self._menu_index)
+        self.fork_requested.emit(self._menu_index)
 
     def _on_rewind(self) -> None:
-        self.rewind_asked.emit(self._menu_index)
+        self.rewind_requested.emit(self._menu_index)
 
     def _on_other_half(self) -> None:
-        self.other_half_asked.emit()
+        self.matching_call_requested.emit()
 
     def _on_compare(self) -> None:
-        self.compare_asked.emit()
+        self.compare_requested.emit()
 
     def ask_for_event(self) -> None:
         """Ask for an event's number and go to that event."""
@@ -317,7 +318,7 @@ class EventStreamView(QWidget):
         dialog.open()
 
     def _on_number_chosen(self, number: int) -> None:
-        self.go_to_asked.emit(number - 1)
+        self.go_to_requested.emit(number - 1)
 
     def _on_fold_all(self) -> None:
         self._fold_all(True)

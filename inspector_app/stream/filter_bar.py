@@ -55,17 +55,17 @@ class FilterBar(QWidget):
 
     Signals:
         filter_changed (str): the filter was edited, emitted a moment after the last key; blank: no filter.
-        next_asked, previous_asked: the user wants to see another hit.
-        help_asked: the user asks for the syntax of conditions.
+        next_requested, previous_requested: the user wants to see another hit.
+        help_requested: the user asks for the syntax of conditions.
         left: the keyboard focus goes back to the stream.
         marking_changed (bool): whether to display all events with the hits marked, or only the hits.
     """
 
     filter_changed = Signal(str)
-    next_asked = Signal()
-    previous_asked = Signal()
+    next_requested = Signal()
+    previous_requested = Signal()
     left = Signal()
-    help_asked = Signal()
+    help_requested = Signal()
     marking_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -90,14 +90,14 @@ class FilterBar(QWidget):
         self._next = self._button("filter_next", "arrow-down", "Next hit", "F3")
         self._stop = self._button("filter_stop", "stop", "Stop searching", "Esc")
         self._help = self._button("filter_help", "circle-question", "How conditions are written", "F1")
-        self._help.clicked.connect(self.help_asked)
+        self._help.clicked.connect(self.help_requested)
         self.marking = self._button("filter_marking", "highlighter", "Show all events, hits marked", "Ctrl+Shift+H")
         self.marking.setCheckable(True)
         self.marking.toggled.connect(self.marking_changed)
         self.saved = SavedFilters()
         self.saved.chosen.connect(self.set_text)
-        self._previous.clicked.connect(self.previous_asked)
-        self._next.clicked.connect(self.next_asked)
+        self._previous.clicked.connect(self.previous_requested)
+        self._next.clicked.connect(self.next_requested)
         self._stop.clicked.connect(self.clear)
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
@@ -226,4 +226,4 @@ class FilterBar(QWidget):
             self._pause.stop()
             self._on_written()
             return
-        (self.next_asked if word == "next" else self.previous_asked).emit()
+        (self.next_requested if word == "next" else self.previous_requested).emit()

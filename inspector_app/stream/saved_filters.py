@@ -20,13 +20,13 @@ class SavedFilters(QToolButton):
 
     Signals:
         chosen (str): a filter was chosen.
-        save_asked (str, str): the user wants to save a filter: name and filter.
-        remove_asked (str): the user wants to remove the filter of this name.
+        save_requested (str, str): the user wants to save a filter: name and filter.
+        remove_requested (str): the user wants to remove the filter of this name.
     """
 
     chosen = Signal(str)
-    save_asked = Signal(str, str)
-    remove_asked = Signal(str)
+    save_requested = Signal(str, str)
+    remove_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,7 +87,7 @@ class SavedFilters(QToolButton):
         self.chosen.emit((self._filters or {}).get(_data_of(self.sender()), ""))
 
     def _on_removed(self) -> None:
-        self.remove_asked.emit(_data_of(self.sender()))
+        self.remove_requested.emit(_data_of(self.sender()))
 
     def _on_save(self) -> None:
         """Ask for a name; a filter of that name is replaced."""
@@ -106,7 +106,7 @@ class SavedFilters(QToolButton):
 
     def _on_named(self, text: str, name: str) -> None:
         if name.strip():
-            self.save_asked.emit(name.strip(), text)
+            self.save_requested.emit(name.strip(), text)
 
 
 def _entry(menu: QMenu, icon: str, words: str, data: str) -> QAction:

@@ -25,16 +25,16 @@ class SavedFilterController(QObject):
         self._preferences = preferences
         self._view = view
         cursor.session_changed.connect(self._on_session_changed)
-        view.save_asked.connect(self._on_save_asked)
-        view.remove_asked.connect(self._on_remove_asked)
+        view.save_requested.connect(self._on_save_requested)
+        view.remove_requested.connect(self._on_remove_requested)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         self._view.set_filters(self._preferences.saved_filters(address.key.app_name) if address is not None else None)
 
-    def _on_save_asked(self, name: str, text: str) -> None:
+    def _on_save_requested(self, name: str, text: str) -> None:
         self._keep({**self._view.filters, name: text})
 
-    def _on_remove_asked(self, name: str) -> None:
+    def _on_remove_requested(self, name: str) -> None:
         self._keep({other: text for other, text in self._view.filters.items() if other != name})
 
     def _keep(self, filters: dict[str, str]) -> None:

@@ -113,20 +113,20 @@ class StreamController(QObject):
         commands.next_hit.triggered.connect(self.next_hit)
         commands.previous_hit.triggered.connect(self.previous_hit)
         commands.compare_states.triggered.connect(self.compare_states)
-        commands.matching_call.triggered.connect(self.go_to_other_half)
+        commands.matching_call.triggered.connect(self.go_to_matching_call)
         stream.event_selected.connect(self._cursor.select_event)
         events.shown_changed.connect(self._show_hits)
         events.events_appending.connect(self._on_events_appending)
         events.events_appended.connect(self._on_events_appended)
         bar.filter_changed.connect(self._on_filter_changed)
         bar.marking_changed.connect(self._on_marking_changed)
-        bar.next_asked.connect(self.next_hit)
-        bar.previous_asked.connect(self.previous_hit)
+        bar.next_requested.connect(self.next_hit)
+        bar.previous_requested.connect(self.previous_hit)
         bar.left.connect(stream.table.setFocus)
-        stream.filter_asked.connect(self._on_filter_asked)
-        stream.other_half_asked.connect(self.go_to_other_half)
-        stream.go_to_asked.connect(self.go_to)
-        stream.compare_asked.connect(self.compare_states)
+        stream.filter_requested.connect(self._on_filter_requested)
+        stream.matching_call_requested.connect(self.go_to_matching_call)
+        stream.go_to_requested.connect(self.go_to)
+        stream.compare_requested.connect(self.compare_states)
 
     def show(self, session: OpenSession) -> None:
         """Display another session through the filter, with its last event selected."""
@@ -250,7 +250,7 @@ class StreamController(QObject):
 
     # filtering
 
-    def _on_filter_asked(self, text: str) -> None:
+    def _on_filter_requested(self, text: str) -> None:
         self._bar.set_text(text)
 
     def _on_filter_changed(self, text: str) -> None:
@@ -394,7 +394,7 @@ class StreamController(QObject):
             place = await session.pages.index_of(event_id)
         self.go_to(place)
 
-    def go_to_other_half(self) -> None:
+    def go_to_matching_call(self) -> None:
         """From a call go to its response, and from a response to its call."""
         session, index = self._current.session, self._cursor.event_index
         event = session.events.cached(index) if session is not None and index is not None else None

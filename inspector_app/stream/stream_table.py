@@ -29,10 +29,10 @@ class StreamTable(QTableView):
         keeps_tail: whether the last row, and not the selected one, stays visible when the height changes.
 
     Signals:
-        breakpoint_asked (Event): the gutter was clicked at this event.
+        breakpoint_requested (Event): the gutter was clicked at this event.
     """
 
-    breakpoint_asked = Signal(object)
+    breakpoint_requested = Signal(object)
 
     def __init__(self, model: EventTableModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -106,7 +106,7 @@ class StreamTable(QTableView):
         if self._events.is_header(index.row()):
             self.fold(index.row(), not self._events.stream_row(index.row()).folded)
         elif index.column() == Column.GUTTER and (event := self._events.event_at(index.row())) is not None and not event.partial:
-            self.breakpoint_asked.emit(event)
+            self.breakpoint_requested.emit(event)
 
     def show_hits(self, hits: Hits | None) -> None:
         """Mark the rows of these events; None: mark none."""

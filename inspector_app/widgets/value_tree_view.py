@@ -25,16 +25,16 @@ class ValueTreeView(QTreeView):
         open_depth: number of levels expanded at first.
 
     Signals:
-        writer_asked (int): the user asked for the event at this position, which wrote a value.
-        writers_asked (str): the user asked who wrote this state key.
-        pin_asked (str): the user pinned or unpinned this state key.
-        filter_asked (str): the user chose a filter expression.
+        writer_requested (int): the user asked for the event at this position, which wrote a value.
+        writers_requested (str): the user asked who wrote this state key.
+        pin_requested (str): the user pinned or unpinned this state key.
+        filter_requested (str): the user chose a filter expression.
     """
 
-    writer_asked = Signal(int)
-    writers_asked = Signal(str)
-    pin_asked = Signal(str)
-    filter_asked = Signal(str)
+    writer_requested = Signal(int)
+    writers_requested = Signal(str)
+    pin_requested = Signal(str)
+    filter_requested = Signal(str)
 
     def __init__(self, model: ValueTreeModel, *, open_depth: int = 1, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -88,7 +88,7 @@ class ValueTreeView(QTreeView):
         """Pin or unpin the current key with P; open the current value with Enter."""
         node = self._values.node(self.currentIndex())
         if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane not in ("", FILES):
-            self.pin_asked.emit(node.key)
+            self.pin_requested.emit(node.key)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and node.parent is not None and not node.has_children and not node.lane:
             self._open_full(node)
         else:
@@ -138,7 +138,7 @@ class ValueTreeView(QTreeView):
     def _on_double_clicked(self, index: QModelIndex) -> None:
         node = self._values.node(index)
         if index.column() == 2 and node.writer_index is not None:
-            self.writer_asked.emit(node.writer_index)
+            self.writer_requested.emit(node.writer_index)
             return
         if not node.has_children and not node.lane:
             self._open_full(node)
@@ -159,7 +159,7 @@ class ValueTreeView(QTreeView):
         add_copy_action(menu, "Copy path", node.path)
         add_copy_action(menu, "Copy key", node.key)
         menu.addSeparator()
-        add_filter_actions(menu, self._values.filters_of(node), self.filter_asked.emit)
+        add_filter_actions(menu, self._values.filters_of(node), self.filter_requested.emit)
         self._menu_node = node
         self._menu_index = index
         if node.writer_index is not None:
@@ -174,10 +174,10 @@ class ValueTreeView(QTreeView):
 
     def _on_go_to_writer(self) -> None:
         if self._menu_node.writer_index is not None:
-            self.writer_asked.emit(self._menu_node.writer_index)
+            self.writer_requested.emit(self._menu_node.writer_index)
 
     def _on_pin(self) -> None:
-        self.pin_asked.emit(self._menu_node.key)
+        self.pin_requested.emit(self._menu_node.key)
 
     def selected_key(self, index: QModelIndex | None = None) -> str | None:
         """Return the state key a row belongs to, the current row by default; None if it belongs to none."""
@@ -189,7 +189,7 @@ class ValueTreeView(QTreeView):
     def _on_who_wrote(self) -> None:
         key = self.selected_key(self._menu_index)
         if key is not None:
-            self.writers_asked.emit(key)
+            self.writers_requested.emit(key)
 
     def _on_open_full(self) -> None:
         self._open_full(self._menu_node)

@@ -23,7 +23,7 @@ class CurrentAgent(QObject):
         loaded: the agent that runs would use; None before one is loaded.
 
     Signals:
-        trust_asked(str, Path, list[str]): the path to load, its folder, the folder's Python files; nothing has run yet.
+        trust_requested(str, Path, list[str]): the path to load, its folder, the folder's Python files; nothing has run yet.
         loading(str): a path is being imported.
         agent_loaded(LoadedAgent): it can run now.
         agent_failed(str, Exception): a path could not be loaded; the agent before it stays.
@@ -33,7 +33,7 @@ class CurrentAgent(QObject):
         trust_all: `--trust` was given: nothing is asked, and nothing is remembered.
     """
 
-    trust_asked = Signal(str, object, list)
+    trust_requested = Signal(str, object, list)
     loading = Signal(str)
     agent_loaded = Signal(object)
     agent_failed = Signal(str, object)
@@ -54,7 +54,7 @@ class CurrentAgent(QObject):
             await self._load(path)
         else:
             files = await self._importer.call(_python_files, folder)
-            self.trust_asked.emit(path, folder, files)
+            self.trust_requested.emit(path, folder, files)
 
     async def trust_and_load(self, path: str) -> None:
         """Remember that the folder is trusted, and load the agent."""

@@ -226,7 +226,7 @@ class CurrentRun(QObject):
         if self.blocked("new_session") is None:
             self._tasks.spawn(self._create_session(), "Creating a session")
 
-    def go_on(self) -> None:
+    def continue_run(self) -> None:
         """Release a held agent."""
         if self._debugger is not None:
             self._debugger.resume()

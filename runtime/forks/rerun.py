@@ -43,7 +43,7 @@ class Rerun:
         plugins.register_plugin(self.replay, first=True)
         try:
             for number, message in enumerate(self._recording.messages):
-                if number and not await self._is_asked(message):
+                if number and not await self._is_requested(message):
                     self.replay.divergences.append("The run does not wait for the recorded answer, so the answer was not given.")
                     return
                 async with aclosing(self._run(message)) as events:
@@ -62,7 +62,7 @@ class Rerun:
             run_config=self._run_config,
         )
 
-    async def _is_asked(self, answer: Event) -> bool:
+    async def _is_requested(self, answer: Event) -> bool:
         key = self._key
         session = await self._runner.session_service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
         return session is not None and call_event(session.events, answered_calls(answer.content)) is not None

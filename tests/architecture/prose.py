@@ -95,14 +95,19 @@ def files() -> list[Path]:
     return [*sorted(ROOT.glob("*.md")), *inside]
 
 
-def main() -> int:
-    """Print all violations; return the exit status."""
-    found = [
+def project_violations() -> list[str]:
+    """Return the violations in all files of the project."""
+    return [
         line
         for path in files()
         if (name := path.relative_to(ROOT).as_posix()) not in EXEMPT
         for line in violations(name, path.read_text("utf-8"))
     ]
+
+
+def main() -> int:
+    """Print all violations; return the exit status."""
+    found = project_violations()
     sys.stdout.writelines(line + "\n" for line in found)
     return 1 if found else 0
 

@@ -79,8 +79,8 @@ class FakeRun(QObject):
     def send(self, text: str, *, paused: bool) -> None:
         self.calls.append(("send", text, paused))
 
-    def go_on(self) -> None:
-        self.calls.append(("go_on",))
+    def continue_run(self) -> None:
+        self.calls.append(("continue_run",))
 
     def hold_at(self, hold: Hold | None) -> None:
         """Hold the agent; None: let it continue."""

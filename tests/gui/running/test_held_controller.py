@@ -57,7 +57,7 @@ def test_an_unchanged_call_is_made_as_it_is(scene: Scene) -> None:
     call = ToolCall("pay", "c", {"amount": 3})
     scene.hold_before(call)
     scene.press("held_call")
-    assert scene.run.calls == [("go_on",)]
+    assert scene.run.calls == [("continue_run",)]
     assert (call.args, call.edits) == ({"amount": 3}, {})
 
 
@@ -66,7 +66,7 @@ def test_changed_arguments_are_applied_before_the_agent_continues(scene: Scene) 
     scene.hold_before(call)
     scene.write('{"amount": 4}')
     scene.press("held_call")
-    assert (call.args, scene.run.calls) == ({"amount": 4}, [("go_on",)])
+    assert (call.args, scene.run.calls) == ({"amount": 4}, [("continue_run",)])
 
 
 def test_a_result_replaces_the_call(scene: Scene) -> None:
@@ -75,14 +75,14 @@ def test_a_result_replaces_the_call(scene: Scene) -> None:
     scene.press("held_result")
     scene.write('{"paid": true}')
     scene.press("held_submit")
-    assert (call.result, scene.run.calls) == ({"paid": True}, [("go_on",)])
+    assert (call.result, scene.run.calls) == ({"paid": True}, [("continue_run",)])
 
 
 def test_invalid_text_keeps_the_agent_held(scene: Scene) -> None:
     call = ToolCall("pay", "c", {"amount": 3})
     scene.hold_before(call)
     scene.write('{"amount": ')
-    scene.controller.release(scene.run.go_on)
+    scene.controller.release(scene.run.continue_run)
     assert (call.args, scene.run.calls) == ({"amount": 3}, [])
     assert scene.card.findChild(QPlainTextEdit, "held_editor").property("state") == "wrong"
 

@@ -92,9 +92,9 @@ def test_control_characters_and_markup_in_names_are_made_visible(sessions: Sessi
 @pytest.mark.parametrize("order", list(ORDERS))
 def test_incremental_updates_give_the_same_tree_as_a_new_one(tested, order: str) -> None:
     chance = random.Random(7)
-    one_by_one, anew = tested(SessionTreeModel(now=lambda: 1000.0)), SessionTreeModel(now=lambda: 1000.0)
+    one_by_one, rebuilt = tested(SessionTreeModel(now=lambda: 1000.0)), SessionTreeModel(now=lambda: 1000.0)
     one_by_one.set_order(order)
-    anew.set_order(order)
+    rebuilt.set_order(order)
     one_by_one.set_database("orders", DatabaseInfo("orders.db"), [])
     there: dict[SessionKey, SessionSummary] = {}
     for _ in range(60):
@@ -109,8 +109,8 @@ def test_incremental_updates_give_the_same_tree_as_a_new_one(tested, order: str)
         for session in removed:
             del there[session]
         one_by_one.update_sessions("orders", [entry for entry in changed if entry.key in there], removed)
-        anew.set_database("orders", DatabaseInfo("orders.db"), list(there.values()))
-        assert names(one_by_one) == names(anew)
+        rebuilt.set_database("orders", DatabaseInfo("orders.db"), list(there.values()))
+        assert names(one_by_one) == names(rebuilt)
 
 
 def test_removing_the_selected_session_selects_no_other(qtbot, tested) -> None:

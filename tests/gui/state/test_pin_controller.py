@@ -44,8 +44,8 @@ def scene(qtbot: QtBot, tmp_path: Path) -> Scene:
 def test_a_pinned_key_is_listed_first_and_remembered_for_its_app(scene: Scene) -> None:
     scene.select("shop")
     assert scene.lanes()[0] == "session"
-    scene.view.tree.pin_asked.emit("step")
-    scene.view.tree.pin_asked.emit("cart")
+    scene.view.tree.pin_requested.emit("step")
+    scene.view.tree.pin_requested.emit("cart")
     assert scene.lanes()[0] == "pinned" and scene.view.model.pinned == ["step", "cart"]
     assert scene.preferences.pinned("shop") == ["step", "cart"]
 
@@ -53,7 +53,7 @@ def test_a_pinned_key_is_listed_first_and_remembered_for_its_app(scene: Scene) -
 def test_pinning_a_pinned_key_unpins_it(scene: Scene) -> None:
     scene.select("shop")
     for key in ("step", "cart", "step"):
-        scene.view.tree.pin_asked.emit(key)
+        scene.view.tree.pin_requested.emit(key)
     assert scene.view.model.pinned == scene.preferences.pinned("shop") == ["cart"]
 
 
@@ -64,5 +64,5 @@ def test_each_app_has_its_own_pinned_keys(scene: Scene) -> None:
     scene.select("story")
     assert scene.view.model.pinned == []
     scene.cursor.select_session(None)
-    scene.view.tree.pin_asked.emit("step")
+    scene.view.tree.pin_requested.emit("step")
     assert scene.preferences.pinned("story") == [], "without a session, a pin belongs to no app"

@@ -32,8 +32,8 @@ def test_a_typed_filter_is_applied_once_after_a_pause(qtbot, bar: FilterBar) -> 
 def test_enter_applies_the_filter_at_once_and_then_goes_from_hit_to_hit(qtbot, bar: FilterBar) -> None:
     said: list[str] = []
     bar.filter_changed.connect(said.append)
-    bar.next_asked.connect(lambda: said.append("next"))
-    bar.previous_asked.connect(lambda: said.append("previous"))
+    bar.next_requested.connect(lambda: said.append("next"))
+    bar.previous_requested.connect(lambda: said.append("previous"))
     qtbot.keyClicks(bar.field, "pay")
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)

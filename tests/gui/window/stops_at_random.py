@@ -50,7 +50,7 @@ class RestlessInspector(Inspector):
         self.run.send(kind, paused=paused)
         await asyncio.sleep(self.chance.random() ** 2 * LONGEST)
         for _ in range(self.chance.randrange(4) if paused else 0):
-            self.chance.choice([self.run.step, self.run.go_on, lambda: self.run.step_on("into"), lambda: self.run.step_on("out")])()
+            self.chance.choice([self.run.step, self.run.continue_run, lambda: self.run.step_on("into"), lambda: self.run.step_on("out")])()
             await asyncio.sleep(self.chance.random() * 0.02)
 
     def note_end(self, end: RunEnd) -> None:

@@ -89,7 +89,7 @@ def test_a_slow_import_is_reported_while_it_runs(
     bar, status = inspector.window.message_bar, inspector.window.status
     qtbot.waitUntil(lambda: any("is being loaded: its code runs" in message.text for message in bar.messages))
     assert status.text("engine") == "loading slow_agent…"
-    gate.write_text("go on")
+    gate.write_text("continue")
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert "after all" in inspector.window.problem.text
     assert status.text("engine") == ""

@@ -147,7 +147,9 @@ def test_long_sessions_are_aligned_off_the_gui_thread(
     timer = QTimer(inspector.window)  # not left running if this fails
     timer.timeout.connect(lambda: ticks.append(page.model.rowCount()))
     timer.start(5)
-    inspector.window.workbench.sessions.compare_asked.emit(str(database), SessionKey("app", "u", "other"), SessionKey("app", "u", "long"))
+    inspector.window.workbench.sessions.compare_requested.emit(
+        str(database), SessionKey("app", "u", "other"), SessionKey("app", "u", "long")
+    )
     qtbot.waitUntil(lambda: inspector.window.page is page, timeout=60_000)
     timer.stop()
     assert page.model.rowCount() == 2 * half and page.table.currentIndex().row() == half

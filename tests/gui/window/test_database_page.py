@@ -82,11 +82,11 @@ def test_a_change_of_shared_state_by_another_process_is_shown(
 ) -> None:
     driver.sessions.click("user")
     connection = sqlite3.connect(file)
-    connection.execute("UPDATE user_states SET state = '{\"kept\": \"anew\"}' WHERE user_id <> 'gone'")
+    connection.execute("UPDATE user_states SET state = '{\"kept\": \"changed\"}' WHERE user_id <> 'gone'")
     connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'more', state, create_time, update_time FROM sessions LIMIT 1")
     connection.commit()
     connection.close()
-    qtbot.waitUntil(lambda: values(page) == {"user:kept": "anew"})
+    qtbot.waitUntil(lambda: values(page) == {"user:kept": "changed"})
     driver.run_until_idle()
 
 
@@ -142,8 +142,8 @@ def test_going_to_an_event_closes_the_page(page: DatabasePage, driver: WindowDri
         commands.previous_hit.trigger,
         commands.go_to_event.trigger,
         lambda: bench.timeline.event_chosen.emit(0),
-        lambda: bench.pending.session_asked.emit(inspector.cursor.session),
-        lambda: bench.detail.state.tree.writer_asked.emit(0),
+        lambda: bench.pending.session_requested.emit(inspector.cursor.session),
+        lambda: bench.detail.state.tree.writer_requested.emit(0),
     ]
     for way in ways:
         driver.sessions.click("app")

@@ -93,7 +93,7 @@ def test_a_deletion_that_fails_half_way_reports_the_count_and_can_be_undone(
     qtbot.waitUntil(other.done)
     before = keys(story_db)
     hint = story_open.window.workbench.deletion_hint
-    story_open.window.workbench.sessions.delete_asked.emit(source.target, sorted(before))
+    story_open.window.workbench.sessions.delete_requested.emit(source.target, sorted(before))
     qtbot.waitUntil(lambda: not story_open.tasks.running)
     qtbot.mouseClick(dialog(story_open).delete_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: hint.button.text() == "Undo")

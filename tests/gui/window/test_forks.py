@@ -287,7 +287,7 @@ def test_a_rerun_disabled_during_a_run_is_enabled_afterwards(story: Inspector, d
     rerun = story.window.workbench.fork_card.button("rerun")
     assert rerun is not None and not rerun.isEnabled()
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
-        story.run.go_on()
+        story.run.continue_run()
 
     def is_free() -> bool:
         button = story.window.workbench.fork_card.button("rerun")

@@ -37,7 +37,7 @@ def test_a_screenshot_does_not_load_an_untrusted_agent(tmp_path: Path) -> None:
     done = inspector(tmp_path, tmp_path / "agent", "--screenshot", tmp_path / "out.png")
     assert (done.returncode, complaints(done.stderr)) == (0, [])
     image = QImage(str(tmp_path / "out.png"))
-    # The default size, whatever the size of the screen.
+    # The default size, independent of the screen.
     assert (image.width(), image.height()) == (1400, 860)
     assert not (tmp_path / "it-ran").exists()
 

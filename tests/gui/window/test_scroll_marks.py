@@ -74,7 +74,7 @@ def test_events_where_a_breakpoint_held_stay_marked(inspector: Inspector, opened
     assert len(bar.lines["stops"]) == 1
     breakpoints.remove(next(iter(breakpoints)).id)
     with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000):
-        inspector.run.go_on()
+        inspector.run.continue_run()
     marks = {marks.name: list(marks.places) for marks in bar.marks()}
     assert marks["stops"] == [inspector.controller.events.index_of(stopped.id)]
     assert len(marks["failures"]) == 1, "the tool that failed and was called again"

@@ -37,5 +37,5 @@ def test_uncaught_exceptions_are_reported_with_their_traceback(tmp_path: Path) -
     said = dict(json.loads(line) for line in done.stdout.splitlines())
     for place in PLACES:
         assert [traced for text, traced in said.items() if text.endswith(place)] == [True], (place, said)
-    assert said["somebody's.agent: It went wrong"]
+    assert said["another.agent: It went wrong"]
     assert "Traceback" not in done.stderr

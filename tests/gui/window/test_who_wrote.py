@@ -104,7 +104,7 @@ def test_the_writers_of_the_same_key_are_shown_for_another_session(
     go_to("one")
     inspector.window.commands.who_wrote.trigger()
     assert [message.text for message in inspector.window.message_bar.messages] == ["Select a key of the state first."]
-    bench.detail.state.tree.writers_asked.emit("draft")
+    bench.detail.state.tree.writers_requested.emit("draft")
     qtbot.waitUntil(lambda: [row.place for row in pane.rows] == ["1", "2", "3"])
     assert inspector.window.message_bar.messages == [], "a key was chosen"
     go_to("two")

@@ -75,7 +75,7 @@ class Driver(Inspector):
         try:
             fail("logged by an agent")
         except RuntimeError:
-            logging.getLogger("somebody's.agent").exception("It went wrong")
+            logging.getLogger("another.agent").exception("It went wrong")
         self.tasks.spawn(self.wait_in_thread(), "Something else")
 
     def show_what_cannot_be_painted(self) -> None:

@@ -72,13 +72,13 @@ async def test_context_variables_are_copied_and_not_written_back() -> None:
 
 
 async def test_a_cancelled_wait_ends_at_once_and_drops_the_result() -> None:
-    started, go_on = threading.Event(), threading.Event()
+    started, continue_run = threading.Event(), threading.Event()
     reported: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
 
     def block() -> None:
         started.set()
-        go_on.wait(10)
+        continue_run.wait(10)
         raise ValueError("raised after the cancellation")
 
     wait = asyncio.ensure_future(run_in_thread(block))
@@ -86,18 +86,18 @@ async def test_a_cancelled_wait_ends_at_once_and_drops_the_result() -> None:
     wait.cancel()
     with pytest.raises(asyncio.CancelledError):
         await wait
-    go_on.set()
+    continue_run.set()
 
     assert await run_in_thread(lambda: "still works") == "still works"
     assert reported == []
 
 
 def test_closing_the_loop_does_not_break_the_thread() -> None:
-    started, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    started, continue_run, ended = threading.Event(), threading.Event(), threading.Event()
 
     def block() -> None:
         started.set()
-        go_on.wait(10)
+        continue_run.wait(10)
         ended.set()
 
     async def leave() -> None:
@@ -108,7 +108,7 @@ def test_closing_the_loop_does_not_break_the_thread() -> None:
     began = time.monotonic()
     asyncio.run(leave())
     assert time.monotonic() - began < 5
-    go_on.set()
+    continue_run.set()
     assert ended.wait(10)
 
 

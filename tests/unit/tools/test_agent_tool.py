@@ -135,13 +135,13 @@ async def test_plugins_see_inner_events_at_every_depth(include_plugins: bool) ->
 
 
 async def test_a_plugin_can_hold_the_inner_agent() -> None:
-    held, go_on = asyncio.Event(), asyncio.Event()
+    held, continue_run = asyncio.Event(), asyncio.Event()
     moved = []
 
     class Holding(BasePlugin):
         async def on_inner_event_callback(self, **_: Any) -> None:
             held.set()
-            await go_on.wait()
+            await continue_run.wait()
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield Event(author="helper", content=types.Content(role="model", parts=[types.Part(text="x")]))
@@ -151,7 +151,7 @@ async def test_a_plugin_can_hold_the_inner_agent() -> None:
         task = group.create_task(run(runner_for(caller(scripted(body, "helper")), plugins=[Holding("holding")])))
         await held.wait()
         assert moved == []
-        go_on.set()
+        continue_run.set()
     assert moved == [True] and texts(task.result()) == ["done"]
 
 

@@ -58,6 +58,7 @@ ALLOWED = {
 }
 _RULE = re.compile("|".join(f"(?P<w{number}>\\b(?:{pattern}))\\b" for number, pattern in enumerate(BANNED)), re.IGNORECASE)
 _INSTEAD = list(BANNED.values())
+_STRINGS = (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING))  # f-strings have tokens of their own from 3.12
 
 
 def violations(path: str, text: str) -> Iterator[str]:
@@ -81,7 +82,7 @@ def _python_passages(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of every comment, string, function name and class name; a string without a space is a value."""
     previous = ""
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and " " in token.string):
+        if token.type == tokenize.COMMENT or (token.type in _STRINGS and " " in token.string):
             yield token.start[0], token.string
         elif token.type == tokenize.NAME:
             if previous in ("def", "class"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -15,6 +18,34 @@ for _variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STA
 # No deadline, because the duration of an example depends on the machine's load.
 settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
+
+
+# The watchdog warns of blocked event loops, which a machine under load causes in any test.
+DEPENDS_ON_LOAD = ("runtime.debugger.watchdog",)
+
+
+class _Warnings(logging.Handler):
+    """Collects log lines of level WARNING or above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.name not in DEPENDS_ON_LOAD:
+            self.lines.append(f"{record.name}: {record.getMessage()}")
+
+
+@pytest.fixture(autouse=True)
+def no_unexpected_log_lines(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail the test if it logged a warning or an error that its mark `logs` does not name. A test with `caplog` checks the log itself."""
+    expected = [text for mark in request.node.iter_markers("logs") for text in mark.args]
+    handler = _Warnings()
+    logging.getLogger().addHandler(handler)
+    yield
+    logging.getLogger().removeHandler(handler)
+    if "caplog" not in request.fixturenames:
+        assert [line for line in handler.lines if not any(text in line for text in expected)] == []
 
 
 def pytest_unconfigure() -> None:

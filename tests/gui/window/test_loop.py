@@ -118,11 +118,14 @@ def test_each_callback_runs_in_its_context(running: InspectorLoop, qtbot: QtBot)
     assert seen == ["mine", "none", "mine"]
 
 
+@pytest.mark.logs("were not closed in time")
 def test_a_database_that_never_closes_does_not_keep_the_window_open(
     running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    end_of_test = asyncio.Event()
+
     async def answer_never() -> None:
-        await asyncio.Event().wait()
+        await end_of_test.wait()
 
     inspector = Inspector(qapp, settings, MessageBus())
     inspector.show((1280, 800))
@@ -130,3 +133,5 @@ def test_a_database_that_never_closes_does_not_keep_the_window_open(
     monkeypatch.setattr(inspector.databases, "close", answer_never)
     with qtbot.waitSignal(inspector.closed, timeout=5_000):
         inspector.window.close()
+    end_of_test.set()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)

@@ -108,6 +108,7 @@ def test_expected_errors_are_shown_once_without_a_traceback(inspector: Inspector
     assert len(inspector.window.message_bar.messages) == MAX_SHOWN
 
 
+@pytest.mark.logs("from a thread")
 def test_messages_of_other_threads_arrive_on_the_gui_thread(inspector: Inspector, qtbot: QtBot) -> None:
     thread = threading.Thread(target=logging.getLogger("runtime.test").error, args=("from a thread",))
     thread.start()

@@ -157,6 +157,7 @@ async def test_another_programs_database_is_written_only_if_named(tmp_path: Path
         await fork_session(str(old), key, into=str(old))
 
 
+@pytest.mark.logs("was not recorded")
 async def test_a_fork_with_unknown_values_is_rewound_like_its_parent(tmp_path: Path) -> None:
     theirs, path = fixtures_dir() / "open" / "adk2.13.0-v1-state_delta_arg.db", str(tmp_path / "fork.db")
     with StoredDatabase.open(str(theirs)) as stored:

@@ -211,6 +211,8 @@ async def test_a_malformed_body_is_a_clear_error(stream: bool, body: bytes) -> N
     assert caught.value.error_code == "MALFORMED_RESPONSE"
 
 
+# httpx leaves generators that the loop closes when it ends.
+@pytest.mark.logs("an error occurred during closing of asynchronous generator")
 async def test_an_error_in_the_middle_of_a_stream_is_a_clear_error() -> None:
     late = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "overloaded"}}
     with gemini_server(Answer([chunk({"text": "It "}), late])) as server, pytest.raises(LlmError, match="overloaded") as caught:
@@ -266,6 +268,8 @@ async def test_cancelling_closes_the_connection(stream: bool) -> None:
         assert await run_in_thread(server.client_left.wait, 10)
 
 
+# httpx leaves generators that the loop closes when it ends.
+@pytest.mark.logs("an error occurred during closing of asynchronous generator")
 async def test_leaving_a_stream_early_closes_the_connection() -> None:
     with gemini_server(Answer([chunk({"text": "It "})], then="wait")) as server:
         async with aclosing(Gemini(base_url=server.url).generate_content_async(PROMPT, stream=True)) as responses:

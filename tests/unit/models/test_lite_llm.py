@@ -46,6 +46,7 @@ async def test_without_litellm_the_error_says_what_to_install(monkeypatch: pytes
 
 # litellm's types cause warnings from pydantic.
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier:UserWarning", "ignore:Accessing the .model_:DeprecationWarning")
+@pytest.mark.logs("LiteLLM: ")
 class TestWithLitellm:
     async def test_a_plain_answer(self) -> None:
         with chat_server(whole(content="Hi.", reasoning_content="hm")) as server:

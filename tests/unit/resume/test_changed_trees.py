@@ -147,6 +147,7 @@ CHANGES: dict[str, tuple[Spec, str, Spec, list[str], list[str]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.logs("which is no longer its sub-agent")
 @pytest.mark.parametrize("change", CHANGES)
 async def test_a_changed_tree_is_explained_and_resumed_accordingly(change: str) -> None:
     before, last, after, says_so, then = CHANGES[change]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QByteArray, QSettings
 
 from inspector_app.support.preferences import Preferences
@@ -57,6 +58,7 @@ def test_preferences_of_an_earlier_version_are_moved_once(tmp_path: Path) -> Non
     assert old_store(tmp_path).allKeys() == ["layout/window"]
 
 
+@pytest.mark.logs("The preferences cannot be")
 def test_old_values_stay_where_they_are_until_they_are_written(tmp_path: Path) -> None:
     old_store(tmp_path).setValue("theme", "light")
     (tmp_path / "preferences.json").mkdir()

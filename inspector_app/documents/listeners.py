@@ -19,8 +19,13 @@ class Listeners(Generic[P]):
         self._listeners.append(listener)
 
     def remove(self, listener: Callable[P, None]) -> None:
-        """Call a listener no longer."""
-        self._listeners.remove(listener)
+        """Call a listener no longer; nothing happens if it is not one."""
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+
+    def clear(self) -> None:
+        """Remove all listeners."""
+        self._listeners.clear()
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
         """Call all listeners. One that is added or removed meanwhile counts from the next call on."""

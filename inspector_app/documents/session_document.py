@@ -209,7 +209,13 @@ class SessionDocument:
                 self.past.append(event)
 
     def close(self) -> None:
-        """Close the connections that read the session."""
+        """Close the connections that read the session, and remove all listeners.
+
+        A listener often refers to the document. Without this, a closed session's events would stay in memory until the next full
+        garbage collection, which is rare in the window.
+        """
         self.closed = True
+        for listeners in (self.appended, self.updated, self.evicted, self.regrouped, self.statuses_changed):
+            listeners.clear()
         if self.pages is not None:
             self.pages.close()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -183,3 +185,36 @@ def test_a_closed_document_is_marked() -> None:
     assert not document.closed
     document.close()
     assert document.closed
+
+
+class Follower:
+    """A listener that refers to the document, as a controller does."""
+
+    def __init__(self, document: SessionDocument) -> None:
+        self.document = document
+        document.appended.add(self.on_appended)
+
+    def on_appended(self, _first: int, _events: Sequence[Event]) -> None:
+        """Do nothing."""
+
+
+def test_a_closed_document_is_freed_without_the_garbage_collector() -> None:
+    document = short("0", "1")
+    Follower(document)
+    freed = weakref.ref(document)
+    gc.disable()
+    try:
+        document.close()
+        del document
+        assert freed() is None
+    finally:
+        gc.enable()
+
+
+def test_removing_a_listener_of_a_closed_document_does_nothing() -> None:
+    document = short("0")
+    follower = Follower(document)
+    document.close()
+    document.appended.remove(follower.on_appended)
+    document.append(committed("1"))
+    assert len(document.events) == 2

@@ -34,7 +34,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
     Args:
         name: unique among an app's plugins.
         max_retries: number of retries after consecutive failures of a tool; 0 allows none.
-        throw_exception_if_retry_exceeded: fail the run when the retries are used up; otherwise the model is told to do without the tool.
+        throw_exception_if_retry_exceeded: fail the run when the retries are used up; otherwise tell the model to do without the tool.
         tracking_scope: count failures per invocation or globally.
 
     Raises:

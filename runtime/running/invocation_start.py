@@ -87,7 +87,7 @@ def restore_invocation(ctx: InvocationContext, root: BaseAgent) -> None:
 
 
 async def message_event(ctx: InvocationContext, message: types.Content, state_delta: Mapping[str, Any] | None) -> Event:
-    """Return the event with the user's message; an answer to a call goes on the branch of that call.
+    """Return the event with the user's message; an answer to a call has the branch of that call.
 
     Args:
         ctx: the invocation.

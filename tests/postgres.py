@@ -6,12 +6,15 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 import uuid
 import warnings
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+_READY_SECONDS = 120  # until a started server accepts connections, or a stopped one has ended, on a busy machine
 
 
 class Server:
@@ -49,19 +52,35 @@ class Server:
         self._control("stop", "-m", "fast" if gently else "immediate")
 
     def start(self) -> None:
-        """Start the server again."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            self._server.ensure_postgres_running()
+        """Start the server again, and wait until it accepts connections: recovery takes long on a busy machine.
+
+        Raises:
+            TimeoutError: it accepts none within two minutes.
+        """
+        import psycopg
+
+        give_up = time.monotonic() + _READY_SECONDS
+        while True:
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    self._server.ensure_postgres_running()
+                self.run("SELECT 1")
+            except (subprocess.SubprocessError, AssertionError, psycopg.OperationalError) as error:
+                if time.monotonic() > give_up:
+                    raise TimeoutError("the server accepts no connections") from error
+                time.sleep(0.1)
+            else:
+                return
 
     def close(self) -> None:
         """Stop the server at the end of the tests, even if a test left a connection open."""
         self.stop()
 
     def _control(self, *arguments: str) -> None:
-        command = [str(self._server.bin_path / "pg_ctl"), "-w", "-D", str(self._server.pgdata), *arguments]
+        command = [str(self._server.bin_path / "pg_ctl"), "-w", "-t", str(_READY_SECONDS), "-D", str(self._server.pgdata), *arguments]
         user = {"user": self._server.system_user} if self._server.system_user else {}
-        subprocess.run(command, check=True, capture_output=True, timeout=60, **user)  # type: ignore[call-overload]
+        subprocess.run(command, check=True, capture_output=True, timeout=2 * _READY_SECONDS, **user)  # type: ignore[call-overload]
 
 
 def _import_quietly() -> Any:

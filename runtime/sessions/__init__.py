@@ -1,19 +1,20 @@
 """Sessions, their state, and session services.
 
-The database services are imported on first use, so that runs in memory do not load SQLAlchemy.
+Each is imported on first use, so that runs in memory do not load SQLAlchemy, and readers of databases do not load google-genai's types.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
-from runtime.sessions.in_memory_session_service import InMemorySessionService
-from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import State
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+    from runtime.sessions.in_memory_session_service import InMemorySessionService
+    from runtime.sessions.session import Session
+    from runtime.sessions.session_key import SessionKey
+    from runtime.sessions.state import State
     from runtime.storage.writing.copy_database import copy_database as copy_of_database
     from runtime.storage.writing.database_session_service import DatabaseSessionService
     from runtime.storage.writing.sqlite_session_service import SqliteSessionService
@@ -34,6 +35,13 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
+        "BaseSessionService": "runtime.sessions.base_session_service",
+        "GetSessionConfig": "runtime.sessions.base_session_service",
+        "InMemorySessionService": "runtime.sessions.in_memory_session_service",
+        "ListSessionsResponse": "runtime.sessions.base_session_service",
+        "Session": "runtime.sessions.session",
+        "SessionKey": "runtime.sessions.session_key",
+        "State": "runtime.sessions.state",
         "copy_of_database": "runtime.storage.writing.copy_database:copy_database",
         "DatabaseSessionService": "runtime.storage.writing.database_session_service",
         "SqliteSessionService": "runtime.storage.writing.sqlite_session_service",

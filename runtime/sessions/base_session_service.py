@@ -15,9 +15,11 @@ from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.sessions.event_codec import check_storable
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
-from runtime.sessions.state import State, apply_delta, checked_text, independent, is_plain, storable
+from runtime.sessions.state import State, apply_delta, checked_text, is_plain, storable
 from runtime.support.ids import new_uuid
+from runtime.support.structural_copy import copy_with, structural_copy
 
 
 class GetSessionConfig(BaseModel):
@@ -114,12 +116,14 @@ class BaseSessionService(abc.ABC):
         A partial event is returned unchanged and not committed. A missing id or timestamp is filled in. `temp:` keys are set in
         `session.state` for the rest of the invocation and are not stored.
 
+        The service stores a snapshot, which is also appended to `session.events`: changing `event` later changes nothing.
+
         Args:
             session: a session returned by this service; updated on success.
-            event: the event to commit; its `temp:` keys are moved to `session.state`.
+            event: the event to commit. On success its `temp:` keys are moved to `session.state`.
 
         Returns:
-            The committed event.
+            `event`.
 
         Raises:
             UnstorableValueError: something in the event cannot be stored.
@@ -133,16 +137,14 @@ class BaseSessionService(abc.ABC):
         if not event.timestamp:
             event.timestamp = time.time()
         check_storable(event)
-        temp = check_actions(event)
-        await self._commit(session, event, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
-        # Copies: an agent that changes a value in place (`state["cart"].append(…)`) must not change committed events.
-        apply_delta(session.state, independent(event.actions.state_delta))
-        if temp:
-            apply_delta(session.state, temp)
+        committed, containers, temp = _snapshot(event)
+        await self._commit(session, committed, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
+        _settle(event, committed, containers, temp)
+        apply_delta(session.state, {**committed.actions.state_delta, **structural_copy(containers), **temp})
         if isinstance(session.events, EventList):
-            session.events.add_committed((event,))
+            session.events.add_committed((committed,))
         else:
-            session.events.append(event)
+            session.events.append(committed)
         session.last_update_time = event.timestamp
         return event
 
@@ -173,6 +175,20 @@ class BaseSessionService(abc.ABC):
         """Return the `temp:` keys set by the session's events, by event id, as far as this service kept them for the debugger."""
         return {}
 
+    async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
+        """Record how the last run of an invocation ended, in place of an earlier record. A service need not keep such records.
+
+        Args:
+            key: the session; nothing is recorded if it does not exist.
+            invocation_id: the invocation.
+            end: its end.
+        """
+        return None
+
+    async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """Return the recorded ends of a session's invocations, by invocation id."""
+        return {}
+
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
         """Return the session's own initial state, without `user:` and `app:` keys; None if this service did not record it."""
         return None
@@ -199,34 +215,45 @@ def check_state(state: dict[str, Any]) -> dict[str, Any]:
     return {key: storable(value, ("state", key)) for key, value in state.items() if not _checked_key(key).startswith(State.TEMP_PREFIX)}
 
 
-def check_actions(event: Event) -> dict[str, Any]:
-    """Replace an event's delta, checkpoint and metadata by independent, storable copies.
+def _snapshot(event: Event) -> tuple[Event, dict[str, Any], dict[str, Any]]:
+    """Return an independent copy of an event as it is stored, the part of its delta that can change in place, and the `temp:` part.
 
-    Returns:
-        The `temp:` part of the delta, which is removed from the event.
+    The copy's delta lacks the `temp:` part.
 
     Raises:
-        UnstorableValueError: a value cannot be stored; the delta is unchanged.
+        UnstorableValueError: a value of its delta, checkpoint or metadata cannot be stored.
     """
     actions = event.actions
-    temp: dict[str, Any] = {}
     delta: dict[str, Any] = {}
+    containers: dict[str, Any] = {}
+    temp: dict[str, Any] = {}
     for key, value in actions.state_delta.items():
         if is_plain(value) and type(key) is str and key.isascii() and ":" not in key:
-            continue  # the common case needs neither a copy nor a check
-        if _checked_key(key).startswith(State.TEMP_PREFIX):
+            delta[key] = value  # the common case needs neither a copy nor a check
+        elif _checked_key(key).startswith(State.TEMP_PREFIX):
             temp[key] = value
         else:
-            delta[key] = storable(value, ("state", key))
+            delta[key] = containers[key] = storable(value, ("state", key))
+    replaced: dict[str, Any] = {"state_delta": delta}
     if actions.agent_state is not None:
-        actions.agent_state = storable(actions.agent_state, f"agent_state of {event.author}")
+        replaced["agent_state"] = storable(actions.agent_state, f"agent_state of {event.author}")
+    copied: dict[str, Any] = {"actions": copy_with(actions, **replaced)}
     if event.custom_metadata is not None:
-        event.custom_metadata = storable(event.custom_metadata, "custom_metadata")
-    if delta:
-        apply_delta(actions.state_delta, delta)
+        copied["custom_metadata"] = storable(event.custom_metadata, "custom_metadata")
+    return copy_with(event, **copied), containers, temp
+
+
+def _settle(event: Event, committed: Event, containers: dict[str, Any], temp: dict[str, Any]) -> None:
+    """Replace the values of a committed event that its agent may still hold and change."""
+    actions = event.actions
     for key in temp:
         del actions.state_delta[key]
-    return temp
+    if containers:
+        apply_delta(actions.state_delta, structural_copy(containers))
+    if actions.agent_state is not None:
+        actions.agent_state = structural_copy(committed.actions.agent_state)
+    if event.custom_metadata is not None:
+        event.custom_metadata = structural_copy(committed.custom_metadata)
 
 
 def _checked_key(key: Any) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from math import isfinite
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic_core import PydanticSerializationError
 
 from runtime.errors.unstorable_value_error import UnstorableValueError
-from runtime.events.event import Event
 from runtime.sessions.state import checked_text, storable
 
-_LONGEST_TRACE = 10_000
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 def check_storable(event: Event) -> None:
@@ -61,26 +60,3 @@ def encode_event(event: Event) -> str:
         return event.model_dump_json(exclude_none=True)
     except PydanticSerializationError as error:
         raise UnstorableValueError(f"event {event.id} by {event.author}", str(error)) from error
-
-
-def trace_of(temp: dict[str, Any]) -> str | None:
-    """Return a readable JSON trace of `temp:` keys for the debugger; None if there are none.
-
-    Args:
-        temp: any objects; those that are not JSON values are represented by their shortened `repr`.
-    """
-    if not temp:
-        return None
-    return json.dumps({key: _readable(value) for key, value in temp.items()})
-
-
-def _readable(value: Any) -> Any:
-    try:
-        return storable(value, "temp")
-    except UnstorableValueError:
-        pass
-    try:
-        text = repr(value)
-    except Exception as error:
-        text = f"<{type(value).__qualname__}, whose repr raised {type(error).__name__}>"
-    return text if len(text) <= _LONGEST_TRACE else text[:_LONGEST_TRACE] + "…"

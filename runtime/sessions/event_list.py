@@ -42,13 +42,14 @@ class EventList(MutableSequence[Event]):
 
     Attributes:
         edited: whether code other than a session service changed the list, so that it no longer matches the stored events.
+        is_of_run: whether a service returned the list for a run, which has to notice events that others append.
 
     Args:
         items: events and undecoded rows.
         read: decodes a row; required if there are rows.
     """
 
-    __slots__ = ("_derived", "_index", "_items", "_read", "edited")
+    __slots__ = ("_derived", "_index", "_items", "_read", "edited", "is_of_run")
 
     def __init__(self, items: Iterable[Event | StoredRow] = (), read: Callable[[StoredRow], Event] | None = None) -> None:
         self._items: list[Event | StoredRow] = list(items)
@@ -56,7 +57,7 @@ class EventList(MutableSequence[Event]):
         # Created on demand: thousands of listed sessions have no events.
         self._index: _Index | None = None
         self._derived: dict[Any, Any] | None = None
-        self.edited = False
+        self.edited = self.is_of_run = False
 
     @property
     def derived(self) -> dict[Any, Any]:

@@ -16,11 +16,13 @@ from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.lineage import Lineage, PastWrite, SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import Scope, independent, merge_scopes, scope_of, split_delta
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.ids import new_uuid
+from runtime.support.structural_copy import structural_copy
 
 _SHARED: tuple[Scope, ...] = ("user", "app")
 
@@ -46,6 +48,7 @@ class _Stored:
     latest: list[float] = field(default_factory=list)
     commits: list[int] = field(default_factory=list)
     copy: SessionCopy | None = None
+    ends: dict[str, RecordedEnd] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class InMemorySessionService(BaseSessionService):
 
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
         """See `BaseSessionService.store_copy`."""
-        events = [event.model_copy(deep=True) for event in copy.events]
+        events = [structural_copy(event) for event in copy.events]
         shared = split_delta({**copy.user, **copy.app})
         with self._lock:
             if key in self._sessions:
@@ -128,7 +131,8 @@ class InMemorySessionService(BaseSessionService):
         Raises:
             SessionNotFoundError: the session does not exist.
         """
-        return self._existing(key).create_time
+        with self._lock:
+            return self._existing(key).create_time
 
     def lineages(self) -> dict[SessionKey, Lineage]:
         """Return the lineage of each fork."""
@@ -151,6 +155,7 @@ class InMemorySessionService(BaseSessionService):
                 return None
             session = self._copy(key, stored, [])
             session.events = _events_for_run(stored)
+            session.events.is_of_run = True
             stored.run = RunEvents(session)
             return session
 
@@ -185,6 +190,8 @@ class InMemorySessionService(BaseSessionService):
                 raise SessionNotFoundError(f"Session not found: {session.id}")
             if event.id in stored.event_ids:
                 raise StaleSessionError(f"Event {event.id} is already part of session {session.id}.")
+            if _is_behind(session, stored):
+                raise StaleSessionError(f"Session {session.id} was modified since this run loaded it. Reload it and append again.")
             stored.commits.append(self._share(key, parts["app"], parts["user"]))
             stored.state.update(parts["session"])
             stored.events.append(event)
@@ -199,6 +206,18 @@ class InMemorySessionService(BaseSessionService):
         with self._lock:
             stored = self._sessions.get(key)
             return dict(stored.temp_deltas) if stored else {}
+
+    async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
+        """See `BaseSessionService.record_end`."""
+        with self._lock:
+            if key in self._sessions:
+                self._sessions[key].ends[invocation_id] = end
+
+    async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """See `BaseSessionService.recorded_ends`."""
+        with self._lock:
+            stored = self._sessions.get(key)
+            return dict(stored.ends) if stored else {}
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
         """See `BaseSessionService.first_state`."""
@@ -251,7 +270,7 @@ class InMemorySessionService(BaseSessionService):
 
 def _copy_event(row: StoredRow) -> Event:
     event: Event = row[2]
-    return event.model_copy(deep=True)
+    return structural_copy(event)
 
 
 def _events_for_run(stored: _Stored) -> EventList:
@@ -262,6 +281,14 @@ def _events_for_run(stored: _Stored) -> EventList:
         return EventList(kept)
     events.add_committed(kept[len(events) :])
     return events
+
+
+def _is_behind(session: Session, stored: _Stored) -> bool:
+    """Return whether a run's copy lacks events. Other copies need not be up to date, as in google-adk."""
+    mine, kept = session.events, stored.events
+    if not mine.is_of_run or mine.edited:
+        return False
+    return len(mine) != len(kept) or (bool(kept) and mine[-1] is not kept[-1])
 
 
 def _choose(stored: _Stored, config: GetSessionConfig | None) -> list[Event]:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from runtime.events.event import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import Scope
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 # The difference between a fork and its parent: another user message, a re-run, another model answer, another tool result.
 What = Literal["message", "rerun", "answer", "result"]

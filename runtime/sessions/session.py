@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 from pydantic.alias_generators import to_camel
 
 from runtime.sessions.event_list import EventList
+from runtime.sessions.session_key import SessionKey as SessionKey
 from runtime.support.unchecked import construct_from_fields
-
-
-class SessionKey(NamedTuple):
-    """A session's full key, as ids are unique per app and user only."""
-
-    app_name: str
-    user_id: str
-    session_id: str
 
 
 class Session(BaseModel):

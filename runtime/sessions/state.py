@@ -7,6 +7,7 @@ and is never stored. Any other key belongs to the session.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from enum import Enum
@@ -14,6 +15,7 @@ from math import isfinite
 from typing import Any, Literal, cast
 
 from runtime.errors.unstorable_value_error import UnstorableValueError
+from runtime.sessions.uncommitted_writes import UncommittedWrites
 
 Scope = Literal["session", "user", "app", "temp"]
 SCOPES: tuple[Scope, ...] = ("session", "user", "app", "temp")
@@ -32,29 +34,44 @@ class State:
     """The state as agents, callbacks and tools see it: a mapping that records changes.
 
     A write changes the value immediately, so that later code of the same step reads it (a "dirty read"), and the delta, which is
-    committed with the next event.
+    committed with the next event. A list or dict that was read and then changed in place is written too: `record_changes` compares it
+    with a copy that the read took.
 
     Args:
         value: the current state; changed in place.
         delta: the uncommitted changes; changed in place.
+        writes: records the writes of a run, so that those of a failed call can be reverted.
     """
 
     APP_PREFIX = "app:"
     USER_PREFIX = "user:"
     TEMP_PREFIX = "temp:"
 
-    def __init__(self, value: dict[str, Any], delta: dict[str, Any]) -> None:
+    def __init__(self, value: dict[str, Any], delta: dict[str, Any], *, writes: UncommittedWrites | None = None) -> None:
         self._value = value
         self._delta = delta
+        self._writes = writes
+        self._read: dict[str, _Read] = {}
+        self._calls: list[_Call] = []  # the enclosing ones first
+
+    @property
+    def delta(self) -> dict[str, Any]:
+        """The uncommitted changes."""
+        return self._delta
 
     def __getitem__(self, key: str) -> Any:
-        if key in self._delta:
-            return self._delta[key]
-        return self._value[key]
+        value = self._delta[key] if key in self._delta else self._value[key]
+        if type(value) not in _UNCHANGING and isinstance(value, (dict, list)):
+            self._note_read(key, value)
+        return value
 
     def __setitem__(self, key: str, value: Any) -> None:
-        self._value[key] = value
-        self._delta[key] = value
+        if self._writes is not None:
+            self._writes.write(self._delta, key, value)
+        else:
+            self._value[key] = value
+            self._delta[key] = value
+        self._read.pop(key, None)
 
     def __contains__(self, key: object) -> bool:
         return key in self._value or key in self._delta
@@ -74,9 +91,10 @@ class State:
 
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of `key`, or `default`."""
-        if key in self._delta:
-            return self._delta[key]
-        return self._value.get(key, default)
+        try:
+            return self[key]
+        except KeyError:
+            return default
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """Return the value of `key`, setting it to `default` first if it is missing."""
@@ -86,16 +104,168 @@ class State:
 
     def update(self, delta: Mapping[str, Any]) -> None:
         """Set every key of `delta`."""
-        self._value.update(delta)
-        self._delta.update(delta)
+        for key, value in dict(delta).items():
+            self[key] = value
 
     def has_delta(self) -> bool:
         """Return whether there are uncommitted changes."""
+        self.record_changes()
         return bool(self._delta)
 
     def to_dict(self) -> dict[str, Any]:
         """Return a new dict of the whole state, including uncommitted changes."""
         return {**self._value, **self._delta}
+
+    def record_changes(self) -> None:
+        """Write each list and dict that was read here and changed in place since.
+
+        One that was replaced in the meantime is not written, and neither is one that cannot be stored, as in google-adk.
+        """
+        for key, read in list(self._read.items()):
+            current = self._delta[key] if key in self._delta else self._value.get(key)
+            if current is not read.container:
+                del self._read[key]
+            elif read.is_changed() and (scope_of(key) == "temp" or _is_storable(current)):
+                self[key] = current
+                self._note_read(key, current)
+                written = self._read.get(key)
+                if written is not None and self._writes is not None:
+                    self._writes.keep(current, written.copy, self)
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """Record the in-place changes of a block, such as the call of a tool; if it raises, revert all its writes.
+
+        What other calls wrote stays: a list or dict that another open call has changed too is left as it is.
+        """
+        self.begin_call()
+        try:
+            yield
+        except BaseException:
+            self.revert_call()
+            raise
+        self.end_call()
+
+    def begin_call(self) -> None:
+        """Begin a block as `call` does."""
+        self.record_changes()
+        self._calls.append(_Call(dict(self._delta), {id(read.container): read for read in self._read.values()}))
+        if self._writes is not None and len(self._calls) == 1:
+            self._writes.open_views.append(self)
+
+    def end_call(self) -> None:
+        """End the innermost block, recording its in-place changes."""
+        self.record_changes()
+        self._close_call()
+
+    def revert_call(self) -> None:
+        """End the innermost block, reverting its writes."""
+        call = self._calls[-1]
+        for read in call.reads.values():
+            if read.is_changed():
+                self._restore(read)
+        if self._writes is not None:
+            self._writes.revert(self._delta, call.delta)
+        self._read.clear()
+        self._close_call()
+
+    def keep(self, container: Any, content: Any, *, is_written: bool) -> None:
+        """Note that another call wrote a list or dict that was read here too: this call must not revert it any further.
+
+        Args:
+            container: the list or dict.
+            content: a copy of what is to stay.
+            is_written: whether this call need not write it either, as it was committed or reverted.
+        """
+        kept = _Read(container, content)
+        for call in self._calls:
+            if id(container) in call.reads:
+                call.reads[id(container)] = kept
+        for key, read in self._read.items():
+            if is_written and read.container is container:
+                self._read[key] = kept
+
+    def has_read(self, container: Any) -> bool:
+        """Return whether an open call read this list or dict here."""
+        return any(id(container) in call.reads for call in self._calls)
+
+    def _note_read(self, key: str, container: Any) -> None:
+        known = self._read.get(key)
+        if known is not None and known.container is container:
+            return
+        read = _Read.of(container)
+        if read is not None:
+            self._read[key] = read
+            for call in self._calls:
+                call.reads.setdefault(id(container), read)
+
+    def _restore(self, read: _Read) -> None:
+        others = [view for view in self._writes.open_views if view is not self] if self._writes is not None else []
+        if any(view.has_unrecorded(read.container) for view in others):
+            return
+        read.restore()
+        for view in others:
+            view.keep(read.container, read.copy, is_written=True)
+
+    def has_unrecorded(self, container: Any) -> bool:
+        """Return whether a list or dict that was read here has changed since."""
+        return any(read.container is container and read.is_changed() for read in self._read.values())
+
+    def _close_call(self) -> None:
+        self._calls.pop()
+        if not self._calls:
+            self._read.clear()
+            if self._writes is not None:
+                self._writes.open_views[:] = [view for view in self._writes.open_views if view is not self]
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A list or dict that was read from a state, and its copy at that time."""
+
+    container: Any
+    copy: Any
+
+    @classmethod
+    def of(cls, container: Any) -> _Read | None:
+        """Return one of the present value; None if it cannot be copied and compared, such as for some `temp:` objects."""
+        try:
+            read = cls(container, _independent(container))
+        except Exception:
+            return None
+        return None if read.is_changed() else read
+
+    def is_changed(self) -> bool:
+        """Return whether the container has changed since it was read."""
+        try:
+            return not same_value(self.container, self.copy)
+        except Exception:  # another thread is changing it, or its items cannot be compared
+            return True
+
+    def restore(self) -> None:
+        """Give the container its earlier content back."""
+        content = _independent(self.copy)
+        if isinstance(self.container, dict):
+            self.container.clear()
+            self.container.update(content)
+        else:
+            self.container[:] = content
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """What a block needs in order to be reverted: the delta at its beginning, and what was read, by id()."""
+
+    delta: dict[str, Any]
+    reads: dict[int, _Read]
+
+
+def _is_storable(value: Any) -> bool:
+    try:
+        storable(value, "state")
+    except UnstorableValueError:
+        return False
+    return True
 
 
 def scope_of(key: str) -> Scope:

@@ -7,6 +7,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.file_names import unusable_name
 
 
 def open_session_service(target: str) -> BaseSessionService:
@@ -22,13 +23,15 @@ def open_session_service(target: str) -> BaseSessionService:
         StorageError: the database is read-only or cannot be read.
     """
     file = named_file(target)
+    if file is not None and (reason := unusable_name(file)):
+        raise StorageError(f"{target} {reason}.")
     if file is None or not file.exists() or (file.is_file() and file.stat().st_size == 0):
         return sessions.DatabaseSessionService(target)
-    with StoredDatabase.open(str(file)) as stored:
+    with StoredDatabase.open(target) as stored:
         layout = stored.layout.format
     if layout.writer is None:
         raise StorageError(
-            f"{file} has the older layout with pickled actions, which is read-only."
+            f"{target} has the older layout with pickled actions, which is read-only."
             " Convert it into a new file: agent-inspector convert OLD NEW."
         )
     # The package loads the services lazily: a window that only reads does not need SQLAlchemy.

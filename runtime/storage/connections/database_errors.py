@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 
-from runtime.errors.storage_error import ConnectionLostError, NotASessionDatabaseError, StorageError
+from runtime.errors.storage_error import ConnectionLostError, NotASessionDatabaseError, ServerFullError, StorageError
 
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "another process has kept {name} locked for too long. Close it, or try again.",
@@ -14,7 +15,8 @@ _SENTENCES = {
     sqlite3.SQLITE_PERM: "this program may not write {name}. Make the file and its folder writable, or use a copy.",
     sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists, and that this program may read and write both.",
     sqlite3.SQLITE_IOERR: "the system reported an error when reading or writing {name}. Check its disk.",
-    sqlite3.SQLITE_CORRUPT: "{name} is damaged. Restore a backup, or recover what is left with `sqlite3 FILE .recover`.",
+    sqlite3.SQLITE_CORRUPT: "{name} is damaged. Restore a backup, or copy what is readable into a new file:"
+    " sqlite3 {quoted} .recover | sqlite3 recovered.db",
     sqlite3.SQLITE_INTERRUPT: "{name} took too long to read; it may be damaged.",
 }
 
@@ -48,7 +50,7 @@ def storage_error(error: Exception, name: str) -> StorageError:
             return NotASessionDatabaseError(f"{name} is not an SQLite database, or it is encrypted.")
         sentence = _SENTENCES.get(code & 0xFF)
         if sentence:
-            return StorageError(_sentence(sentence.format(name=name)))
+            return StorageError(_sentence(sentence, name))
     if _module(cause) == "psycopg":
         return _server_error(cause, name)
     return StorageError(f"The database {name} reported: {cause}")
@@ -64,10 +66,10 @@ def _server_error(cause: BaseException, name: str) -> StorageError:
     state = str(getattr(cause, "sqlstate", None) or "")
     for beginning, sentence in _SERVER_SENTENCES.items():
         if state.startswith(beginning):
-            return StorageError(_sentence(sentence.format(name=name)))
+            return StorageError(_sentence(sentence, name))
     first_line = str(cause).strip().split("\n")[0].rstrip(".") + "."
     if "too many clients" in str(cause) or "connection slots" in str(cause) or state == "53300":
-        return ConnectionLostError(f"{name} accepts no more connections. Try again later, or raise its limit (max_connections).")
+        return ServerFullError(f"{name} accepts no more connections. Try again later, or raise its limit (max_connections).")
     if state.startswith(_LOST):
         return ConnectionLostError(f"{name} cannot be reached at the moment: {first_line}")
     if type(cause).__name__ in ("OperationalError", "InterfaceError") and not state:
@@ -83,5 +85,6 @@ def _module(cause: BaseException) -> str:
     return type(cause).__module__.split(".")[0]
 
 
-def _sentence(text: str) -> str:
-    return text if text[0] in "./~" else text[0].upper() + text[1:]
+def _sentence(words: str, name: str) -> str:
+    """Return a sentence with the database's name, exactly as it is: at the beginning, too, where other words get a capital."""
+    return (words if words.startswith("{name}") else words[0].upper() + words[1:]).format(name=name, quoted=shlex.quote(name))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 from runtime.errors.storage_error import StorageError
 
@@ -12,6 +14,11 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
+
+# The message does not quote the input, which may contain a password.
+_NO_URL = "This is not a database URL. An example is postgresql://user@host/database."
+_SCHEME = re.compile(r"[^@]*?[/\\]{2,}|\s*[A-Za-z][\w+.-]*\s*:?\s*[/\\]|\s*:\s*[/\\]+")
+_SECRET_PARAMETER = re.compile(r"(?:^|[?&;\s])[^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=([^&;\s]*)", re.IGNORECASE)
 
 _WITH_PASSWORD: dict[str, URL] = {}  # displayed URL → URL with password, from `keep_password`; kept in memory only
 
@@ -52,12 +59,14 @@ def database_url(target: str | URL) -> URL:
     if isinstance(target, str) and target in _WITH_PASSWORD:
         return _WITH_PASSWORD[target]
     if isinstance(target, str) and not _is_url(target):
+        check_not_mistyped(target)
         return URL.create("sqlite", database=target)
     try:
         url = make_url(target)
     except (ArgumentError, ValueError) as error:  # ValueError: a port that is not a number
-        # The message does not quote the input, which may contain a password.
-        raise StorageError("This is not a database URL. An example is postgresql://user@host/database.") from error
+        raise StorageError(_NO_URL) from error
+    if "@" in (url.host or ""):
+        raise StorageError("The database URL has more than one @. In a password, write %40 for @, %3A for : and %2F for /.")
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
         name = url.get_backend_name()
@@ -65,6 +74,17 @@ def database_url(target: str | URL) -> URL:
             f"Databases of {name}:// are not supported. A server's URL begins with postgresql://. Open an SQLite file as a file."
         )
     return url.set(drivername=driver)
+
+
+def sqlite_uri(url: URL) -> URL:
+    """Return an SQLite URL whose query parameters reach SQLite, which reads them only from a name that begins with `file:`.
+
+    Args:
+        url: a URL; returned unchanged if it has no parameters, names no file, or is already of this form.
+    """
+    if not url.query or "uri" in url.query or url.database in (None, "", ":memory:"):
+        return url
+    return url.set(database=f"file:{quote(str(url.database))}").update_query_dict({"uri": "true"})
 
 
 def named_file(target: str) -> Path | None:
@@ -77,6 +97,7 @@ def named_file(target: str) -> Path | None:
     """
     if _is_url(target):
         return file_of(database_url(target))
+    check_not_mistyped(target)
     return Path(target) if target not in ("", ":memory:") else None
 
 
@@ -87,7 +108,9 @@ def _is_url(target: str) -> bool:
 def shown_url(url: URL) -> str:
     """Return a server database's URL for display, without driver and password."""
     query = {name: value for name, value in url.query.items() if "pass" not in name}
-    return url._replace(drivername=url.get_backend_name(), password=None).set(query=query).render_as_string(hide_password=True)
+    user = url.username and url.username.partition(":")[0]  # in a mistyped URL, the password may follow an escaped colon
+    shown = url._replace(drivername=url.get_backend_name(), username=user, password=None)
+    return shown.set(query=query).render_as_string(hide_password=True)
 
 
 def without_password(target: str) -> str:
@@ -100,9 +123,50 @@ def without_password(target: str) -> str:
 
 
 def without_written_password(written: str) -> str:
-    """Return text typed as a URL, valid or not, without the part that may be a password."""
-    kept = re.sub(r"(?<=://)([^:@/]*):.*@", r"\1@", written)
-    return re.sub(r"([?&][^=&]*pass[^=&]*=)[^&]*", r"\1", kept)
+    """Return text typed as a URL, valid or not, without the parts that may be passwords."""
+    kept = written
+    for password in written_passwords(written):
+        kept = kept.replace(f":{password}@", "@").replace(password, "")
+    return kept
+
+
+def written_passwords(written: str) -> list[str]:
+    """Return the parts of text typed as a URL, valid or not, that may be passwords.
+
+    A mistyped URL is no URL: a slash, the scheme or the `@` is missing. More is hidden than necessary rather than less.
+    """
+    scheme = _SCHEME.match(written)
+    found = [match[1] for match in _SECRET_PARAMETER.finditer(written)]
+    if "%" in written and (unquoted := unquote(written)) != written:
+        found += written_passwords(unquoted)
+    if written.startswith("sqlite") and "@" not in written:
+        return [part for part in found if part]
+    rest = written[scheme.end() :] if scheme else written
+    before, at, _ = rest.rpartition("@")
+    if at:
+        found.append(before.partition(":")[2])
+    elif scheme and not rest.startswith("["):
+        after = rest.partition(":")[2]
+        found.append("" if re.match(r"\d*(?:[/?]|$)", after) else after.partition("?")[0])
+    return sorted({part for part in found if part}, key=len, reverse=True)
+
+
+def check_not_mistyped(target: str) -> None:
+    """Raise StorageError if a path is rather a mistyped URL with a password, which messages about a missing file would show."""
+    if typed_passwords([target]):
+        raise StorageError(_NO_URL)
+
+
+def typed_passwords(arguments: Iterable[str]) -> list[str]:
+    """Return the passwords in a command's arguments; of files that exist, none."""
+    return [password for argument in arguments if not _exists(argument) for password in written_passwords(argument)]
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # too long a name, for example
+        return False
 
 
 def file_of(url: URL) -> Path | None:
@@ -110,4 +174,4 @@ def file_of(url: URL) -> Path | None:
     if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
         return None
     name = str(url.database)
-    return Path(name.removeprefix("file:") if "uri" in url.query else name)
+    return Path(unquote(name.removeprefix("file:")) if "uri" in url.query else name)

@@ -17,21 +17,24 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sqlite3
 import struct
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 from urllib.parse import quote
 
 from runtime.errors.storage_error import StorageError
+from runtime.storage.connections.companions import check_companions, companion, copy_privately, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.wal_copy import CLOCK_TICK, WalCopy
+from runtime.support.linkless import is_regular, open_regular
 
 T = TypeVar("T")
 Way = Literal["unused", "watched", "in use", "left behind"]
@@ -60,18 +63,20 @@ class SqliteFile:
     Args:
         file: an existing file.
         readable: whether a table may be read. By default, only the tables of a session database may.
+        name: the file's name in errors, as the user wrote it; default: the path.
     """
 
-    def __init__(self, file: Path, readable: Callable[[str], bool] | None = None) -> None:
-        self.file = file
+    def __init__(self, file: Path, readable: Callable[[str], bool] | None = None, name: str | None = None) -> None:
+        self.file = real_file(file)
+        self._name = str(file) if name is None else name
         self._readable = readable or _is_known_table
         self._connection: sqlite3.Connection | None = None
         self._opened_as: object = None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
-        self._wal_copy = WalCopy(file)
+        self._wal_copy = WalCopy(self.file)
         self._not_copied = 0
         self._deadline = 0.0
-        self._stopped = False
+        self._stopped = self._denied = False
 
     def stop(self) -> None:
         """Interrupt the current read, in any thread, and all later ones."""
@@ -86,7 +91,7 @@ class SqliteFile:
         Raises:
             StorageError: the file cannot be read, is damaged, or is not a database; the message says which.
         """
-        self._not_copied = 0
+        self._not_copied, self._denied = 0, False
         try:
             for _ in range(_TRIES):
                 before = self._look()
@@ -96,26 +101,37 @@ class SqliteFile:
                     continue
                 except (sqlite3.Error, UnicodeDecodeError) as error:
                     self.close_connection()
+                    self._raise_lost_interrupt(error)
                     if self._look() == before:
                         raise self._storage_error(error) from error
                     continue
                 if before[0] in ("in use", "watched") or self._look() == before:
                     return result
         except FileNotFoundError:
-            raise StorageError(f"There is no file {self.file}.") from None
+            raise StorageError(f"There is no file {self._name}.") from None
         except OSError as error:
-            raise StorageError(f"{self.file} cannot be read: {error.strerror or error}.") from error
-        raise StorageError(f"{self.file} is being written continuously and could not be read. Try again.")
+            raise StorageError(f"{self._name} cannot be read: {error.strerror or error}.") from error
+        raise StorageError(f"{self._name} is being written continuously and could not be read. Try again.")
+
+    def _raise_lost_interrupt(self, error: Exception) -> None:
+        """Raise KeyboardInterrupt if it is what ended a query: Python raised it inside our callback, where SQLite drops exceptions."""
+        code = getattr(error, "sqlite_errorcode", None)
+        unexplained = (code == sqlite3.SQLITE_INTERRUPT and not self._must_stop()) or (code == sqlite3.SQLITE_AUTH and not self._denied)
+        if unexplained and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt from None
+
+    def _must_stop(self) -> bool:
+        return self._stopped or time.monotonic() > self._deadline
 
     def _storage_error(self, error: Exception) -> StorageError:
         if isinstance(error, UnicodeDecodeError):
             # The driver decodes names itself and ignores `text_factory`.
-            return StorageError(f"{self.file} is damaged: a name in it is not valid text. Restore a backup.")
-        return storage_error(error, str(self.file))
+            return StorageError(f"{self._name} is damaged: a name in it is not valid text. Restore a backup.")
+        return storage_error(error, self._name)
 
     def _read_once(self, look: tuple[Way, object], work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connect(look)
-        self._deadline = time.monotonic() + _PATIENCE + self.file.stat().st_size / _BYTES_PER_SECOND
+        self._deadline = time.monotonic() + _PATIENCE + size_on_disk(self.file) / _BYTES_PER_SECOND
         try:
             connection.execute("BEGIN")
             return work(connection)
@@ -147,7 +163,8 @@ class SqliteFile:
         with open_file_registry.exclusive(self.file) as is_free:
             if not is_free:
                 return "in use", ()
-            companions = [companion for suffix in _COMPANIONS if _counts(companion := self.file.with_name(self.file.name + suffix))]
+            check_companions(self.file, self._name)
+            companions = [found for suffix in _COMPANIONS if _counts(found := companion(self.file, suffix))]
             if companions and _is_locked(self.file):
                 return ("watched" if self._is_copied(companions) else "in use"), ()
             recent = time.time() - self.file.stat().st_mtime < _STILL_WRITTEN
@@ -217,11 +234,10 @@ class SqliteFile:
         with open_file_registry.exclusive(self.file) as is_free:
             if not is_free:
                 raise sqlite3.OperationalError("it was opened in this process meanwhile")
-            shutil.copyfile(self.file, copy)
+            copy_privately(self.file, copy)
             for suffix in _COMPANIONS:
-                companion = self.file.with_name(self.file.name + suffix)
-                if companion.exists():
-                    shutil.copyfile(companion, copy.with_name(copy.name + suffix))
+                with suppress(FileNotFoundError):
+                    copy_privately(companion(self.file, suffix), companion(copy, suffix))
         return copy
 
     def _harden(self, connection: sqlite3.Connection) -> None:
@@ -230,12 +246,17 @@ class SqliteFile:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
         connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, 100_000)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-        connection.set_progress_handler(lambda: self._stopped or time.monotonic() > self._deadline, 20_000)
-        connection.set_authorizer(self._allow)
+        connection.set_progress_handler(self._must_stop, 20_000)
+        connection.set_authorizer(self._authorize)
         # Text that is not UTF-8 is displayed with replacement characters rather than not at all.
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
 
-    def _allow(self, action: int, first: str | None, second: str | None, _database: str | None, _trigger: str | None) -> int:
+    def _authorize(self, action: int, first: str | None, second: str | None, *_: str | None) -> int:
+        answer = self._allow(action, first, second)
+        self._denied |= answer == sqlite3.SQLITE_DENY
+        return answer
+
+    def _allow(self, action: int, first: str | None, second: str | None) -> int:
         if action in (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION):
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_READ:
@@ -264,8 +285,8 @@ def _counts(companion: Path) -> bool:
     """Return whether a companion may hold data. Writers that keep their journal truncate it or zero its first bytes."""
     try:
         if not companion.name.endswith("-journal"):
-            return companion.exists()
-        with companion.open("rb") as opened:
+            return is_regular(companion)
+        with open_regular(companion) as opened:
             return any(opened.read(_JOURNAL_MAGIC))
     except FileNotFoundError:
         return False

@@ -8,10 +8,12 @@ A copy is consistent if no checkpoint happened meanwhile: the main file's stamp 
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import time
 from pathlib import Path
+
+from runtime.storage.connections.companions import copy_privately
+from runtime.support.linkless import open_regular
 
 CLOCK_TICK = 0.02  # seconds; resolution of a file's time stamp
 LARGEST = 64_000_000  # bytes of a database and its log; larger databases are read in place
@@ -87,16 +89,16 @@ class WalCopy:
         """Copy the changed files, and return whether the log's header stayed the same meanwhile."""
         if main != self._copied:
             self._copied = None
-            shutil.copyfile(self._file, copy)
+            copy_privately(self._file, copy)
             self._copied = main
         # SQLite's index of the previous log.
         copy.with_name(copy.name + "-shm").unlink(missing_ok=True)
         begin = self._log_header()
-        shutil.copyfile(self._log, copy.with_name(copy.name + "-wal"))
+        copy_privately(self._log, copy.with_name(copy.name + "-wal"))
         return self._log_header() == begin
 
     def _log_header(self) -> bytes:
-        with self._log.open("rb") as opened:
+        with open_regular(self._log) as opened:
             return opened.read(_LOG_HEADER)
 
 

@@ -15,6 +15,7 @@ from pydantic_core import from_json
 from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 
+_LATEST = 1e15  # epoch seconds, about 30 million years from now
 _EPOCH = datetime(1970, 1, 1)
 # Shared, because creating an encoder takes as long as encoding a small state.
 _SPACED = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -61,10 +62,15 @@ def read_time(value: Any) -> int:
     if isinstance(value, bool) or value is None:
         raise ValueError(f"{value!r} is not a time")
     if isinstance(value, (int, float)):
+        if not abs(value) < _LATEST:
+            raise ValueError(f"{value} is not a time")
         return to_micros(value)
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     if moment.tzinfo is not None:
-        moment = moment.astimezone(UTC).replace(tzinfo=None)
+        try:
+            moment = moment.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError as error:
+            raise ValueError(f"{value} is not a time in the years 1 to 9999") from error
     return (moment - _EPOCH) // timedelta(microseconds=1)
 
 
@@ -84,6 +90,13 @@ def read_epoch(value: Any) -> float:
     return to_epoch(read_time(value))
 
 
+def as_name(value: Any) -> str:
+    """Return a column that should hold a name or an id as text; a crafted file may hold any value there."""
+    if isinstance(value, str):
+        return value
+    return f"(unreadable: {'NULL' if value is None else f'{len(value)} bytes' if isinstance(value, bytes) else value})"
+
+
 def epoch(value: Any) -> float:
     """Return a time column's epoch seconds, 0 if it does not hold a time."""
     try:
@@ -101,9 +114,12 @@ def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
         ascii_only: escape non-ASCII characters, as google-adk's v1 layout does. Otherwise write compact UTF-8, as adk web's layout does.
 
     Raises:
-        UnstorableValueError: the value contains a lone surrogate, which no encoding can represent.
+        UnstorableValueError: the value contains a number that is not finite, or a lone surrogate, which no encoding can represent.
     """
-    text = (_SPACED if ascii_only else _COMPACT).encode(value)
+    try:
+        text = (_SPACED if ascii_only else _COMPACT).encode(value)
+    except ValueError as error:
+        raise UnstorableValueError(path, f"it is not JSON ({error})") from None
     if text.isascii():
         return text
     try:

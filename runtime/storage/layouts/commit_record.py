@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf, isfinite
 from typing import Any
 
-from runtime.sessions.session import SessionKey
+from runtime.history.steps import UNKNOWN_DELTA
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State, scope_of
+from runtime.sessions.temp_trace import without_values
 from runtime.storage.layouts.column_values import dump_json, load_json_object, read_state, read_time, to_micros
 from runtime.storage.layouts.statements import Rows
 
+_RECHECKED = 10_000  # commits that are checked again for values of `temp:` keys at each first write
 Execute = Callable[..., Rows]  # runs a statement of `statements.SQL` by name, with its parameters as keywords
 
 
@@ -65,15 +68,40 @@ def record_events_of_others(run: Execute, key: SessionKey | None = None) -> None
         run("forget_times")
 
 
+def forget_temp_values(run: Execute) -> bool:
+    """Replace the values of `temp:` keys that earlier versions stored by their types; return whether there were any.
+
+    Args:
+        run: runs statements in the current transaction.
+    """
+    row = run("temp_checked").fetchone()
+    checked = int(row[0]) if row and str(row[0]).isdecimal() else 0
+    found = [(seq, temp, without_values(temp)) for seq, temp in run("temp_after", seq=checked).fetchall()]
+    replaced = [(seq, trace) for seq, temp, trace in found if trace != temp]
+    for seq, trace in replaced:
+        run("set_temp", seq=seq, temp=trace)
+    newest = run("newest_commit").fetchone()[0] or 0
+    if replaced or newest - checked > _RECHECKED:
+        run("set_temp_checked", value=str(newest))
+    return bool(replaced)
+
+
 def shared_json(delta: dict[str, Any]) -> str | None:
     """Return the `user:` and `app:` part of a delta as JSON, or None if it is empty."""
     shared = {key: value for key, value in delta.items() if scope_of(key) in ("user", "app")}
     return dump_json(shared, "state", ascii_only=True) if shared else None
 
 
-def delta_of(event_data: Any) -> dict[str, Any]:
-    """Return the state delta in an event's stored JSON; empty if it is missing or unreadable."""
-    return _delta_in(_json_of(event_data))
+def delta_of(event_data: Any) -> Mapping[str, Any]:
+    """Return the state delta in an event's stored JSON; empty if it is missing, `UNKNOWN_DELTA` if it cannot be read."""
+    try:
+        actions = load_json_object(event_data).get("actions")
+    except ValueError:
+        return UNKNOWN_DELTA
+    if not isinstance(actions, dict):
+        return {} if actions is None else UNKNOWN_DELTA
+    delta = actions.get("state_delta", actions.get("stateDelta"))
+    return delta if isinstance(delta, dict) else {} if delta is None else UNKNOWN_DELTA
 
 
 def _json_of(event_data: Any) -> dict[str, Any]:

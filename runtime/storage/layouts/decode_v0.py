@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
 from runtime.events.marks import UNREADABLE
-from runtime.storage.layouts.column_values import read_time, to_epoch
-from runtime.storage.layouts.decode import parse_event
+from runtime.history.steps import UNKNOWN_DELTA
+from runtime.storage.layouts.column_values import as_name, read_time, to_epoch
 from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.storage.layouts.pickled_actions import read_actions
 from runtime.storage.layouts.unpickle import UnpickleError
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _TEXTS = ("author", "branch", "error_code", "error_message")
 _FLAGS = ("partial", "turn_complete", "interrupted")
@@ -38,7 +41,9 @@ def v0_columns(present: Collection[str]) -> list[str]:
 
 def decode_v0(row: Mapping[str, Any], offset: int) -> Event:
     """Return the event of a v0 row. See `json_of_v0` for the arguments."""
-    return parse_event(_json(json_of_v0(row, offset)))
+    decode = importlib.import_module("runtime.storage.layouts.decode")  # loads google-genai's types
+    event: Event = decode.parse_event(_json(json_of_v0(row, offset)))
+    return event
 
 
 def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
@@ -48,9 +53,9 @@ def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
         row: the columns of `v0_columns`, by name.
         offset: microseconds by which the writer's local time was ahead of UTC.
     """
-    data: dict[str, Any] = {name: row[name] for name in _TEXTS if row.get(name) is not None}
+    data: dict[str, Any] = {name: _text(row[name]) for name in _TEXTS if row.get(name) is not None}
     data.update({name: bool(row[name]) for name in _FLAGS if row.get(name) is not None})
-    data["id"], data["invocation_id"] = row["id"], row["invocation_id"]
+    data["id"], data["invocation_id"] = as_name(row["id"]), as_name(row["invocation_id"])
     data["timestamp"] = to_epoch(_stamp(row["timestamp"]) - offset)
     unreadable: dict[str, Any] = {}
     for name in (*_JSON, "long_running_tool_ids_json"):
@@ -73,13 +78,13 @@ def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
     return data
 
 
-def delta_of_v0(pickled: Any) -> dict[str, Any]:
-    """Return the state delta in pickled actions; empty if it is missing or unreadable."""
+def delta_of_v0(pickled: Any) -> Mapping[str, Any]:
+    """Return the state delta in pickled actions; empty if it is missing, `UNKNOWN_DELTA` if it cannot be read."""
     try:
         delta = read_actions(_bytes(pickled)).get("state_delta")
     except UnpickleError:
-        return {}
-    return delta if isinstance(delta, dict) else {}
+        return UNKNOWN_DELTA
+    return delta if isinstance(delta, Mapping) else {} if delta is None else UNKNOWN_DELTA
 
 
 def _json(data: dict[str, Any]) -> bytes:

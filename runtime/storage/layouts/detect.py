@@ -10,7 +10,7 @@ from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDataba
 from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
 from runtime.storage.layouts.formats import FORMATS
 from runtime.storage.layouts.statements import quoted_name
-from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS
 
 _VERSIONS = ("0", "1")  # values of schema_version that are known
 _NEEDED = {
@@ -40,6 +40,7 @@ class Layout:
     Attributes:
         format: how its events are stored.
         ours: whether we have written to it, so that commit order and baselines are recorded.
+        records_ends: whether it has our table of recorded ends.
         note: a remark about this database, or None.
         event_columns: the columns of its `events` table.
         is_newer: whether its version or one of its event columns is unknown to this program.
@@ -50,6 +51,7 @@ class Layout:
     note: str | None
     event_columns: frozenset[str]
     is_newer: bool = False
+    records_ends: bool = False
 
     @property
     def kind(self) -> str:
@@ -98,7 +100,7 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
     unknown = _unknown_columns(layout, events)
     notes = [note for note in (_note(layout.kind, tables, schema_version), unknown) if note]
     is_newer = unknown is not None or schema_version not in (None, *_VERSIONS)
-    return Layout(layout, COMMITS in tables, " ".join(notes) or None, frozenset(events), is_newer)
+    return Layout(layout, COMMITS in tables, " ".join(notes) or None, frozenset(events), is_newer, INVOCATIONS in tables)
 
 
 def _unknown_columns(layout: EventFormat, events: Mapping[str, str]) -> str | None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
 
 EventRow = Sequence[Any]  # the values of `EventFormat.columns` in a row of `events`
 EVENT_COLUMNS = frozenset({"id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"})  # in every layout
@@ -25,12 +27,14 @@ class EventFormat:
         decoder: returns the function that decodes a row, given the selected columns and the offset in microseconds by which the writer's
             clock was ahead of UTC (0 unless `has_local_times`).
         delta_column: the column that holds the state delta.
-        delta_of: returns the state delta in a value of `delta_column`; empty if it cannot be read.
+        delta_of: returns the state delta in a value of `delta_column`; `UNKNOWN_DELTA` if it cannot be read.
         as_json: returns an event's JSON, given its columns and that offset; None if the column `event_data` is that JSON.
         has_local_times: whether the column `timestamp` holds the writer's local time without a time zone.
         json_ids_win: whether the ids in an event's JSON take precedence over the columns.
         other_service: the reason why another service cannot open it, as the rest of a sentence that begins with the database's name.
         writer: name of the session service that continues it, or None if it can only be read.
+        reader: decodes a row as `decoder` does, for code that only reads: into a `PlainEvent` if the event is a usual one. None if the
+            layout has none.
     """
 
     kind: str
@@ -40,12 +44,13 @@ class EventFormat:
     columns: Callable[[Collection[str]], list[str]]
     decoder: Callable[[Sequence[str], int], Callable[[EventRow], Event]]
     delta_column: str
-    delta_of: Callable[[Any], dict[str, Any]]
+    delta_of: Callable[[Any], Mapping[str, Any]]
     as_json: Callable[[Mapping[str, Any], int], dict[str, Any]] | None
     has_local_times: bool
     json_ids_win: bool
     other_service: str
     writer: str | None
+    reader: Callable[[EventRow], Any] | None = None
 
     @property
     def is_json(self) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import time
 from datetime import datetime
 from typing import Any
 
+from runtime.storage.layouts.read_time_limit import current_limit
 from runtime.storage.layouts.unpickle import OddKey, Record, UnpickleError, unpickle
 
 _DEEPEST = 150  # levels
 _MOST_VALUES = 1_000_000  # a few bytes of pickle can repeat the same list a million times
+_VALUES_BETWEEN_LOOKS = 256  # values between two checks of the clock
 _LONGEST_TRACE = 10_000  # characters
 _LONGEST_NUMBER = 10_000  # bits; Python refuses to print many more digits
 
@@ -25,7 +28,11 @@ def read_actions(pickled: bytes) -> dict[str, Any]:
     Raises:
         UnpickleError: the bytes are not a pickle of actions, or are too large, too deep or too slow to read.
     """
-    value = unpickle(pickled)
+    with current_limit().spending(len(pickled)) as deadline:
+        return _actions(unpickle(pickled, deadline), deadline)
+
+
+def _actions(value: Any, deadline: float) -> dict[str, Any]:
     if isinstance(value, Record):
         fields = _fields(value)
         if fields is None:
@@ -34,15 +41,16 @@ def read_actions(pickled: bytes) -> dict[str, Any]:
         fields = value
     else:
         raise UnpickleError(f"the pickle holds a {type(value).__name__} instead of actions")
-    plain = _Plain().model(fields, 0)
+    plain = _Plain(deadline).model(fields, 0)
     return plain
 
 
 class _Plain:
     """A converter of unpickled values to JSON data, within limits."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: float) -> None:
         self._left = _MOST_VALUES
+        self._deadline = deadline
 
     def model(self, fields: dict[Any, Any], depth: int) -> dict[str, Any]:
         """Return a model's fields without those that are None; an enum member becomes its value."""
@@ -52,6 +60,8 @@ class _Plain:
         self._left -= 1
         if self._left < 0:
             raise UnpickleError("the pickle holds too many values")
+        if self._left % _VALUES_BETWEEN_LOOKS == 0 and time.thread_time() > self._deadline:
+            raise UnpickleError("the pickle takes too long")
         if depth > _DEEPEST:
             raise UnpickleError("the pickle holds values nested too deeply")
         if value is None or isinstance(value, (bool, float, str)):

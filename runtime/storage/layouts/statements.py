@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runtime.storage.layouts.table_names import COMMITS, METADATA
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
@@ -93,7 +93,22 @@ SQL = {
     "all_app_states": "SELECT app_name, state FROM app_states ORDER BY app_name",
     "all_user_states": "SELECT app_name, user_id, state FROM user_states ORDER BY app_name, user_id",
     "temp": f"SELECT event_id, temp FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND temp IS NOT NULL ORDER BY seq",
+    "temp_after": f"SELECT seq, temp FROM {COMMITS} WHERE seq > :seq AND event_id IS NOT NULL AND temp IS NOT NULL",
+    "set_temp": f"UPDATE {COMMITS} SET temp = :temp WHERE seq = :seq",
+    "newest_commit": f"SELECT max(seq) FROM {COMMITS}",
+    # Commits up to this number have no values of `temp:` keys, which earlier versions stored.
+    "temp_checked": f"SELECT value FROM {METADATA} WHERE key = 'temp_checked'",
+    "set_temp_checked": (
+        f"INSERT INTO {METADATA} (key, value) VALUES ('temp_checked', :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+    ),
     "first_state": f"SELECT baseline FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL AND at = :at ORDER BY seq DESC LIMIT 1",
+    "ends": f"SELECT invocation_id, status, reason, last_event_id, at FROM {INVOCATIONS} WHERE {_OF_SESSION}",
+    "forget_end": f"DELETE FROM {INVOCATIONS} WHERE {_OF_SESSION} AND invocation_id = :invocation_id",
+    "insert_end": (
+        f"INSERT INTO {INVOCATIONS} (app_name, user_id, session_id, invocation_id, status, reason, last_event_id, at)"
+        " VALUES (:app_name, :user_id, :session_id, :invocation_id, :status, :reason, :last_event_id, :at)"
+    ),
+    "forget_ends": f"DELETE FROM {INVOCATIONS} WHERE {_OF_SESSION}",
     "delete_events": f"DELETE FROM events WHERE {_OF_SESSION}",
     "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
     "forget_commits": f"DELETE FROM {COMMITS} WHERE {_OF_SESSION} AND shared IS NULL",

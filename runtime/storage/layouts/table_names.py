@@ -8,7 +8,8 @@ WrittenLayout = Literal["v1", "sqlite"]
 
 # One row for each commit, in commit order:
 #
-# - An event: `event_id` is set, `shared` holds the `user:` and `app:` part of its delta, `temp` a readable trace of its `temp:` keys.
+# - An event: `event_id` is set, `shared` holds the `user:` and `app:` part of its delta, `temp` the names and types of
+#   its `temp:` keys (`sessions.temp_trace`).
 # - A session's creation: `event_id` is null, `baseline` holds the session's own first state, `shared` the user and app state that it set.
 #   For a fork, `temp` holds its origin (`lineage.dump_origin`), and `baseline` is null if its parent's first state was not recorded.
 # - The state of a user or an app when we first saw it: `session_id` is empty, `shared` holds all of it. For an app, `user_id` is empty.
@@ -16,6 +17,9 @@ WrittenLayout = Literal["v1", "sqlite"]
 # `writer` names the process; it is null for events that another program committed. `at` is in epoch microseconds; for a creation it is
 # the session's `create_time`.
 COMMITS = "inspector_commits"
+
+# How runs that we drove ended, where their events do not tell: one row for an invocation. `at` is in epoch microseconds.
+INVOCATIONS = "inspector_invocations"
 
 METADATA = "inspector_metadata"
 VERSION = "1"  # version of our own tables

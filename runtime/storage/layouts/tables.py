@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.types import REAL, TypeEngine
 
-from runtime.storage.layouts.table_names import COMMITS, METADATA, WrittenLayout
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, WrittenLayout
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,13 @@ class LayoutTables:
     Attributes:
         metadata: all the tables, for `create_all`.
         our_index: our only index on one of google-adk's tables.
+        invocations: the table of recorded ends, which databases of earlier versions lack.
         times_are_real: whether time columns hold epoch seconds instead of text or timestamps.
     """
 
     metadata: MetaData
     our_index: Index
+    invocations: Table
     times_are_real: bool
 
 
@@ -48,9 +50,10 @@ def tables_of(layout: WrittenLayout) -> LayoutTables:
     metadata = MetaData()
     events = _v1(metadata) if layout == "v1" else _sqlite(metadata)
     _ours(metadata)
+    invocations = _invocations(metadata)
     # SQLite index entries end in the rowid, so this index gives a session's events in commit order, in either direction.
     our_index = Index("inspector_idx_events_session", events.c.app_name, events.c.user_id, events.c.session_id)
-    return LayoutTables(metadata, our_index, times_are_real=layout == "sqlite")
+    return LayoutTables(metadata, our_index, invocations, times_are_real=layout == "sqlite")
 
 
 def _v1(metadata: MetaData) -> Table:
@@ -132,6 +135,17 @@ def _ours(metadata: MetaData) -> None:
         columns.seq,
         sqlite_where=columns.shared.is_not(None),
         postgresql_where=columns.shared.is_not(None),
+    )
+
+
+def _invocations(metadata: MetaData) -> Table:
+    names = ("app_name", "user_id", "session_id", "invocation_id")
+    return Table(
+        INVOCATIONS,
+        metadata,
+        *(Column(name, Text(), nullable=False) for name in (*names, "status", "reason", "last_event_id")),
+        Column("at", BigInteger(), nullable=False),
+        PrimaryKeyConstraint(*names),
     )
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from runtime.events.event import Event
 from runtime.storage.layouts.event_format import EventRow
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _KEY = '"timestamp":'
 # The last brace of the text closes the event, so a key directly before it is the event's own.

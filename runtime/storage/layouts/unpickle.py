@@ -11,14 +11,14 @@ import codecs
 import struct
 import time
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 LONGEST_PICKLE = 256 * 1024 * 1024  # bytes
 _MOST_STEPS = 20_000_000  # opcodes
-_SECONDS = 10.0  # for one pickle
 _STEPS_BETWEEN_LOOKS = 256  # opcodes between two checks of the clock
-_SIMPLE_KEYS = frozenset({str, bytes, int, float, bool, type(None)})
-_LONGEST_KEY_NUMBER = 64  # bytes; longer integers are slow to hash
+_SIMPLE_KEYS = frozenset({str, bytes, int, bool, type(None)})
+_LARGEST_KEY_NUMBER = 2**61 - 2  # larger integers, and floats, can be chosen so that all have the same hash
 
 
 class UnpickleError(ValueError):
@@ -54,7 +54,7 @@ class SetItems(list[Any]):
 
 
 class OddKey:
-    """A dict key that is not text, a number or None: hashing it could take unbounded time.
+    """A dict key that is not text, a small number or None: hashing such keys could take unbounded time.
 
     Attributes:
         value: the key.
@@ -66,11 +66,12 @@ class OddKey:
         self.value = value
 
 
-def unpickle(data: bytes) -> Any:
+def unpickle(data: bytes, deadline: float = inf) -> Any:
     """Return the content of a pickle of any protocol, with objects as `Record`s.
 
     Args:
         data: an untrusted pickle.
+        deadline: the value of `time.thread_time` at which to give up.
 
     Raises:
         UnpickleError: the pickle is damaged, too long, or takes too long.
@@ -78,7 +79,7 @@ def unpickle(data: bytes) -> Any:
     if len(data) > LONGEST_PICKLE:
         raise UnpickleError(f"the pickle has {len(data):,} bytes, more than the limit of {LONGEST_PICKLE:,}")
     try:
-        return _Machine(data).run()
+        return _Machine(data, deadline).run()
     except UnpickleError:
         raise
     except (IndexError, KeyError, ValueError, TypeError, AttributeError, OverflowError, MemoryError, struct.error) as error:
@@ -95,12 +96,12 @@ _MARK = _Mark()
 class _Machine:
     """Pickle's stack machine. Each opcode of protocols 0 to 5 is a method or an entry of the table below."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, deadline: float) -> None:
         self._data = data
         self._at = 0
         self._stack: list[Any] = []
         self._memo: dict[int, Any] = {}
-        self._deadline = time.monotonic() + _SECONDS
+        self._deadline = deadline
 
     def run(self) -> Any:
         data, opcodes = self._data, _OPCODES
@@ -118,7 +119,7 @@ class _Machine:
         raise UnpickleError("the pickle takes too many steps")
 
     def _look_at_the_clock(self) -> None:
-        if time.monotonic() > self._deadline:
+        if time.thread_time() > self._deadline:
             raise UnpickleError("the pickle takes too long")
 
     # Arguments of opcodes
@@ -296,7 +297,7 @@ class _Machine:
 
 
 def _hashable(key: Any) -> Any:
-    if type(key) not in _SIMPLE_KEYS or (type(key) is int and key.bit_length() > _LONGEST_KEY_NUMBER * 8):
+    if type(key) not in _SIMPLE_KEYS or (type(key) is int and abs(key) > _LARGEST_KEY_NUMBER):
         return OddKey(key)
     return key
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from runtime.events.event import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 T = TypeVar("T")
 

@@ -10,14 +10,18 @@ import sqlite3
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
-from runtime.history.steps import Step
-from runtime.sessions.session import SessionKey
+from runtime.events.marks import UNREADABLE
+from runtime.history.steps import UNKNOWN_DELTA, Step, step_of
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
-from runtime.storage.reading.copied_events import Readable
+from runtime.storage.reading.copied_events import CopiedEvents, Readable
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 # Using the session's index would need a sort, and would read database pages out of file order.
 _PIECE = (
@@ -25,6 +29,7 @@ _PIECE = (
     " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 )
 _DELTA = "coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta'))"
+_IS_LOST = f"json_extract(event_data, '$.custom_metadata.{UNREADABLE}.actions') IS NOT NULL"  # in a copy of a v0 session
 _FILES = "coalesce(json_extract(event_data, '$.actions.artifact_delta'), json_extract(event_data, '$.actions.artifactDelta'))"
 
 
@@ -104,6 +109,11 @@ class EventPages:
         mine, count = self._rowids, len(other)
         return len(mine) >= count and (count == 0 or (mine[0], mine[count - 1]) == (other._rowids[0], other._rowids[-1]))
 
+    @property
+    def last_rowid(self) -> int | None:
+        """The row number of the last event; None without events."""
+        return self._rowids[-1] if self._rowids else None
+
     def following(self, most: int) -> list[tuple[int, str]]:
         """Return row numbers and ids of at most `most` events that follow the last known one, for `grow`."""
         query = (
@@ -170,12 +180,13 @@ class EventPages:
     def read(self, first: int, end: int) -> list[Step]:
         """Return the state deltas of the events in a range."""
         try:
-            rows = self._read(f"SELECT id, invocation_id, {_DELTA} {_PIECE} ORDER BY rowid", first, end)
+            lost = _IS_LOST if isinstance(self._file, CopiedEvents) else "0"
+            rows = self._read(f"SELECT id, invocation_id, {_DELTA}, {lost} {_PIECE} ORDER BY rowid", first, end)
         except StorageError:
             # Some text is not JSON that SQLite accepts; our own decoder is more lenient.
             events = [self.decode(row) for row in self.rows(first, end)]
-            return [Step(event.id, event.invocation_id, event.actions.state_delta) for event in events]
-        return [Step(event_id, invocation_id, _object(delta)) for event_id, invocation_id, delta in rows]
+            return [step_of(event) for event in events]
+        return [Step(as_name(event_id), as_name(invocation_id), _delta(delta, is_lost)) for event_id, invocation_id, delta, is_lost in rows]
 
     def files(self, first: int, end: int) -> list[SavedFiles]:
         """Return the files that the events in a range saved, without events that saved none."""
@@ -235,6 +246,13 @@ class EventPages:
             return range(lowest, highest + 1)
         found: Iterator[tuple[int]] = connection.execute(f"SELECT rowid {of_session}", self._names)
         return array("q", sorted(rowid for (rowid,) in found))
+
+
+def _delta(text: Any, is_lost: int) -> Mapping[str, Any]:
+    if text is None or text == "{}":
+        return UNKNOWN_DELTA if is_lost else {}
+    value = json.loads(text) if isinstance(text, str) and text[:1] == "{" else None
+    return value if isinstance(value, dict) else UNKNOWN_DELTA
 
 
 def _object(text: Any) -> Mapping[str, Any]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runtime.errors.not_found_error import NotFoundError
-from runtime.events.event import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.local_times import utc_offset
 from runtime.storage.layouts.statements import Rows
 from runtime.storage.layouts.table_names import COMMITS
 
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
 OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
-Written = tuple[str, str, str, dict[str, Any]]  # user_id, session_id, event id and state delta
+Written = tuple[str, str, str, Mapping[str, Any]]  # user_id, session_id, event id and state delta
 
 
 class ReadingConnection(Protocol):
@@ -54,6 +56,11 @@ class EventRows:
         query = f"SELECT {', '.join(self._columns)} FROM events WHERE {OF_SESSION} AND rowid > ? ORDER BY rowid LIMIT ?"
         start = self._number(connection, key, after) if after is not None else 0
         return connection.execute(query, (*parts(key), start, -1 if limit is None else limit)).fetchall()
+
+    def newest(self, connection: ReadingConnection, key: SessionKey, count: int) -> list[Sequence[Any]]:
+        """Return a session's newest rows, the oldest first, to be decoded with `decoder`."""
+        query = f"SELECT {', '.join(self._columns)} FROM events WHERE {OF_SESSION} ORDER BY rowid DESC LIMIT ?"
+        return connection.execute(query, (*parts(key), count)).fetchall()[::-1]
 
     def added(self, connection: ReadingConnection, key: SessionKey, rowid: int, limit: int) -> list[Sequence[Any]]:
         """Return a session's first rows after `rowid`.

@@ -10,9 +10,11 @@ from typing import Any
 
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
+from runtime.history.steps import UNKNOWN_DELTA
 from runtime.sessions.lineage import read_origin
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import Scope, scope_of
+from runtime.sessions.temp_trace import read_trace
 from runtime.storage.layouts.column_values import load_json_object, read_time, to_epoch
 from runtime.storage.layouts.commit_record import delta_of
 from runtime.storage.layouts.table_names import COMMITS
@@ -107,7 +109,7 @@ class _LongHistory:
             self._parts,
         )
         for rowid, invocation_id, event_id, temp in rows:
-            self.temp[event_id] = load_json_object(temp)
+            self.temp[event_id] = read_trace(temp)
             self.temp_places.setdefault(invocation_id, []).append((self._pages.place_of(rowid), event_id))
 
     def others(self, *, unrecorded: bool) -> None:
@@ -151,7 +153,9 @@ class _LongHistory:
         return low
 
     def _write(self, place: int, user_id: str, delta: Mapping[str, Any], complete: Scope | None = None) -> None:
-        scopes = ("app", "user") if user_id == self._key.user_id else ("app",)
+        scopes: tuple[Scope, ...] = ("app", "user") if user_id == self._key.user_id else ("app",)
+        if delta is UNKNOWN_DELTA:
+            self.shared.append(SharedWrite(place, delta, forgotten=scopes))
         visible = {key: value for key, value in delta.items() if scope_of(key) in scopes}
         if visible or complete:
             self.shared.append(SharedWrite(place, visible, complete))

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic_core import from_json
 
-from runtime.events.event import Event
-from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations
-from runtime.sessions.session import SessionKey
+from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations, stray_results, with_recorded_ends
+from runtime.sessions.recorded_end import RecordedEnd
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _CHUNK = 2_000  # rows in one short transaction
 _BREATH = 50  # rows between two pauses; about 2 ms of work
@@ -146,7 +150,7 @@ class _Session:
 
     def _settle_latest(self) -> None:
         invocation = self.invocations.get(self.latest) if self.latest is not None else None
-        if invocation is not None and invocation.is_finished(_NO_ANSWERS):
+        if invocation is not None and not invocation.early and invocation.is_finished(_NO_ANSWERS):
             self.invocations[self.latest] = None  # type: ignore[index]  # `get` found it
 
     def _note_step(self, step: tuple[str, str | None]) -> None:
@@ -163,12 +167,21 @@ class PendingRows:
         file: the database.
         decode: decodes a row into an event.
         json_wins: whether the JSON takes precedence over the column `invocation_id`, as in adk web's layout.
+        ends: returns the recorded ends of a session or of all, by session and invocation id.
     """
 
-    def __init__(self, file: Readable, decode: Callable[[EventRow], Event], *, json_wins: bool) -> None:
+    def __init__(
+        self,
+        file: Readable,
+        decode: Callable[[EventRow], Event],
+        *,
+        json_wins: bool,
+        ends: Callable[[SessionKey | None], dict[SessionKey, dict[str, RecordedEnd]]] = lambda _: {},
+    ) -> None:
         self._file = file
         self._decode = decode
         self._json_wins = json_wins
+        self._ends = ends
 
     def find(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
         """Return pending items by session, the newest last. Sessions without pending items may be missing.
@@ -193,22 +206,33 @@ class PendingRows:
             if gently and number % _BREATH == 0:
                 time.sleep(0.001)
             row = (event_id, invocation_id, timestamp, data)
-            sessions.setdefault(SessionKey(*names), _Session()).add(rowid, self._glance_at(row))
+            sessions.setdefault(SessionKey(*map(as_name, names)), _Session()).add(rowid, self._glance_at(row))
         # Sessions are released one by one: freeing a million small objects at once would block all threads.
         found = []
+        ends = self._ends(key)
         while sessions:
             name, session = sessions.popitem()
-            if entries := self._unfinished(name, session):
+            if entries := self._unfinished(name, session, ends.get(name, {})):
                 found.append((name, entries))
         return dict(reversed(found))
 
-    def _unfinished(self, key: SessionKey, session: _Session) -> list[Invocation]:
+    def _unfinished(self, key: SessionKey, session: _Session, ends: Mapping[str, RecordedEnd]) -> list[Invocation]:
         rewound = rewound_invocations(session.steps)
-        return [
-            read_invocation(self._events(key, name, invocation.rowids), is_rewound=False, answered=session.answers)
-            for name, invocation in session.invocations.items()
-            if invocation is not None and name not in rewound and not invocation.is_finished(session.answers)
+        for name, end in ends.items():
+            if end.status == "interrupted" and name in session.invocations:  # its events may look finished
+                session.invocations[name] = session.invocations[name] or _Invocation(rowids=None)
+                session.invocations[name].is_odd = True  # type: ignore[union-attr]  # just set
+        found = {name: invocation for name, invocation in session.invocations.items() if invocation is not None}
+        open_ones = [name for name, each in found.items() if name not in rewound and not each.is_finished(session.answers)]
+        stray: set[str | None] = set()
+        for name, invocation in found.items() if open_ones else ():
+            if invocation.early:
+                stray |= stray_results(self._events(key, name, invocation.rowids))
+        entries = [
+            read_invocation(self._events(key, name, found[name].rowids), is_rewound=False, answered=session.answers, stray=stray)
+            for name in open_ones
         ]
+        return with_recorded_ends(entries, ends)
 
     def _glance_at(self, row: EventRow) -> _Glance:
         _, invocation_id, _, data = row

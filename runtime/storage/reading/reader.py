@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import NotASessionDatabaseError, StorageError
-from runtime.events.event import Event
-from runtime.history.invocations import Invocation, PendingItem, pending_items
+from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
 from runtime.history.key_writers import Write, writes_of
+from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.lineage import Lineage
-from runtime.sessions.session import SessionKey
+from runtime.sessions.recorded_end import RecordedEnd
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import merge_scopes, scope_of
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.sqlite_file import SqliteFile
-from runtime.storage.layouts.column_values import epoch, read_state
-from runtime.storage.layouts.decode import JSON_COLUMNS, decode_v1
+from runtime.storage.layouts.column_values import as_name, epoch, read_state
 from runtime.storage.layouts.detect import Layout, layout_of, sqlite_tables
 from runtime.storage.layouts.event_format import EventRow
+from runtime.storage.layouts.json_formats import JSON_COLUMNS, V1
 from runtime.storage.layouts.local_times import offset_text
+from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_pages import EventPages
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
 from runtime.storage.reading.long_session_history import read_long_history
 from runtime.storage.reading.pending_rows import PendingRows
+from runtime.storage.reading.present_state import state_after
+from runtime.storage.reading.recorded_ends import has_recorded_ends, recorded_ends
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
 from runtime.storage.reading.session_history import read_history, read_lineages
 from runtime.storage.reading.session_sizes import SessionSize, session_sizes
 from runtime.storage.reading.shared_state import SharedScope, SharedState, shared_scopes, shared_state
 from runtime.storage.reading.shared_writes import read_shared_commits, shared_writes
+from runtime.support.file_names import unusable_name
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
+_FIRST_PAGE, _PAGE = 50, 2_000  # rows read at once: the first ones are shown at once
 MANY_EVENTS = 20_000  # in a database; counting more events takes too long for a list of sessions
 
 
@@ -86,7 +96,7 @@ class StoredDatabase:
         """
         file = named_file(target)
         if file is not None:
-            return cls._open_file(file)
+            return cls._open_file(file, target if "://" not in target else str(file))
         url = database_url(target)
         if url.get_backend_name() == "sqlite":
             raise StorageError(f"{url.render_as_string()} is not a database file; sessions are read from SQLite files.")
@@ -94,18 +104,20 @@ class StoredDatabase:
         return cls(server, server.layout())
 
     @classmethod
-    def _open_file(cls, path: Path) -> StoredDatabase:
+    def _open_file(cls, path: Path, name: str) -> StoredDatabase:
+        if reason := unusable_name(path):
+            raise StorageError(f"{name} {reason}.")
         if path.is_dir():
-            raise NotASessionDatabaseError(f"{path} is a folder, not a database.")
+            raise NotASessionDatabaseError(f"{name} is a folder, not a database.")
         if path.exists() and not path.is_file():
-            raise NotASessionDatabaseError(f"{path} is not a regular file, so it cannot be a database.")
+            raise NotASessionDatabaseError(f"{name} is not a regular file, so it cannot be a database.")
         if path.exists() and path.stat().st_size == 0:
-            raise NotASessionDatabaseError(f"{path} is an empty file: it holds no sessions.")
+            raise NotASessionDatabaseError(f"{name} is an empty file: it holds no sessions.")
         if path.exists() and (kind := _not_sqlite(path)):
-            raise NotASessionDatabaseError(f"{path} {kind}; it has no sessions that can be read.")
-        file = SqliteFile(path)
+            raise NotASessionDatabaseError(f"{name} {kind}; it has no sessions that can be read.")
+        file = SqliteFile(path, name=name)
         try:
-            return cls(file, file.read(lambda connection: _layout(connection, str(path))))
+            return cls(file, file.read(lambda connection: _layout(connection, name)))
         except BaseException:
             file.close()
             raise
@@ -129,13 +141,14 @@ class StoredDatabase:
     def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
         """Return all sessions as `sessions` does, in the current transaction."""
         counts = {
-            SessionKey(*key): count
+            SessionKey(*map(as_name, key)): count
             for *key, count in connection.execute(
                 "SELECT app_name, user_id, session_id, count(*) FROM events GROUP BY app_name, user_id, session_id"
             )
         }
         return _summaries(connection, counts)
 
+    @one_read()
     def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:
         """Return a session's events in commit order.
 
@@ -155,6 +168,66 @@ class StoredDatabase:
 
         rows, decode = self._file.read(read)
         return [decode(row) for row in rows]
+
+    def plain_events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> Iterator[Event]:
+        """Yield a session's events in commit order, read page by page, for code that only reads: most are `PlainEvent`s.
+
+        Args:
+            key: the session.
+            after: return only the events after the one with this id.
+            limit: maximum number of events.
+
+        Raises:
+            SessionNotFoundError: the session does not exist.
+            NotFoundError: the session has no event `after`.
+        """
+        read_row = self.layout.format.reader
+        if read_row is None or not self._is_file:
+            yield from self.events(key, after=after, limit=limit)
+            return
+        left, page = sys.maxsize if limit is None else limit, _FIRST_PAGE
+        self._file.read(lambda connection: _stored_state(connection, key))
+        start = after
+        while left > 0:
+            count = min(left, page)
+            rows = self._file.read(lambda connection: self._rows.read(connection, key, start, count))  # noqa: B023 - called at once
+            yield from map(read_row, rows)
+            if len(rows) < count:
+                return
+            left, page, start = left - count, _PAGE, rows[-1][0]
+
+    def newest_events(self, key: SessionKey, count: int) -> list[Event]:
+        """Return a session's newest events, the oldest first.
+
+        Args:
+            key: the session.
+            count: maximum number of events.
+
+        Raises:
+            SessionNotFoundError: the session does not exist.
+        """
+        if not self._is_file:
+            return self.events(key)[-count:] if count else []
+
+        def read(connection: ReadingConnection) -> list[Event]:
+            _stored_state(connection, key)
+            rows = self._rows.newest(connection, key, count)
+            return [*map(self.layout.format.reader or self._rows.decoder(connection), rows)]
+
+        return self._file.read(read)
+
+    def ids_beginning(self, key: SessionKey, column: str, beginning: str) -> list[str]:
+        """Return ids of a session's events, or of their invocations, that begin like this.
+
+        Args:
+            key: the session.
+            column: `id` or `invocation_id`.
+            beginning: the beginning; a whole id is one, too.
+        """
+        assert column in ("id", "invocation_id")
+        query = f"SELECT DISTINCT {column} FROM events WHERE {OF_SESSION} AND substr({column}, 1, ?) = ?"
+        rows = self._file.read(lambda connection: connection.execute(query, (*parts(key), len(beginning), beginning)).fetchall())
+        return [str(name) for (name,) in rows]
 
     def state(self, key: SessionKey) -> dict[str, Any]:
         """Return a session's current merged state.
@@ -202,6 +275,7 @@ class StoredDatabase:
         """Return the origin of each fork in this database."""
         return self._file.read(read_lineages) if self.layout.ours else {}
 
+    @one_read()
     def history(self, key: SessionKey) -> History:
         """Return a session's history: its events, and its state after each of them as far as it is known.
 
@@ -216,6 +290,7 @@ class StoredDatabase:
 
         return self._file.read(read)
 
+    @one_read()
     def writes(self, key: SessionKey, name: str) -> list[Write]:
         """Return every write of a state key, the oldest first. For a `user:` or `app:` key, this includes other sessions' writes.
 
@@ -232,6 +307,26 @@ class StoredDatabase:
         commits = self._file.read(lambda connection: read_shared_commits(connection, self._rows, key, name, ours=self.layout.ours))
         return shared_writes(key, name, commits, self.events)
 
+    def recorded_ends(self, key: SessionKey | None = None) -> dict[SessionKey, dict[str, RecordedEnd]]:
+        """Return the recorded ends of invocations, by session and invocation id.
+
+        Args:
+            key: the session, or None for all sessions.
+        """
+        if not self.layout.records_ends and not (self._is_file and self._file.read(has_recorded_ends)):
+            return {}  # a file may have got the table since it was opened
+        return self._file.read(lambda connection: recorded_ends(connection, key))
+
+    @one_read()
+    def invocations(self, key: SessionKey) -> list[Invocation]:
+        """Return a session's invocations in the order of their first events.
+
+        Raises:
+            SessionNotFoundError: the session does not exist.
+        """
+        return with_recorded_ends(invocations([*self.plain_events(key)]), self.recorded_ends(key).get(key, {}))
+
+    @one_read()
     def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
         """Return pending items by session, the newest last. Sessions without pending items may be missing.
 
@@ -240,8 +335,8 @@ class StoredDatabase:
         """
         if not self._has_json:
             keys = [key] if key else [summary.key for summary in self.sessions()]
-            return {each: pending_items(self.events(each)) for each in keys}
-        return self._pending_rows().find(key)
+            return {each: [item for found in self.invocations(each) for item in found.pending] for each in keys}
+        return PendingRows(self._file, self._read_plain, json_wins=self.layout.format.json_ids_win, ends=self.recorded_ends).find(key)
 
     def unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """Return, by session, the invocations with pending items, in order of their first event.
@@ -254,7 +349,11 @@ class StoredDatabase:
         return {key: entries for key, entries in waiting.items() if entries}
 
     def _pending_rows(self) -> PendingRows:
-        return PendingRows(self._file, self._decode_json, json_wins=self.layout.format.json_ids_win)
+        return PendingRows(self._file, self._decode_json, json_wins=self.layout.format.json_ids_win, ends=self.recorded_ends)
+
+    @property
+    def _read_plain(self) -> Callable[[EventRow], Event]:
+        return self.layout.format.reader or self._decode_json
 
     @property
     def _decode_json(self) -> Callable[[EventRow], Event]:
@@ -273,6 +372,7 @@ class StoredDatabase:
         query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
         return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
 
+    @one_read()
     def pages(self, key: SessionKey, count: int | None = None, *, assume: bool = False) -> EventPages:
         """Return a session's events, to be read in pages.
 
@@ -285,10 +385,11 @@ class StoredDatabase:
             SessionNotFoundError: the session does not exist.
         """
         if not self._has_json:
-            return EventPages(CopiedEvents(key, self.events(key)), key, decode_v1)
+            return EventPages(CopiedEvents(key, self.events(key)), key, V1.decoder(JSON_COLUMNS, 0))
         self._file.read(lambda connection: _stored_state(connection, key))
         return EventPages(self._file, key, self._decode_json, count, assume=assume)
 
+    @one_read()
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's history without its steps, which `History.read_on` reads.
 
@@ -307,6 +408,19 @@ class StoredDatabase:
             return read_long_history(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
 
         return self._file.read(read)
+
+    def state_after(self, key: SessionKey, pages: EventPages) -> ScopedState | None:
+        """Return the state after the last event of `pages`, without reading the past; None if that takes reading it.
+
+        Raises:
+            SessionNotFoundError: the session does not exist.
+        """
+        rowid = pages.last_rowid
+        if not self._has_json or rowid is None:
+            return None
+        return self._file.read(
+            lambda connection: state_after(connection, key, rowid, _merged_state(connection, key), ours=self.layout.ours)
+        )
 
     @property
     def _has_json(self) -> bool:
@@ -333,7 +447,7 @@ class StoredDatabase:
 
 def _summaries(connection: ReadingConnection, counts: Mapping[SessionKey, int] | None) -> list[SessionSummary]:
     rows = connection.execute("SELECT app_name, user_id, id, update_time FROM sessions ORDER BY app_name, user_id, id")
-    keys = [(SessionKey(*key), updated) for *key, updated in rows]
+    keys = [(SessionKey(*map(as_name, key)), updated) for *key, updated in rows]
     return [SessionSummary(key, None if counts is None else counts.get(key, 0), epoch(updated)) for key, updated in keys]
 
 

@@ -18,9 +18,10 @@ from typing import Any
 from pydantic_core import from_json
 
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import named_file
+from runtime.storage.layouts.column_values import as_name
 from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -211,7 +212,7 @@ class SearchIndex:
         author = str(data.get("author", ""))
         excerpt, start, end = _excerpt([*_texts(said, "", 0), author], wanted)
         timestamp = float(time) if isinstance(time, int | float) else 0.0
-        return Hit(SessionKey(*row[:3]), str(row[3]), author, timestamp, excerpt, start, end)
+        return Hit(SessionKey(*map(as_name, row[:3])), str(row[3]), author, timestamp, excerpt, start, end)
 
     def _id_at(self, rowid: int) -> str | None:
         row = self._database.read(lambda connection: connection.execute("SELECT id FROM events WHERE rowid = ?", (rowid,)).fetchone())

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors.storage_error import ConnectionLostError, StorageError
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import shown_url
 from runtime.storage.connections.server import NO_DRIVER, server_tables, set_up_server

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
 from runtime.history.explanation import explain
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
+from runtime.history.steps import UNKNOWN_DELTA
 from runtime.sessions.lineage import Lineage, read_origin
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import Scope, scope_of
-from runtime.storage.layouts.column_values import load_json_object, read_time, to_epoch
+from runtime.sessions.temp_trace import read_trace
+from runtime.storage.layouts.column_values import as_name, load_json_object, read_time, to_epoch
 from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, Written, parts
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 def read_history(
@@ -66,7 +70,7 @@ def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
     for *key, created, at, temp in rows:
         origin = read_origin(temp)
         if origin is not None and at == _micros(created):
-            found[SessionKey(*key)] = origin[0]
+            found[SessionKey(*map(as_name, key))] = origin[0]
     return found
 
 
@@ -108,7 +112,7 @@ class _Walk:
             elif own and event_id in self._index_of:
                 self._own(event_id)
                 if temp:
-                    self.temp[event_id] = load_json_object(temp)
+                    self.temp[event_id] = read_trace(temp)
             elif session_id == "" and event_id is None:
                 if user_id in ("", key.user_id):
                     self._write(user_id, delta, complete="user" if user_id else "app")
@@ -127,7 +131,9 @@ class _Walk:
         self._next = self._index_of.get(event_id, self._next - 1) + 1
 
     def _write(self, user_id: str, delta: Mapping[str, Any], complete: Scope | None = None) -> None:
-        scopes = ("app", "user") if user_id == self._key.user_id else ("app",)
+        scopes: tuple[Scope, ...] = ("app", "user") if user_id == self._key.user_id else ("app",)
+        if delta is UNKNOWN_DELTA:
+            self.shared.append(SharedWrite(self._next, delta, forgotten=scopes))
         visible = {key: value for key, value in delta.items() if scope_of(key) in scopes}
         if visible or complete:
             self.shared.append(SharedWrite(self._next, visible, complete))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from runtime.events.event import Event
 from runtime.history.key_writers import Write, in_order, write_by
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State
 from runtime.storage.layouts.column_values import load_json_object
 from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, parts
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _NOTHING = object()
 

@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.companions import companion, real_file
 from runtime.storage.connections.wal_copy import CLOCK_TICK
-from runtime.storage.layouts.column_values import epoch
+from runtime.storage.layouts.column_values import as_name, epoch
+from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, parts
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.tail.tail import Changes, Tail
@@ -83,7 +85,7 @@ class FileTail(Tail):
     def __init__(self, file: Path, known: Iterable[SessionSummary] = ()) -> None:
         super().__init__(known)
         self._file = file
-        self._stamped = (file, file.with_name(file.name + "-wal"))
+        self._stamped = (file, companion(real_file(file), "-wal"))
         self._database: StoredDatabase | None = None
         self._rows: EventRows | None = None
         self._decode: Any = None
@@ -150,6 +152,7 @@ class FileTail(Tail):
                 newest = max(newest, stat.st_mtime)
         return tuple(stamps), abs(time.time() - newest) > CLOCK_TICK
 
+    @one_read()
     def _read(self, *, count: bool) -> Changes:
         if self._database is None:
             self._database = StoredDatabase.open(str(self._file))
@@ -195,12 +198,12 @@ class FileTail(Tail):
             return None
         sessions = _sessions_behind(connection, self._last_session.rowid)
         events = _events_behind(connection, self._last_event.rowid)
-        new = {SessionKey(*place.name) for place in sessions}
+        new = {SessionKey(*map(as_name, place.name)) for place in sessions}
         if not new.isdisjoint(self._known) or len(self._known) + len(new) != _count(connection, "sessions"):
             return None
         if new and self._has_orphans:
             return None
-        counts = Counter(SessionKey(*place.name[1:]) for place in events)
+        counts = Counter(SessionKey(*map(as_name, place.name[1:])) for place in events)
         changed = [
             SessionSummary(key, counts[key] + (self._known[key].event_count or 0 if key in self._known else 0), updated)
             for key in new | counts.keys()

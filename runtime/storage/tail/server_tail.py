@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import epoch
 from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase

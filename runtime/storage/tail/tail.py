@@ -9,7 +9,7 @@ from itertools import islice
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 
 MOST_IDS = 20_000  # latest ids of the followed session kept to recognise known events; more than are ever read twice

@@ -6,19 +6,23 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from runtime.errors.storage_error import StorageError
-from runtime.events.marks import MOVED_ACTIONS
-from runtime.storage.connections.database_url import database_url, named_file, shown_url
-from runtime.storage.layouts.column_values import as_text, load_json_object, read_time, to_micros
+from runtime.events.credentials import json_without_credentials
+from runtime.events.marks import MOVED_ACTIONS, UNREADABLE
+from runtime.sessions.temp_trace import without_values
+from runtime.storage.connections.database_url import database_url, named_file, shown_url, without_written_password
+from runtime.storage.connections.new_file import give_name, unfinished_file
+from runtime.storage.layouts.column_values import as_name, as_text, load_json_object, read_time, to_micros
 from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout
-from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.layouts.read_time_limit import one_read
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS
 from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.database import Database
+from runtime.support.file_names import unusable_name
 
 _ACTIONS = {
     "skip_summarization",
@@ -39,6 +43,7 @@ _ACTIONS = {
 }
 _KEY = ("app_name", "user_id", "session_id")
 _RECORD = ("seq", *_KEY, "event_id", "at", "writer", "baseline", "shared", "temp")
+_END = (*_KEY, "invocation_id", "status", "reason", "last_event_id", "at")
 _PIECE = 500  # rows read in one transaction
 Row = dict[str, Any]
 
@@ -59,7 +64,7 @@ class Conversion:
     notes: list[str] = field(default_factory=list)
 
 
-def convert(old: str, new: str) -> Conversion:
+def convert(old: str, new: str, *, drops_unreadable: bool = False, credentials: bool = True) -> Conversion:
     """Convert a whole database into a new file; the old file is not changed.
 
     The new file has the old one's sessions and states, its events in order with their ids and times, and our record if there was one. The
@@ -68,16 +73,23 @@ def convert(old: str, new: str) -> Conversion:
     Args:
         old: file path or `sqlite:` URL of a database in any layout.
         new: path of the new file, which must not exist.
+        drops_unreadable: convert events whose content or actions cannot be read, without what cannot be read; a note counts them.
+        credentials: also copy the credentials that people gave to agents.
 
     Raises:
-        StorageError: `new` exists or cannot be written, or `old` cannot be read or has a version that this program does not know.
+        StorageError: `new` exists or cannot be written, or `old` cannot be read, has a version that this program does not know, or has
+            events whose changes would be lost.
         NotASessionDatabaseError: `old` is not a session database.
     """
     target = named_file(new)
     if target is None:
-        raise StorageError(f"{new} is not a file. Name a new file to convert into.")
+        raise StorageError(f"{without_written_password(new)} is not a file. Name a new file to convert into.")
+    if reason := unusable_name(target):
+        raise StorageError(f"{new} {reason}. Name a new file to convert into.")
     if target.exists():
-        raise StorageError(f"{target} already exists. Name a file that does not exist.")
+        raise StorageError(f"{new} already exists. Name a file that does not exist.")
+    if not target.parent.is_dir():
+        raise StorageError(f"{new} cannot be created: the folder {target.parent} does not exist.")
     if named_file(old) is None:
         raise StorageError(f"{shown_url(database_url(old))} is not a file. Only files can be converted.")
     with StoredDatabase.open(old) as source:
@@ -85,42 +97,29 @@ def convert(old: str, new: str) -> Conversion:
             raise StorageError(
                 f"{old} has a layout that is newer than this program. Converting it could lose unknown data, so it can only be read."
             )
-        unfinished = target.with_name(target.name + ".unfinished")
-        if unfinished.exists():
-            raise StorageError(f"{unfinished} exists: another conversion is running or was interrupted. Delete the file and try again.")
-        database = Database(database_url(str(unfinished)), "v1", {})
         try:
-            try:
-                with database.writing() as run:
-                    conversion = _Writer(source, run, database.writer).convert()
-            finally:
-                database.close()
-            give_name(unfinished, target)
-        finally:
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+            with unfinished_file(target) as unfinished:
+                database = Database(database_url(str(unfinished)), "v1", {})
+                try:
+                    with database.writing() as run:
+                        writer = _Writer(source, run, database.writer, drops_unreadable=drops_unreadable, credentials=credentials)
+                        conversion = writer.convert()
+                finally:
+                    database.close()
+                give_name(unfinished, target)
+        except OSError as error:
+            raise StorageError(f"{target} cannot be written: {error.strerror or error}.") from error
     return conversion
-
-
-def give_name(unfinished: Path, target: Path) -> None:
-    """Give a complete file its final name.
-
-    Raises:
-        StorageError: `target` exists.
-    """
-    try:
-        target.hardlink_to(unfinished)  # unlike a rename, this never replaces an existing file
-    except FileExistsError:
-        raise StorageError(f"{target} already exists. Name a file that does not exist.") from None
-    except OSError:
-        unfinished.rename(target)
 
 
 class _Writer:
     """A writer that copies table by table, in one transaction."""
 
-    def __init__(self, source: StoredDatabase, run: Execute, writer: str) -> None:
+    def __init__(self, source: StoredDatabase, run: Execute, writer: str, *, drops_unreadable: bool, credentials: bool) -> None:
         self._source = source
+        self._drops_unreadable = drops_unreadable
+        self._unreadable = 0
+        self._credentials = credentials
         self._run = run
         self._writer = writer
         self._layout = source.layout
@@ -130,15 +129,22 @@ class _Writer:
         self._decode = source.layout.format.decoder(self._columns, self._offset)
         self._done = Conversion(source.layout)
 
+    @one_read()
     def convert(self) -> Conversion:
         sessions = self._rows("SELECT app_name, user_id, id AS session_id, state, create_time, update_time FROM sessions ORDER BY rowid")
+        self._check_names(sessions)
         self._states(sessions)
         for row in sessions:
             self._run("insert_session", **_key(row), state=_state(row), time=_time(row["create_time"]))
             self._last[_names(row)] = -1
-        moved, orphans = self._events()
+        moved, orphans, hidden = self._events()
         for row in sessions:
             self._run("touch_session", **_key(row), time=as_text(max(self._last[_names(row)], _micros(row["update_time"]))))
+        if self._unreadable and not self._drops_unreadable:
+            raise StorageError(
+                f"{self._unreadable} of the events cannot be read completely, so their changes would be lost. Nothing was converted."
+                " Convert without them with --drop-unreadable."
+            )
         self._record()
         self._done.sessions = len(sessions)
         notes = [self._layout.note] if self._layout.note else []
@@ -146,10 +152,20 @@ class _Writer:
             notes.append(
                 f"{moved} events had unknown actions, which google-adk would refuse; they are now in custom_metadata.{MOVED_ACTIONS}."
             )
+        if self._unreadable:
+            notes.append(f"{self._unreadable} events could not be read completely; their changes are lost.")
         if orphans:
             notes.append(f"{orphans} events belong to no session and were left out.")
+        if hidden:
+            notes.append(f"{hidden} events had credentials that people gave; these were left out (--credentials copies them).")
         self._done.notes = notes
         return self._done
+
+    def _check_names(self, sessions: Sequence[Row]) -> None:
+        for row in sessions:
+            if not all(isinstance(name, str) for name in _names(row)):
+                names = "/".join(map(as_name, _names(row)))
+                raise StorageError(f"The name of session {names} is not text. It cannot be converted without loss.")
 
     def _states(self, sessions: Sequence[Row]) -> None:
         apps = {row["app_name"]: row for row in self._rows("SELECT app_name, state, update_time FROM app_states")}
@@ -165,21 +181,25 @@ class _Writer:
             names = {"app_name": row["app_name"], "user_id": row["user_id"]}
             self._run("insert_user_state", **names, state=_state(row), time=_time(row["update_time"]))
 
-    def _events(self) -> tuple[int, int]:
-        moved = orphans = 0
+    def _events(self) -> tuple[int, int, int]:
+        moved = orphans = hidden = 0
         for row in self._event_rows():
             names = _names(row)
             if names not in self._last:
                 orphans += 1
                 continue
             data = self._json(row)
+            if not self._credentials:
+                kept = json_without_credentials(data)
+                hidden += kept != data
+                data = kept
             moved += move_unknown_actions(data)
             latest = max(to_micros(data["timestamp"]), self._last[names] + 1)
             self._last[names] = latest
             values = {"event_id": data["id"], "invocation_id": data["invocation_id"], "time": as_text(latest)}
             self._run("insert_event", **_key(row), **values, event_data=json.dumps(data))
             self._done.events += 1
-        return moved, orphans
+        return moved, orphans, hidden
 
     def _event_rows(self) -> Iterator[Row]:
         columns = self._columns
@@ -192,12 +212,16 @@ class _Writer:
     def _json(self, row: Row) -> Row:
         """Return an event's stored JSON with the fields that the v1 layout requires."""
         if self._layout.format.as_json is not None:
-            return self._layout.format.as_json(row, self._offset)
+            data = self._layout.format.as_json(row, self._offset)
+            metadata = data.get("custom_metadata")
+            self._unreadable += isinstance(metadata, dict) and UNREADABLE in metadata
+            return data
         event = self._decode([row[name] for name in self._columns])
         try:
             data = load_json_object(row["event_data"])
             json.dumps(data).encode()
         except (ValueError, RecursionError):
+            self._unreadable += 1
             data = json.loads(event.model_dump_json(exclude_none=True))
         for camel, name in (("invocationId", "invocation_id"),):
             data.pop(camel, None)
@@ -209,7 +233,11 @@ class _Writer:
         """Copy our record of commits, or begin one. Data that was never recorded stays unknown."""
         if self._layout.ours:
             for row in self._rows(f"SELECT {', '.join(_RECORD)} FROM {COMMITS} ORDER BY seq"):
-                self._run("copy_commit", **row)
+                temp = row["temp"] if row["event_id"] is None else without_values(row["temp"])
+                self._run("copy_commit", **{**row, "temp": temp})
+        if self._layout.records_ends:
+            for row in self._rows(f"SELECT {', '.join(_END)} FROM {INVOCATIONS}"):
+                self._run("insert_end", **row)
         record_events_of_others(self._run)
         if not self._layout.ours:
             record_all_shared(self._run, self._writer)

@@ -9,10 +9,11 @@ from typing import cast
 from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import database_url, named_file
+from runtime.storage.connections.new_file import give_name, unfinished_file
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.storage.writing.convert import convert, give_name
+from runtime.storage.writing.convert import convert
 from runtime.storage.writing.database import Database
 
 
@@ -40,26 +41,24 @@ def copy_database(target: str, new: Path) -> None:
         return
     if new.exists():
         raise StorageError(f"{new} already exists. Name a file that does not exist.")
-    unfinished = new.with_name(new.name + ".unfinished")
     try:
-        _copy_file(original, unfinished)
-        database = Database(database_url(str(unfinished)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
-        try:
-            with database.writing():
-                pass  # the first transaction creates our tables
-        finally:
-            database.close()
-        give_name(unfinished, new)
-    finally:
-        for suffix in ("", "-wal", "-shm", "-journal"):
-            unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+        with unfinished_file(new) as unfinished:
+            _copy_file(original, unfinished)
+            database = Database(database_url(str(unfinished)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
+            try:
+                with database.writing():
+                    pass  # the first transaction creates our tables
+            finally:
+                database.close()
+            give_name(unfinished, new)
+    except OSError as error:
+        raise StorageError(f"{new} cannot be written: {error.strerror or error}.") from error
 
 
 def _copy_file(original: Path, copy: Path) -> None:
     try:
-        copy.unlink(missing_ok=True)
         written = sqlite3.connect(copy)
-    except (OSError, sqlite3.Error) as error:
+    except sqlite3.Error as error:
         raise storage_error(error, str(copy)) from error
     source = SqliteFile(original)
     try:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from runtime.events.event import Event
-from runtime.sessions.event_codec import trace_of
 from runtime.sessions.lineage import PastWrite, SessionCopy, dump_origin
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import merge_scopes
+from runtime.sessions.temp_trace import trace_of
 from runtime.storage.layouts.column_values import to_micros
 from runtime.storage.layouts.commit_record import Execute, shared_json
 from runtime.storage.writing.convert import move_unknown_actions

@@ -8,21 +8,23 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from math import inf
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from runtime.errors.storage_error import ConnectionLostError, StorageError
+from runtime.errors.storage_error import ConnectionLostError, ServerFullError, StorageError
 from runtime.storage.connections.backup import back_up
+from runtime.storage.connections.companions import check_companions, real_file
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import file_of, shown_url
 from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
-from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
+from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout, layout_of, sqlite_tables
 from runtime.storage.layouts.statements import POSTGRESQL, POSTGRESQL_NOT_OURS, SQL, DriverConnection, Rows, compiled_statements
 from runtime.storage.layouts.table_names import SCHEMA_VERSION, VERSION, WrittenLayout
@@ -31,7 +33,28 @@ from runtime.storage.layouts.tables import tables_of
 BUSY_TIMEOUT = 30.0  # seconds that a commit waits for other writers; `connect_args={"timeout": …}` overrides it
 _PATIENCE, _BETWEEN_TRIES = 30.0, 0.1  # seconds that a server may be unreachable after a connection, and between two tries
 
+# Seconds that one statement may take, an endless trigger's for instance; time of waiting for a lock does not count.
+LONGEST_STATEMENT = 30.0
+_GRACE = 1.0  # seconds left for a statement whose caller is cancelled
+_STEPS_BETWEEN_LOOKS = 20_000  # SQLite's virtual machine steps between two checks of the clock
+
 T = TypeVar("T")
+
+
+class _FirstWrite(NamedTuple):
+    """The first write to another program's file. If it is refused, the file stays as it was.
+
+    Attributes:
+        backup: the backup that was made for it.
+    """
+
+    backup: Path | None
+
+    def undo(self, database: Database) -> None:
+        """Delete the backup, which is not needed."""
+        database.take_back_our_tables()
+        if self.backup is not None:
+            self.backup.unlink(missing_ok=True)
 
 
 class Database:
@@ -55,7 +78,7 @@ class Database:
 
     def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any], *, backs_up: bool = True) -> None:
         self.file = file_of(url)
-        self.name = str(self.file) if self.file else shown_url(url)
+        self.name = str(url.database) if self.file else shown_url(url)
         self.writer = f"process {os.getpid()} on {socket.gethostname()}"
         self._layout: WrittenLayout = layout
         self._backs_up = backs_up
@@ -74,6 +97,7 @@ class Database:
         self._found: Layout | None = None
         self._writable = False
         self._seen_version: int | None = None
+        self._give_up_at = inf
         self.foreign_writes = 0
 
     def time_value(self, micros: int) -> Any:
@@ -85,6 +109,10 @@ class Database:
     def is_ours(self) -> bool:
         """Return whether the database is known to have our tables; False before the first read or write."""
         return self._writable or bool(self._found and self._found.ours)
+
+    def records_ends(self) -> bool:
+        """Return whether the database is known to have our table of recorded ends; False before the first read or write."""
+        return self._writable or bool(self._found and self._found.records_ends)
 
     @property
     def integrity_error(self) -> type[Exception]:
@@ -135,7 +163,7 @@ class Database:
             try:
                 return work()
             except ConnectionLostError as error:
-                known = self._was_connected or "accepts no more connections" in str(error)
+                known = self._was_connected or isinstance(error, ServerFullError)
                 if not known or time.monotonic() > give_up:
                     raise
                 self._disconnect()
@@ -172,21 +200,35 @@ class Database:
         try:
             connection = self._connect(create=True)
             assert connection is not None
-            if not self._writable:
-                self._make_ready(connection)
+            first = None if self._writable else self._make_ready(connection)
             driver = _driver(connection)
-            driver.execute(self._begin)
             try:
+                driver.execute(self._begin)
+                if first is not None:
+                    self._add_our_tables(connection)
                 run = self._runner(driver)
                 self._notice_other_writers(run)
                 yield run
+                self._give_up_at = time.monotonic() + LONGEST_STATEMENT
                 driver.execute("COMMIT")
             except BaseException:
                 self._seen_version = None
                 self._roll_back(driver)
+                if first is not None:
+                    first.undo(self)
                 raise
+            if first is not None:
+                self._use_log(driver)
         except (SQLAlchemyError, self._driver_error, OSError) as error:
+            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+                raise StorageError(
+                    f"A write to {self.name} took longer than {LONGEST_STATEMENT:.0f} s and was undone. A trigger in it may be the cause."
+                ) from error
             raise storage_error(error, self.name) from error
+
+    def hurry(self) -> None:
+        """Give the current statement one more second, because its caller is cancelled; in any thread."""
+        self._give_up_at = min(self._give_up_at, time.monotonic() + _GRACE)
 
     def data_version(self, run: Execute) -> int | None:
         """Return a number that changes when another connection writes, or None if the database has none.
@@ -266,10 +308,11 @@ class Database:
         """Return whether to connect. Connecting to a missing file would create it."""
         if file.is_dir():
             raise StorageError(f"{self.name} is a folder, not a database.")
+        check_companions(real_file(file), self.name)
         if not create or file.exists():
             return file.exists()
         if not file.absolute().parent.is_dir():
-            raise StorageError(f"{self.name} cannot be created: the folder {file.absolute().parent} does not exist.")
+            raise StorageError(f"{self.name} cannot be created: the folder {file.parent} does not exist.")
         return True
 
     @contextmanager
@@ -292,6 +335,7 @@ class Database:
         compiled, execute = self._compiled if ours else self._not_ours, driver.execute
 
         def run(name: str, **values: Any) -> Rows:
+            self._give_up_at = time.monotonic() + LONGEST_STATEMENT
             return execute(compiled[name], values)
 
         return run
@@ -335,23 +379,66 @@ class Database:
             raise StorageError(f"{self.name} has layout version {version}, which this program does not know. It can only be read.")
         return layout
 
-    def _make_ready(self, connection: Connection) -> None:
-        layout = self._find_layout(connection)
-        if layout and not layout.ours and self.file and self._backs_up:
-            back_up(_sqlite_driver(connection), self.file)
+    def _make_ready(self, connection: Connection) -> _FirstWrite | None:
+        """Prepare the database for writing, or another program's file for the first write, which adds our tables if it succeeds."""
+        self._give_up_at = time.monotonic() + LONGEST_STATEMENT
         if self._is_sqlite:
-            # Fails while other connections read. Then the file keeps its journal mode, which is as safe but slower.
-            with suppress(sqlite3.OperationalError):
-                _driver(connection).execute("PRAGMA journal_mode = WAL").fetchone()
-        with self._transaction(_driver(connection)):
+            # A trigger can loop for ever.
+            _sqlite_driver(connection).set_progress_handler(lambda: time.monotonic() > self._give_up_at, _STEPS_BETWEEN_LOOKS)
+        layout = self._find_layout(connection)
+        if layout and not layout.ours and self.file:
+            self._give_up_at = inf
+            return _FirstWrite(back_up(_sqlite_driver(connection), self.file) if self._backs_up else None)
+        if self._is_sqlite:
+            self._use_log(_driver(connection))
+        overwritten = False
+        with self._freed_space_overwritten(_driver(connection)), self._transaction(_driver(connection)):
             if not self._is_sqlite:
                 _driver(connection).execute("SELECT pg_advisory_xact_lock(1229606720)")
             # Another process may have created the tables meanwhile.
             layout = self._find_layout(connection)
             if layout is None or not layout.ours:
                 self._create_tables(connection, new=layout is None)
+            else:
+                if not layout.records_ends:
+                    self._tables.invocations.create(connection, checkfirst=True)
+                overwritten = forget_temp_values(self._runner(_driver(connection)))
             self._keeps_jsonb = not self._is_sqlite and _server_tables(connection)["events"]["event_data"] == "JSONB"
+        if self._is_sqlite and overwritten:
+            # The values are also in the write-ahead log. Another connection's read keeps it for now.
+            with suppress(sqlite3.OperationalError):
+                _driver(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         self._writable = True
+        return None
+
+    def _add_our_tables(self, connection: Connection) -> None:
+        # Another process may have added them meanwhile.
+        layout = self._find_layout(connection)
+        if layout is None or not layout.ours:
+            self._create_tables(connection, new=layout is None)
+        self._writable = True
+
+    def take_back_our_tables(self) -> None:
+        """Note that the transaction that added our tables was rolled back."""
+        self._writable = False
+
+    def _use_log(self, driver: DriverConnection) -> None:
+        # Fails while other connections read. Then the file keeps its journal mode, which is as safe but slower.
+        with suppress(sqlite3.OperationalError):
+            driver.execute("PRAGMA journal_mode = WAL").fetchone()
+
+    @contextmanager
+    def _freed_space_overwritten(self, driver: DriverConnection) -> Iterator[None]:
+        """Make SQLite overwrite the space that values leave when they are replaced."""
+        if not self._is_sqlite:
+            yield
+            return
+        usual = driver.execute("PRAGMA secure_delete").fetchone()[0]
+        driver.execute("PRAGMA secure_delete = ON").fetchone()
+        try:
+            yield
+        finally:
+            driver.execute(f"PRAGMA secure_delete = {usual}").fetchone()
 
     def _create_tables(self, connection: Connection, *, new: bool) -> None:
         run = self._runner(_driver(connection))
@@ -361,6 +448,7 @@ class Database:
         if self._layout == "v1" and run("schema_version").fetchone() is None:
             run("insert_schema_version")
         if not new:
+            self._give_up_at = inf  # an index on many events takes long
             self._tables.our_index.create(connection, checkfirst=True)
             record_events_of_others(run)
             record_all_shared(run, self.writer)

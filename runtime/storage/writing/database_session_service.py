@@ -14,8 +14,10 @@ from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import independent, merge_scopes, split_delta
+from runtime.sessions.temp_trace import read_trace
 from runtime.storage.connections.database_url import database_url
 from runtime.storage.layouts.column_values import load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
 from runtime.storage.layouts.commit_record import Execute, shared_json
@@ -96,12 +98,20 @@ class DatabaseSessionService(BaseSessionService):
         await self._run_commit(lambda again: self._store_copy(key, copy, copied_events(copy), again=again))
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
-        """See `BaseSessionService.temp_deltas`. Objects that are not JSON values are returned as their `repr`."""
+        """See `BaseSessionService.temp_deltas`. Their values are not stored."""
         return await self._run(lambda: self._temp_deltas(key))
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
         """See `BaseSessionService.first_state`. It is unknown for sessions that google-adk created."""
         return await self._run(lambda: self._first_state(key))
+
+    async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
+        """See `BaseSessionService.record_end`."""
+        await self._run(lambda: self._record_end(key, invocation_id, end))
+
+    async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """See `BaseSessionService.recorded_ends`."""
+        return await self._run(lambda: self._recorded_ends(key))
 
     async def prepare(self) -> None:
         """Create the tables now instead of at the first write.
@@ -131,7 +141,7 @@ class DatabaseSessionService(BaseSessionService):
         await self._run(attempt)
 
     async def _run(self, job: Callable[[], T]) -> T:
-        return await self._thread.run(lambda: self._database.persistently(job))
+        return await self._thread.run(lambda: self._database.persistently(job), on_cancel=self._database.hurry)
 
     # In the database's thread
 
@@ -256,16 +266,32 @@ class DatabaseSessionService(BaseSessionService):
             if run is None or find_row(run, key) is None:
                 return
         with self._database.writing() as run:
-            for statement in ("delete_events", "delete_session", "forget_commits", "detach_commits"):
+            for statement in ("delete_events", "delete_session", "forget_commits", "detach_commits", "forget_ends"):
                 run(statement, **key._asdict())
         self._writer.forget(key)
         self._runs.forget(key)
+
+    def _record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
+        columns = {**key._asdict(), "invocation_id": invocation_id}
+        with self._database.writing() as run:
+            if self._database.has_locks:
+                run("lock_session", **key._asdict()).fetchone()
+            if find_row(run, key) is not None:
+                run("forget_end", **columns)
+                run("insert_end", **columns, **{**end._asdict(), "at": to_micros(end.at)})
+
+    def _recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        with self._database.reading() as run:
+            if run is None or not self._database.records_ends():
+                return {}
+            rows = run("ends", **key._asdict()).fetchall()
+        return {name: RecordedEnd(status, reason, event_id, to_epoch(at)) for name, status, reason, event_id, at in rows}
 
     def _temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         with self._database.reading() as run:
             if run is None or not self._database.is_ours():
                 return {}
-            return {event_id: load_json_object(temp) for event_id, temp in run("temp", **key._asdict())}
+            return {event_id: read_trace(temp) for event_id, temp in run("temp", **key._asdict())}
 
     def _first_state(self, key: SessionKey) -> dict[str, Any] | None:
         with self._database.reading() as run:

@@ -7,11 +7,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from runtime.errors.not_found_error import SessionNotFoundError
-from runtime.errors.storage_error import StaleSessionError
+from runtime.errors.storage_error import StaleSessionError, StorageError
 from runtime.events.event import Event
-from runtime.sessions.event_codec import encode_event, trace_of
+from runtime.sessions.event_codec import encode_event
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import split_delta
+from runtime.sessions.temp_trace import trace_of
 from runtime.storage.connections.database_errors import is_repeated_row
 from runtime.storage.layouts.column_values import read_state, read_time, to_epoch, to_micros
 from runtime.storage.layouts.commit_record import Execute, record_events_of_others, shared_json
@@ -30,7 +31,7 @@ class Commit(NamedTuple):
         data: its JSON.
         own, user, app: its delta by scope, keys without prefix.
         shared: the user and app part of the delta as JSON, or None if it is empty.
-        temp: a readable trace of its `temp:` keys, or None if it has none.
+        temp: the names and types of its `temp:` keys, or None if it has none.
     """
 
     event_id: str
@@ -176,7 +177,8 @@ class EventWriter:
 
     def _insert_event(self, run: Execute, session: Session, values: dict[str, Any]) -> None:
         try:
-            run("insert_event", **values)
+            if run("insert_event", **values).rowcount == 0:
+                raise StorageError(f"A trigger in {self._database.name} dropped event {values['event_id']}. Nothing was written.")
         except self._database.integrity_error as error:
             if not is_repeated_row(error):
                 raise  # a newer google-adk's table may have constraints that we do not know
@@ -192,7 +194,10 @@ class EventWriter:
             return
         last = run("last_commit", **session.key._asdict(), event_id=row[2]).fetchone()
         who, at = (last[0] or "another program", last[1]) if last else ("another program", read_time(row[1]))
-        when = datetime.fromtimestamp(to_epoch(at)).strftime("%Y-%m-%d %H:%M:%S")
+        try:
+            when = datetime.fromtimestamp(to_epoch(at)).strftime("%Y-%m-%d %H:%M:%S")
+        except (ValueError, OverflowError, OSError):
+            when = f"{to_epoch(at):.15g} s"
         raise StaleSessionError(
             f"Session {session.id} was modified in storage since it was loaded: {who} wrote to it at {when}. Reload it and append again."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import read_state
 from runtime.storage.layouts.commit_record import Execute, record_snapshot
 from runtime.storage.writing.database import Database

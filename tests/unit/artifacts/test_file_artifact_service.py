@@ -13,7 +13,7 @@ from google.genai import types
 from runtime.artifacts import FileArtifactService, file_artifact_service
 from runtime.errors import StorageError
 from runtime.errors.input_validation_error import InputValidationError
-from runtime.support.durable_files import make_folders
+from runtime.support.linkless import OpenFolder
 from tests.fixture_paths import fixtures_dir
 
 SESSION = {"app_name": "a", "user_id": "u", "session_id": "s"}
@@ -107,11 +107,11 @@ async def test_a_failed_save_leaves_nothing_behind(tmp_path: Path, monkeypatch: 
     await service.save_artifact(**SESSION, filename="a", artifact=text("first"))
     before = everything(tmp_path)
 
-    def full(self: Path, target: Path) -> None:
+    def full(self: OpenFolder, old: str, new: str) -> None:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch, pytest.raises(StorageError, match="No space left"):
-        patch.setattr(Path, "rename", full)
+        patch.setattr(OpenFolder, "rename", full)
         await service.save_artifact(**SESSION, filename="a", artifact=text("second"))
     assert everything(tmp_path) == before
     assert await service.save_artifact(**SESSION, filename="a", artifact=text("second")) == 1
@@ -131,7 +131,7 @@ async def test_a_version_published_concurrently_is_not_overwritten(tmp_path: Pat
     for number in range(2):
         await service.save_artifact(**SESSION, filename="a", artifact=text(str(number)))
     with monkeypatch.context() as patch:
-        patch.setattr(file_artifact_service, "_versions", lambda folder: [0])  # the list before the other writer published its version
+        patch.setattr(file_artifact_service, "_numbers", lambda folder: [0])  # the list before the other writer published its version
         assert await service.save_artifact(**SESSION, filename="a", artifact=text("2")) == 2
     assert [(await service.load_artifact(**SESSION, filename="a", version=version)) for version in range(3)] == [
         text("0"),
@@ -144,13 +144,14 @@ async def test_a_save_retries_if_the_file_is_deleted_concurrently(tmp_path: Path
     service = FileArtifactService(tmp_path)
     deleted = []
 
-    def make_and_lose(folder: Path) -> None:
-        make_folders(folder)
+    def lose_and_make(folder: OpenFolder, name: str) -> None:
         if not deleted:
             deleted.append(folder)
-            shutil.rmtree(folder.parent)
+            shutil.rmtree(folder.path.parent)
+        make(folder, name)
 
-    monkeypatch.setattr(file_artifact_service, "make_folders", make_and_lose)
+    make = OpenFolder.make_folder
+    monkeypatch.setattr(OpenFolder, "make_folder", lose_and_make)
     assert await service.save_artifact(**SESSION, filename="a", artifact=text("x")) == 0
     assert deleted and await service.load_artifact(**SESSION, filename="a") == text("x")
 

@@ -174,7 +174,7 @@ def test_a_full_disk_during_the_copy_is_reported(file: Path, reader: SqliteFile,
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(wal_copy.shutil, "copyfile", full)
+    monkeypatch.setattr(wal_copy, "copy_privately", full)
     with pytest.raises(StorageError, match="No space left"):
         count(reader)
     monkeypatch.undo()

@@ -28,7 +28,9 @@ from tests.sweep import count
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 VALUES = st.recursive(
-    SIMPLE, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner), max_leaves=30
+    SIMPLE,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(-(2**60), 2**60), inner),
+    max_leaves=30,
 )
 
 
@@ -140,10 +142,9 @@ def test_a_pickle_bomb_is_refused_or_harmless(bomb: bytes) -> None:
     assert time.monotonic() - begun < 5
 
 
-def test_reading_stops_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_SECONDS", 0.05)
+def test_reading_stops_at_the_time_limit() -> None:
     with pytest.raises(UnpickleError, match="too long"):
-        unpickle(b"\x80\x04" + b"K\x010" * 2_000_000 + b"N.")
+        unpickle(b"\x80\x04" + b"K\x010" * 2_000_000 + b"N.", time.thread_time() + 0.05)
 
 
 @pytest.mark.sweep

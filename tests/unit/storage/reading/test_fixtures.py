@@ -90,7 +90,13 @@ def test_paging_returns_the_same_events_in_every_layout() -> None:
                 long, short = database.long_history(summary.key, pages), database.history(summary.key)
                 while not long.is_read:
                     long.read_on()
-                assert long.state_at(len(events) - 1) == short.state_at(len(events) - 1)
+                newest = short.state_at(len(events) - 1)
+                assert long.state_at(len(events) - 1) == newest
+                known = database.state_after(summary.key, pages)
+                if known is not None:
+                    assert known.session == newest.session
+                    shared = {**newest.user, **newest.app}
+                    assert all(shared[name] == value for name, value in {**known.user, **known.app}.items() if name not in newest.unknown)
 
 
 def _written_later_by_others(database: StoredDatabase, key: SessionKey) -> set[str]:

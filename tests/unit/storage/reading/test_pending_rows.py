@@ -63,6 +63,8 @@ CASES: dict[str, tuple[int, list[Event]]] = {
     "answered": (0, [said(TEXT)]),
     "a call and its result": (0, [said(CALL), said(RESULT), said(TEXT)]),
     "a call without a result": (1, [said(CALL), said(TEXT)]),
+    "a call whose result has another invocation id": (0, [said(CALL), said(RESULT, invocation="own"), said(TEXT)]),
+    "a result with another invocation id, and no answer": (1, [said(CALL), said(RESULT, invocation="own")]),
     "a call that the user answers in a later turn": (
         0,
         [said(CALL), said(TEXT), said(RESULT, author="user", invocation="j"), said(TEXT, invocation="j")],

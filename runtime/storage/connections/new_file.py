@@ -1,0 +1,59 @@
+"""Files that get their name when they are complete: copies, backups and conversions.
+
+Until then they have an unpredictable name. Both names are taken exclusively, so that no link that was planted there is followed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from runtime.errors.storage_error import StorageError
+from runtime.support.linkless import create_file
+
+
+@contextmanager
+def unfinished_file(target: Path, mode: int = 0o644) -> Iterator[Path]:
+    """Yield a new empty file beside `target`; at the end it is deleted with its companions, unless `give_name` has renamed it.
+
+    Args:
+        target: the later name.
+        mode: the file's permissions; by default those of a new file, as far as the process's umask allows.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    unfinished = target.with_name(f"{target.name}.{secrets.token_hex(8)}.unfinished")
+    create_file(unfinished, mode).close()
+    try:
+        yield unfinished
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+
+
+def give_name(unfinished: Path, target: Path) -> None:
+    """Give a complete file its final name.
+
+    Raises:
+        StorageError: the name is taken, be it by a link that leads nowhere.
+    """
+    try:
+        try:
+            target.hardlink_to(unfinished)  # unlike a rename, this never replaces an existing file
+        except FileExistsError:
+            raise
+        except OSError:  # a file system without hard links
+            create_file(target).close()
+            os.replace(unfinished, target)  # noqa: PTH105
+    except FileExistsError:
+        raise StorageError(f"{target} already exists. Name a file that does not exist.") from None
+
+
+def dated_name(file: Path, kind: str) -> Path:
+    """Return an unpredictable name beside a file, such as `session.db.backup-20261121-113000-5f3a9c`."""
+    return file.with_name(f"{file.name}.{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")

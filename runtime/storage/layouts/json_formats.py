@@ -1,0 +1,80 @@
+"""The two layouts that store an event as JSON. Their decoders load google-genai's types and are imported when a row is decoded."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from runtime.events.plain_event import plain_event
+from runtime.storage.layouts.commit_record import delta_of
+from runtime.storage.layouts.event_format import EventFormat, EventRow
+
+JSON_COLUMNS = ["id", "invocation_id", "timestamp", "event_data"]
+
+
+def _json_columns(_present: Collection[str]) -> list[str]:
+    return JSON_COLUMNS
+
+
+def _decoder(name: str) -> Callable[[Sequence[str], int], Callable[[EventRow], Any]]:
+    def load(_columns: Sequence[str], _offset: int) -> Callable[[EventRow], Any]:
+        decode: Callable[[EventRow], Any] = getattr(importlib.import_module("runtime.storage.layouts.decode"), name)
+        return decode
+
+    return load
+
+
+def _reader(name: str, *, json_wins: bool) -> Callable[[EventRow], Any]:
+    """Return the function that reads a row as a `PlainEvent`, or as an `Event` if it is unusual."""
+
+    def read(row: EventRow) -> Any:
+        event_id, invocation_id, _, data = row
+        try:
+            found = json.loads(data)
+        except (ValueError, TypeError, RecursionError):
+            found = None
+        if type(found) is dict and "timestamp" in found and "NaN" not in data and "Infinity" not in data:
+            columns = {"id": event_id, "invocation_id": invocation_id}
+            event = plain_event({**columns, **found} if json_wins else {**found, **columns})
+            if event is not None:
+                return event
+        return getattr(importlib.import_module("runtime.storage.layouts.decode"), name)(row)
+
+    return read
+
+
+V1 = EventFormat(
+    kind="v1",
+    title="v1 · google-adk 1.22+ DatabaseSessionService",
+    own_columns=frozenset({"event_data"}),
+    matches=lambda columns: "event_data" in columns,
+    columns=_json_columns,
+    decoder=_decoder("decode_v1"),
+    reader=_reader("decode_v1", json_wins=False),
+    delta_column="event_data",
+    delta_of=delta_of,
+    as_json=None,
+    has_local_times=False,
+    json_ids_win=False,
+    other_service="has the layout of DatabaseSessionService. Open it with that service or open_session_service, which detects the layout.",
+    writer="DatabaseSessionService",
+)
+
+SQLITE = EventFormat(
+    kind="sqlite",
+    title="sqlite · adk web's SqliteSessionService",
+    own_columns=frozenset({"event_data"}),
+    matches=lambda columns: "event_data" in columns and columns["timestamp"].upper() == "REAL",
+    columns=_json_columns,
+    decoder=_decoder("decode_sqlite"),
+    reader=_reader("decode_sqlite", json_wins=True),
+    delta_column="event_data",
+    delta_of=delta_of,
+    as_json=None,
+    has_local_times=False,
+    json_ids_win=True,
+    other_service="has adk web's layout. Open it with SqliteSessionService or open_session_service, which detects the layout.",
+    writer="SqliteSessionService",
+)

@@ -38,17 +38,23 @@ from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import PluginManager
-from runtime.running.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation
+from runtime.running.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation, with_call_ids
 from runtime.running.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
+from runtime.running.rebase import append_rebased
+from runtime.running.run_end import is_recorded_as_finished, record_end
 from runtime.running.session_edits import SessionEdits
 from runtime.running.sync_run import in_own_loop
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import apply_delta
+from runtime.support.agent_thread import sync_calls_of
 from runtime.support.ids import new_invocation_id
+from runtime.support.structural_copy import structural_copy
 
 logger = logging.getLogger(__name__)
+
+_IDENTITY = {"id", "invocation_id", "timestamp"}  # what an event keeps when a plugin replaces it
 
 _LONGEST_TURN = 0.01  # seconds without yielding to the event loop; longer ones would make a window unresponsive
 
@@ -137,18 +143,27 @@ class Runner(SessionEdits):
             Exception: what an agent, callback, tool or service raised; events committed before it stay committed.
         """
         session = await self._load(user_id, session_id)
+        new_message = with_call_ids(new_message, session.events)
         resumed_id = which_invocation(session, invocation_id, new_message, is_resumable=self._is_resumable)
         ctx = self._new_context(session, resumed_id, new_message, run_config)
+        ctx.shared.sync_calls = sync_calls_of(self.agent.root_agent)
         if new_message is not None:
             await self._commit_message(ctx, new_message, state_delta)
         ctx.agent = agent_to_run(self.agent, ctx)
         if ctx.end_of_agents.get(ctx.agent.name):
             return  # the invocation is finished
+        if new_message is None and await is_recorded_as_finished(self.session_service, ctx):
+            return
         self._running[user_id, session_id] = ctx
         try:
             async with aclosing(self._event_loop(ctx)) as events:
                 async for event in events:
                     yield event
+        except Exception as error:
+            await record_end(self.session_service, ctx, error)
+            raise
+        else:
+            await record_end(self.session_service, ctx, None)
         finally:
             if self._running.get((user_id, session_id)) is ctx:
                 del self._running[user_id, session_id]
@@ -179,29 +194,35 @@ class Runner(SessionEdits):
         """Complete an event, pass it to the plugins, and commit it unless it is partial."""
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
-        if ctx.run_config and ctx.run_config.custom_metadata:
-            event.custom_metadata = {**ctx.run_config.custom_metadata, **(event.custom_metadata or {})}
+        _add_run_metadata(ctx, event)
         if self.plugin_manager.plugins:
             changed = await self.plugin_manager.run_hook("on_event_callback", invocation_context=ctx, event=event)
-            event = event if changed is None else changed
+            if changed is not None and changed is not event:
+                event = event.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set - _IDENTITY})
+                _add_run_metadata(ctx, event)
         if not event.partial:
             await self._commit(ctx, event)
         return event
 
-    async def _commit(self, ctx: InvocationContext, event: Event) -> None:
-        """Append an event to the session. Nothing else calls `append_event`."""
+    async def _commit(self, ctx: InvocationContext, event: Event) -> Event:
+        """Append an event to the session, and return the stored snapshot. Nothing else of a run appends events."""
         shared = ctx.shared
-        delta = dict(event.actions.state_delta)
+        writer = event.actions.state_delta
+        delta = dict(writer)
         async with shared.committing:
+            _add_run_metadata(ctx, event)
             if not shared.has_resumed_mark:
                 event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
-            await self.session_service.append_event(ctx.session, event)
+            await append_rebased(self.session_service, ctx, event)
+            committed = ctx.session.events[-1]
             shared.has_resumed_mark = True
             if delta:
+                ctx.writes.commit(writer, delta)
                 apply_delta(shared.committed_state, delta)  # including `temp:` keys, which the service removes from the event
-                apply_delta(shared.committed_state, event.actions.state_delta)  # the other values, as stored
+                apply_delta(shared.committed_state, committed.actions.state_delta)  # the other values, as stored
         if self.feed_memory == "event":
-            await remember_event(self.memory_service, ctx.session, event)
+            await remember_event(self.memory_service, ctx.session, committed)
+        return committed
 
     def _refuse(self, ctx: InvocationContext, event: Event, error: Exception) -> None:
         """Raise a commit's error at the `yield` of the agent that produced the event.
@@ -228,7 +249,8 @@ class Runner(SessionEdits):
         service, app_name = self.session_service, self.app_name
         session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None and self.auto_create_session:
-            session = await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
+            await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
+            session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is None:
             raise SessionNotFoundError(
                 f"Session not found: {session_id}. It does not exist for user {user_id!r} in app {self.app_name!r}; create it first"
@@ -266,8 +288,7 @@ class Runner(SessionEdits):
         """Commit the user's message as the invocation's first event, or as the answer to one of its calls."""
         changed = await self.plugin_manager.run_hook("on_user_message_callback", invocation_context=ctx, user_message=message)
         event = await message_event(ctx, message if changed is None else changed, state_delta)
-        await self._commit(ctx, event)
-        ctx.user_content = event.content
+        ctx.user_content = structural_copy((await self._commit(ctx, event)).content)
 
     async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
         return self._running.get((user_id, session_id)) or self._new_context(await self._load(user_id, session_id))
@@ -373,6 +394,12 @@ class Runner(SessionEdits):
     async def __aexit__(self, *_: object) -> None:
         """Close the Runner."""
         await self.close()
+
+
+def _add_run_metadata(ctx: InvocationContext, event: Event) -> None:
+    metadata = ctx.run_config.custom_metadata if ctx.run_config else None
+    if metadata:
+        event.custom_metadata = {**metadata, **(event.custom_metadata or {})}
 
 
 def _run_inside(

@@ -199,6 +199,8 @@ def shown(event: Event) -> dict[str, Any]:
     for name in ("agent_state", "end_of_agent", "escalate", "transfer_to_agent"):
         if getattr(actions, name) is not None:
             row[name] = getattr(actions, name)
+    if event.get_function_calls():
+        row.pop("transfer_to_agent", None)  # google-adk has it on the response only
     return row
 
 

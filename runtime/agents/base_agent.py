@@ -81,9 +81,6 @@ class BaseAgent(BaseModel):
         Raises:
             ValueError: one of them already has a parent.
         """
-        names = [sub_agent.name for sub_agent in self.sub_agents]
-        for name in sorted({name for name in names if names.count(name) > 1}):
-            logger.warning("Agent %r has several sub-agents named %r; only the first can be found by name.", self.name, name)
         for sub_agent in self.sub_agents:
             if sub_agent.parent_agent is not None:
                 raise ValueError(
@@ -91,7 +88,27 @@ class BaseAgent(BaseModel):
                     f" {self.name!r} too. Use clone() to make another one."
                 )
             sub_agent.parent_agent = self
+        self._warn_of_equal_names()
         super().model_post_init(context)
+
+    def _warn_of_equal_names(self) -> None:
+        """Log the names that meet here: of this agent and one below it, or of agents below different sub-agents."""
+        names = [sub_agent.name for sub_agent in self.sub_agents]
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            logger.warning("Agent %r has several sub-agents named %r; only the first can be found by name.", self.name, name)
+        places = {self.name: self.name}
+        for sub_agent in self.sub_agents:
+            inside = {agent.name: _place(agent) for agent in reversed([sub_agent, *sub_agent.descendants()])}
+            for name in sorted(places.keys() & inside.keys()):
+                if places[name] != inside[name]:
+                    logger.warning(
+                        "Two agents are named %r: %s and %s. Rename one: only the first can be found by name, and a resumed run confuses"
+                        " their progress.",
+                        name,
+                        places[name],
+                        inside[name],
+                    )
+            places = {**inside, **places}
 
     # pydantic would compare whole trees, with endless recursion between parents and children.
     def __eq__(self, other: object) -> bool:
@@ -189,6 +206,8 @@ class BaseAgent(BaseModel):
 
     async def _run(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         ctx = parent_context.for_agent(self)
+        if not ctx.shared.calls:
+            ctx.read_progress(self.root_agent)
         ctx.shared.calls[self.name] += 1
         resumed = ctx.resumed_checkpoints()
         if resumed and resumed.ended.get(self.name):
@@ -205,7 +224,7 @@ class BaseAgent(BaseModel):
                 return
             async with aclosing(self._drive(ctx, resumed)) as events:
                 async for event in events:
-                    if has_callback_after and event.actions.end_of_agent and event.author == self.name:
+                    if has_callback_after and event.actions.end_of_agent and event.author == self.name and not event.partial:
                         end = event
                     else:
                         yield event
@@ -278,9 +297,10 @@ class BaseAgent(BaseModel):
         if callbacks is None and not ctx.plugin_manager.plugins:
             return None
         context = CallbackContext(ctx)
-        content = await ctx.plugin_manager.run_hook(hook, agent=self, callback_context=context)
-        if content is None:
-            content = await first_answer(callbacks, callback_context=context)
+        with context.state.call():
+            content = await ctx.plugin_manager.run_hook(hook, agent=self, callback_context=context)
+            if content is None:
+                content = await first_answer(ctx.sync_calls, callbacks, callback_context=context)
         if content is not None and hook == "before_agent_callback":
             ctx.end_invocation = True
         if content is None and not _changes_anything(context.actions):
@@ -337,6 +357,11 @@ class BaseAgent(BaseModel):
         elif self.name in ctx.agent_states:
             actions.agent_state = ctx.agent_states[self.name]
         return Event(invocation_id=ctx.invocation_id, author=self.name, branch=ctx.branch, actions=actions)
+
+
+def _place(agent: BaseAgent) -> str:
+    """Return the names from the root down to an agent."""
+    return ".".join(reversed([agent.name, *(above.name for above in agent.ancestors())]))
 
 
 def _changes_anything(actions: EventActions) -> bool:

@@ -15,7 +15,8 @@ from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
-from runtime.history.turns import Turn, events_of_call, read_turn, transferred_to
+from runtime.flows.turn_agent import StaticInstruction
+from runtime.history.turns import Turn, closes_turn, events_of_call, read_turn, transferred_to
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
@@ -43,7 +44,8 @@ class LlmAgent(BaseAgent):
         model: a model name, a `BaseLlm`, or "" for the nearest ancestor's model (`LlmAgent.DEFAULT_MODEL` at the root).
         instruction: the system instruction; `{key}` is replaced from state. Text returned by a function is used unchanged.
         global_instruction: precedes the instruction of every agent of the tree; only the root's is used.
-        static_instruction: content that never changes; `instruction` then becomes part of the conversation.
+        static_instruction: a text, part, file, content, or list of texts, parts and files that never changes; `instruction` then
+            becomes part of the conversation, before the user's last message.
         tools: functions, tools or toolsets that the model may call.
         generate_content_config: google-genai's sampling and safety settings; not tools, instruction or schema.
         disallow_transfer_to_parent, disallow_transfer_to_peers: forbid transfers to these agents.
@@ -66,7 +68,7 @@ class LlmAgent(BaseAgent):
     model: str | BaseLlm = ""
     instruction: str | InstructionProvider = ""
     global_instruction: str | InstructionProvider = ""
-    static_instruction: str | types.Part | types.Content | None = None
+    static_instruction: StaticInstruction | None = None
     tools: list[ToolUnion] = Field(default_factory=list)
     generate_content_config: types.GenerateContentConfig | None = None
     disallow_transfer_to_parent: bool = False
@@ -169,7 +171,7 @@ class LlmAgent(BaseAgent):
         """Write the answer to `output_key` in the event's delta."""
         if not self.output_key or event.author != self.name or event.partial or not event.content or not event.content.parts:
             return
-        if not event.is_final_response() or event.get_function_calls() or event.get_function_responses():
+        if not closes_turn(event) or event.get_function_calls() or event.get_function_responses():
             return
         text = "".join(part.text for part in event.content.parts if part.text and not part.thought)
         if self.output_schema is None:
@@ -187,7 +189,7 @@ class LlmAgent(BaseAgent):
 async def _instruction_text(instruction: str | InstructionProvider, ctx: ReadonlyContext) -> str:
     if isinstance(instruction, str):
         return await inject_session_state(instruction, ctx)
-    return str(await call(instruction, context=ctx))
+    return str(await call(ctx._invocation_context.sync_calls, instruction, context=ctx))
 
 
 def _holds_function_response(content: types.Content | None) -> bool:

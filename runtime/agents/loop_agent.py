@@ -50,7 +50,7 @@ class LoopAgent(BaseAgent):
                 async with aclosing(sub_agent.run_async(ctx)) as events:
                     async for event in events:
                         yield event
-                        escalated = escalated or bool(event.actions.escalate)
+                        escalated = escalated or bool(event.actions.escalate and not event.partial)
                 if escalated:
                     break
             first = 0

@@ -10,6 +10,7 @@ from google.genai import types
 
 from runtime.compare.alignment import Item, align
 from runtime.compare.event_differences import call_ids, content_of
+from runtime.events.credentials import without_credentials
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of, tokens_of
 from runtime.flows.contents import Conversation
@@ -129,7 +130,7 @@ def prompt_of(events: Sequence[Event], index: int) -> list[types.Content]:
         index: the event's index.
     """
     event = events[index]
-    return Conversation(event.author, event.branch).contents(events[:index])
+    return Conversation(event.author, event.branch).contents([without_credentials(earlier) for earlier in events[:index]])
 
 
 def _item(event: Event, ids: frozenset[str]) -> Item:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from runtime.events.credentials import without_credentials
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of, text_of, tokens_of
 from runtime.sessions.state import same_value
@@ -55,6 +56,7 @@ def content_of(event: Event, ids: frozenset[str] = frozenset()) -> dict[Area, An
         event: any event.
         ids: the function call ids of its session.
     """
+    event = without_credentials(event)
     actions = event.actions
     calls, responses = event.get_function_calls(), event.get_function_responses()
     found: dict[Area, Any] = {

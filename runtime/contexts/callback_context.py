@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -12,7 +13,10 @@ from runtime.events.event_actions import EventActions
 from runtime.sessions.state import State
 
 if TYPE_CHECKING:
+    from runtime.artifacts.base_artifact_service import ArtifactVersion
     from runtime.contexts.invocation_context import InvocationContext
+    from runtime.events.event import Event
+    from runtime.memory.memory_entry import MemoryEntry
 
 
 class ServiceMissingError(KnownError, ValueError):
@@ -30,15 +34,25 @@ class CallbackContext(ReadonlyContext):
     def __init__(self, invocation_context: InvocationContext, *, event_actions: EventActions | None = None) -> None:
         super().__init__(invocation_context)
         self._event_actions = event_actions
+        self._state: State | None = None
 
     @property
     def state(self) -> State:  # type: ignore[override]  # writable, unlike the base class
-        """The state of all scopes; writes are tracked and committed with the next event."""
-        return State(self._invocation_context.session.state, self.actions.state_delta)
+        """The state of all scopes; writes are tracked, also into lists and dicts read here, and committed with the next event."""
+        delta = self._made_actions().state_delta
+        if self._state is None or self._state.delta is not delta:
+            context = self._invocation_context
+            self._state = State(context.session.state, delta, writes=context.writes)
+        return self._state
 
     @property
     def actions(self) -> EventActions:
         """The actions of this callback's or tool call's event."""
+        if self._state is not None:
+            self._state.record_changes()
+        return self._made_actions()
+
+    def _made_actions(self) -> EventActions:
         if self._event_actions is None:
             self._event_actions = EventActions()
         return self._event_actions
@@ -75,10 +89,26 @@ class CallbackContext(ReadonlyContext):
             ServiceMissingError: the Runner has no artifact service.
         """
         service, names = self._artifacts()
-        more = {"custom_metadata": custom_metadata} if custom_metadata is not None else {}
-        version: int = await service.save_artifact(**names, filename=filename, artifact=artifact, **more)
+        version: int = await service.save_artifact(**names, filename=filename, artifact=artifact, custom_metadata=custom_metadata)
         self.actions.artifact_delta[filename] = version
         return version
+
+    async def get_artifact_version(self, filename: str, version: int | None = None) -> ArtifactVersion | None:
+        """Return the metadata of a file's version.
+
+        Args:
+            filename: the file's name; `user:` names are shared by the user's sessions.
+            version: the version, from 0; the newest if None.
+
+        Returns:
+            Its number, time, media type and custom metadata; None if it does not exist.
+
+        Raises:
+            ServiceMissingError: the Runner has no artifact service.
+        """
+        service, names = self._artifacts()
+        found: ArtifactVersion | None = await service.get_artifact_version(**names, filename=filename, version=version)
+        return found
 
     async def list_artifacts(self) -> list[str]:
         """Return the names of the files visible in this session.
@@ -102,8 +132,7 @@ class CallbackContext(ReadonlyContext):
         Raises:
             ServiceMissingError: the Runner has no memory service.
         """
-        session = self._invocation_context.session
-        return await self._memory().search_memory(app_name=session.app_name, user_id=session.user_id, query=query)
+        return await self._memory().search_memory(**self._user(), query=query)
 
     async def add_session_to_memory(self) -> None:
         """Store this session in the memory service.
@@ -113,12 +142,42 @@ class CallbackContext(ReadonlyContext):
         """
         await self._memory().add_session_to_memory(self._invocation_context.session)
 
+    async def add_events_to_memory(self, *, events: Sequence[Event], custom_metadata: Mapping[str, object] | None = None) -> None:
+        """Store events of this session in the memory service.
+
+        Args:
+            events: the events, such as those of the last turn.
+            custom_metadata: additional data for the service.
+
+        Raises:
+            ServiceMissingError: the Runner has no memory service.
+            NotImplementedError: the service accepts whole sessions only.
+        """
+        session_id = self._invocation_context.session.id
+        await self._memory().add_events_to_memory(**self._user(), session_id=session_id, events=events, custom_metadata=custom_metadata)
+
+    async def add_memory(self, *, memories: Sequence[MemoryEntry], custom_metadata: Mapping[str, object] | None = None) -> None:
+        """Store memories that are not events.
+
+        Args:
+            memories: what to remember about this user.
+            custom_metadata: additional data for the service.
+
+        Raises:
+            ServiceMissingError: the Runner has no memory service.
+            NotImplementedError: the service accepts only sessions or events.
+        """
+        await self._memory().add_memory(**self._user(), memories=memories, custom_metadata=custom_metadata)
+
+    def _user(self) -> dict[str, str]:
+        context = self._invocation_context
+        return {"app_name": context.app_name, "user_id": context.user_id}
+
     def _artifacts(self) -> tuple[Any, dict[str, str]]:
         service = self._invocation_context.artifact_service
         if service is None:
             raise ServiceMissingError("This Runner has no artifact service; give it one: Runner(…, artifact_service=…).")
-        session = self._invocation_context.session
-        return service, {"app_name": session.app_name, "user_id": session.user_id, "session_id": session.id}
+        return service, {**self._user(), "session_id": self._invocation_context.session.id}
 
     def _memory(self) -> Any:
         service = self._invocation_context.memory_service

@@ -17,10 +17,12 @@ from runtime.contexts.run_config import RunConfig
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.history.agent_tree import AgentTree
-from runtime.history.checkpoints import Checkpoints
+from runtime.history.checkpoints import Checkpoints, read_checkpoints
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
+from runtime.sessions.uncommitted_writes import UncommittedWrites
+from runtime.support.agent_thread import AgentThread, SyncCalls
 
 
 class LlmCallsLimitExceededError(KnownError):
@@ -89,6 +91,8 @@ class Shared:
         conversations: agent name and branch → the session as that agent's model sees it; only `flows` knows the values' type.
         inner_calls: branch, agent, tool and arguments → number of such calls, in the run of an agent that runs as a tool.
         committing: held while an event is committed, as the user may edit the state while agents on other branches run.
+        sync_calls: where the run's synchronous code is called; None until the first call, in a context that no Runner made.
+        writes: the uncommitted writes to the session's state; None until the first one.
     """
 
     inner_run: ClassVar[InnerRun | None] = None
@@ -104,6 +108,8 @@ class Shared:
     conversations: dict[Any, Any] = field(default_factory=dict)
     inner_calls: Counter[Any] = field(default_factory=Counter)
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    sync_calls: SyncCalls | None = None
+    writes: UncommittedWrites | None = None
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Claim an event for this context's agent; return False if an inner agent yielded it and this one only forwards it."""
@@ -185,6 +191,22 @@ class InvocationContext(BaseModel):
     def is_resumable(self) -> bool:
         """Whether this invocation keeps checkpoints and pauses at long-running calls."""
         return self.resumability_config is not None and self.resumability_config.is_resumable
+
+    @property
+    def sync_calls(self) -> SyncCalls:
+        """Where this run's synchronous tools, callbacks and instruction providers are called."""
+        shared = self.shared
+        if shared.sync_calls is None:
+            shared.sync_calls = AgentThread()
+        return shared.sync_calls
+
+    @property
+    def writes(self) -> UncommittedWrites:
+        """The writes to the session's state that no event has committed yet."""
+        shared = self.shared
+        if shared.writes is None:
+            shared.writes = UncommittedWrites(self.session.state)
+        return shared.writes
 
     @property
     def app_name(self) -> str:
@@ -276,6 +298,7 @@ class InvocationContext(BaseModel):
         """
         self.invocation_id = outer.invocation_id
         self.shared.llm_calls = outer.shared.llm_calls
+        self.shared.sync_calls = outer.sync_calls
         self.shared.outer = (outer, call_id)
 
     async def report_inner_event(self, event: Event, call_id: str | None) -> None:
@@ -296,6 +319,16 @@ class InvocationContext(BaseModel):
             call_ids.insert(0, call_id)
         hook = "on_inner_event_callback"
         await context.plugin_manager.run_hook(hook, invocation_context=context, event=event, call_ids=tuple(call_ids))
+
+    def read_progress(self, root: AgentTree) -> None:
+        """Read the committed checkpoints if this context resumes an invocation without a Runner: its maker has set agents' states.
+
+        Args:
+            root: the root of the agent tree.
+        """
+        if self.shared.resumed is None and self.is_resumable and (self.agent_states or self.end_of_agents):
+            self.shared.resumed = read_checkpoints(self.invocation_events(), root)
+            self.shared.resumed.ended.update(self.end_of_agents)
 
     def resumed_checkpoints(self) -> Checkpoints | None:
         """Return the checkpoints of a resumed run, or None if this is not the running agent's first call in it."""

@@ -43,7 +43,7 @@ class ReadonlyContext:
     @property
     def user_id(self) -> str:
         """The user's id."""
-        return self._invocation_context.session.user_id
+        return self._invocation_context.user_id
 
     @property
     def run_config(self) -> RunConfig | None:

@@ -71,9 +71,13 @@ class RequestRecorder(BasePlugin):
             return None
         request = self._sent.pop((invocation_context.invocation_id, event.author, event.branch), None)
         if request is not None:
-            self._kept[event.id] = RecordedRequest(request.model, request.config, tuple(request.contents))
-            self._contents += len(request.contents)
+            self.keep(event.id, request)
+        return None
+
+    def keep(self, event_id: str, request: LlmRequest) -> None:
+        """Record the request that an event answers."""
+        self._kept[event_id] = RecordedRequest(request.model, request.config, tuple(request.contents))
+        self._contents += len(request.contents)
         while self._contents > self._most_contents and len(self._kept) > 1:
             _, oldest = self._kept.popitem(last=False)
             self._contents -= len(oldest.contents)
-        return None

@@ -11,3 +11,7 @@ class InputValidationError(KnownError, ValueError):
     def __init__(self, message: str = "This input cannot be used.") -> None:
         super().__init__(message)
         self.message = message
+
+
+class RefusedArtifactError(InputValidationError):
+    """Raised for an artifact behind a link, in a special file or of extreme size, which is not read; the message names the file."""

@@ -23,3 +23,7 @@ class StaleSessionError(StorageError, ValueError):
 
 class ConnectionLostError(StorageError):
     """Raised when the server cannot be reached; the caller must check whether the last commit took effect."""
+
+
+class ServerFullError(ConnectionLostError):
+    """Raised if a server accepts no more connections; a retry may help, even for the first connection."""

@@ -1,6 +1,25 @@
-"""Events and their actions."""
+"""Events and their actions.
 
-from runtime.events.event import Event
-from runtime.events.event_actions import EventActions, EventCompaction
+They are imported on first use: google-genai's types, which they are made of, take longer to load than most databases to read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runtime.support.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+    from runtime.events.event_actions import EventActions, EventCompaction
 
 __all__ = ["Event", "EventActions", "EventCompaction"]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "Event": "runtime.events.event",
+        "EventActions": "runtime.events.event_actions",
+        "EventCompaction": "runtime.events.event_actions",
+    },
+)

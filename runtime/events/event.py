@@ -7,6 +7,7 @@ import time
 from pydantic import Field
 
 from runtime.events.event_actions import EventActions
+from runtime.events.final_response import is_final_response
 from runtime.models.llm_response import LlmResponse
 from runtime.support.ids import new_uuid
 
@@ -44,14 +45,6 @@ class Event(LlmResponse):
     def is_final_response(self) -> bool:
         """Return whether the event is an agent's answer to show to the user.
 
-        Follows google-adk, except that escalations and events that only change state or artifacts are not final.
+        Follows google-adk, except that escalations, and events that carry actions without content, are not final.
         """
-        actions = self.actions
-        if actions.skip_summarization or self.long_running_tool_ids:
-            return True
-        if actions.escalate or self.partial:
-            return False
-        has_parts = bool(self.content and self.content.parts)
-        if not has_parts and (actions.state_delta or actions.artifact_delta):
-            return False
-        return not (self.get_function_calls() or self.get_function_responses() or self.has_trailing_code_execution_result())
+        return is_final_response(self)

@@ -44,6 +44,8 @@ class EventActions(BaseModel):
         end_of_agent: the author has finished its work in this invocation.
         agent_state: the author's checkpoint.
         rewind_before_invocation_id: the first invocation that was rewound; all later ones were too.
+        set_model_response: the answer that the `set_model_response` tool accepted. Stored as a mark of the event (`marks.ANSWER`), as
+            google-adk 1.x refuses events with an action that it does not know.
     """
 
     model_config = ConfigDict(
@@ -61,3 +63,4 @@ class EventActions(BaseModel):
     end_of_agent: bool | None = None
     agent_state: dict[str, Any] | None = None
     rewind_before_invocation_id: str | None = None
+    set_model_response: Any | None = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from google.genai import types
-
-from runtime.events.event import Event
 from runtime.events.marks import REQUEST_CALLS, TRANSFER_CALL
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 Kind = Literal[
     "user input",
@@ -131,6 +133,8 @@ def _kind_of_speech(event: Event) -> Kind:
 def _kind_of_actions(event: Event) -> Kind:
     """Return the kind of an event without content, from its actions."""
     actions = event.actions
+    if event.partial:
+        return "streaming"  # the actions of partial events do nothing
     if actions.transfer_to_agent:
         return "transfer"
     if actions.escalate:
@@ -141,4 +145,4 @@ def _kind_of_actions(event: Event) -> Kind:
         return "checkpoint"
     if actions.state_delta or actions.artifact_delta:
         return "state change"
-    return "streaming" if event.partial else "empty"
+    return "empty"

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from runtime.events.event import Event
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
 
 EDITED = "inspector_edited"  # manual changes: see `runtime.debugger.interception` and `runtime.running.system_events`
 CANCELLED = "inspector_cancelled"  # ids of function calls whose response only says that the run was stopped
@@ -10,8 +14,11 @@ PROGRESS = "inspector_progress"  # ids of long-running calls whose response only
 REPLAYED = "inspector_replayed"  # in a re-run, the id of the recorded event that was repeated without calling a model or tool
 RESUMED = "inspector_resumed"  # on the first event that a resumed run commits: `temp:` values of the interrupted run end there
 CALLBACK = "inspector_callback"  # the agent callback whose output the event carries (resumable apps): a resume does not call it again
+ANSWER = "inspector_answer"  # the response that holds an agent's answer in its output schema: {call, wrapped}
 CALLED_WITHOUT_RESULT = "inspector_called_without_result"  # ids of long-running calls whose tool returned nothing: not to be run again
 UNREADABLE = "inspector_unreadable"  # columns of an old row that could not be read, with the reason and the content (bytes as Base64)
+SAME_MODEL_CALL = "inspector_same_model_call"  # on a model's complete responses after the first one of the same call
+UNREADABLE_EVENT = "UNREADABLE_EVENT"  # error code of an event whose stored text is not an event
 MOVED_ACTIONS = "inspector_unknown_actions"  # actions of a converted event that google-adk rejects in `actions`
 TEMP_GONE = "inspector_temp_gone"  # among an event's recorded `temp:` keys if the event carries `RESUMED`
 
@@ -48,3 +55,13 @@ def begins_resumed_run(event: Event) -> bool:
 def is_replayed_checkpoint(event: Event) -> bool:
     """Return whether the event is a checkpoint that a resumed agent passed over again."""
     return bool(event.custom_metadata and event.custom_metadata.get(REPLAYED_CHECKPOINT))
+
+
+def has_unreadable_actions(event: Event) -> bool:
+    """Return whether a stored event's actions could not be read, so that its changes are unknown."""
+    if event.error_code == UNREADABLE_EVENT:
+        return True
+    marks = event.custom_metadata.get(UNREADABLE) if event.custom_metadata else None
+    if isinstance(marks, dict) and "actions" in marks:
+        return True
+    return any(path[0] == "actions" and path[1:2] in ((), ("state_delta",), ("stateDelta",)) for path, _ in getattr(event, "unknown", ()))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
 from runtime.expressions.errors import ExpressionError
 from runtime.expressions.names import View
 from runtime.expressions.parser import Operand, Reader
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _VALUE_LIMIT = 500
 _VALUES_LIMIT = 2_000

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
 from runtime.events.kinds import kind_of, text_of, tokens_of
 from runtime.events.marks import EDITED
 from runtime.expressions.budget import Budget
 from runtime.expressions.values import NOTHING, plain
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 Step = str | int | None  # one step of a path: a key, an index, or None for `*`
 
@@ -48,7 +50,7 @@ class View:
             return ""
 
 
-Simple = Callable[[Event], Any]
+Simple = Callable[["Event"], Any]
 
 # Names with one value; null where the event has none.
 SIMPLE: dict[str, Simple] = {
@@ -128,6 +130,13 @@ def _response_names(event: Event) -> Iterator[Any]:
 NAMED: dict[str, tuple[Callable[[Event], Iterator[Any]], Callable[[Event, Step], Iterator[Any]]]] = {
     "call": (_call_names, _calls),
     "response": (_response_names, _responses),
+}
+
+# The type of names that always have the same one, or null.
+TYPES: dict[str, str] = {
+    **dict.fromkeys(("author", "branch", "id", "invocation", "kind", "model", "text", "thought", "transfer", "error"), "a text"),
+    **dict.fromkeys(("time", "tokens"), "a number"),
+    **dict.fromkeys(("edited", "end_of_agent", "escalate", "final", "partial"), "true or false"),
 }
 
 ALL_NAMES = sorted([*SIMPLE, *RECORDS, *OBJECTS, *NAMED, "state", "json"])

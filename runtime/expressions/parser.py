@@ -20,6 +20,7 @@ Test = Callable[[View], bool]
 MAX_DEPTH = 40
 _RESERVED = frozenset(("and", "or", "not", "in", "contains", "matches", "changed"))
 _NAMES_ONE = ("==", "=", "!=", "in", "not in")
+_BY_TYPE = ("==", "=", "!=", "<", "<=", ">", ">=")  # operators that hold for values of one type only
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
@@ -156,6 +157,7 @@ class Reader:
         for known, given, token in ((left, right, right_token), (right, left, sign)):
             if known.name == "kind" and not known.steps:
                 _check_kinds(given.literal, token)
+            _check_type(known, operator, given.literal, token)
             if known.name == "author" and operator in _NAMES_ONE:
                 authors = given.literal if isinstance(given.literal, list) else [given.literal]
                 self.mentions += [Mention("author", (author,)) for author in authors if isinstance(author, str)]
@@ -369,6 +371,17 @@ def _comparison(left: Operand, operator: str, right: Operand) -> Test:
         return False
 
     return test
+
+
+def _check_type(operand: Operand, operator: str, literal: Any, token: Token) -> None:
+    """Refuse the comparison of a name with a value of a type that the name never has, which would silently match nothing."""
+    kind = names.TYPES.get(operand.name or "")
+    if kind is None or (operator not in _BY_TYPE) or type(literal) not in (str, int, float, bool):
+        return
+    given = "a text" if type(literal) is str else "true or false" if type(literal) is bool else "a number"
+    if given != kind:
+        path = ".".join([operand.name or "", *map(str, operand.steps)])
+        raise ExpressionError(f"`{path}` is {kind}, so it cannot be compared with {given}.", token.position)
 
 
 def _check_kinds(value: Any, token: Token) -> None:

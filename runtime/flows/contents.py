@@ -15,6 +15,7 @@ from runtime.events.marks import REQUEST_CALLS
 from runtime.flows.summaries import with_summaries
 from runtime.history.rewound import without_rewound
 from runtime.sessions.state import independent
+from runtime.support.structural_copy import structural_copy
 from runtime.support.unchecked import construct_unchecked, copy_unchecked
 
 _CLIENT_ID = "adk-"
@@ -23,8 +24,8 @@ _CLIENT_ID = "adk-"
 class Conversation:
     """A session's events as contents for one agent's model, extended as the session grows.
 
-    Each event is converted once: rebuilding thousands of contents for each model call would make long sessions slow. The contents share
-    their parts with the events, so they must be copied (`copied`) before they are changed.
+    Each event is converted once: rebuilding thousands of contents for each model call would make long sessions slow. The contents are
+    copies of the events' contents, but later requests share them, so callbacks get copies of their own (`copied`).
 
     Args:
         agent_name: the agent; events of other agents become context in the user role.
@@ -78,16 +79,17 @@ class Conversation:
         self._read = len(events)
 
     def _add(self, event: Event) -> None:
-        if not _is_sent(event) or not _is_visible(event, self._branch):
+        if not _is_sent(event) or not (_is_visible(event, self._branch) or self._answers_own_call(event)):
             return
         first = here = len(self._said)
         for part in event.content.parts if event.content and event.content.parts else ():
             call, response = part.function_call, part.function_response
             if response:
-                self._responses[response.id] = response
+                self._responses[response.id] = structural_copy(response)
                 first = min(first, self._callers.get(response.id, first))
             if call and event.author == self._agent_name and call.name not in REQUEST_CALLS:
                 self._callers[call.id] = here
+        event = copy_unchecked(event, content=structural_copy(event.content))  # a model's client may change its request in place
         again = [event]
         if first < here:
             # A response must directly follow its call: rebuild the contents from the call on, which is seldom more than one event.
@@ -97,6 +99,10 @@ class Conversation:
         for said in again:
             self._said.append((said, len(self._contents)))
             self._contents.extend(_contents_of(said, self._agent_name, self._responses))
+
+    def _answers_own_call(self, event: Event) -> bool:
+        """Return whether a message that belongs to another branch also answers a call of this conversation."""
+        return event.author == "user" and any(response.id in self._callers for response in event.get_function_responses())
 
     def _present_turn(self) -> int:
         """Return the index of the current turn's first event: the last one by the user or another agent, except for responses."""
@@ -127,7 +133,7 @@ class Conversation:
 
 
 def copied(contents: Sequence[types.Content]) -> list[types.Content]:
-    """Return a copy of contents that may be changed without changing the session's events."""
+    """Return a copy of contents that may be changed without changing later requests."""
     return [
         copy_unchecked(content, parts=[_copied_part(part) for part in content.parts] if content.parts is not None else None)
         for content in contents
@@ -166,7 +172,8 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
     parts = event.content.parts or []
     if event.author == "user":
         said = [part for part in parts if not part.function_response]
-        return [_content("user", said)] if said else []
+        # Of the same class: programs compare contents with the `types.UserContent` that they sent.
+        return [construct_unchecked(type(event.content), role="user", parts=said)] if said else []
     if event.author != agent_name:
         return _told(event, parts)
     said, answers = [], []

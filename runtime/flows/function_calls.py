@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -20,10 +20,11 @@ from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.events.marks import ANSWER, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.flows.turn_agent import TurnAgent
-from runtime.sessions.state import independent
+from runtime.sessions.state import State, independent
+from runtime.support.agent_thread import enclosing, until_suspended
 from runtime.support.calling import first_answer
 from runtime.support.ids import new_function_call_id
 from runtime.support.json_value import as_json
@@ -42,7 +43,8 @@ async def run_calls(
     """Run function calls concurrently and yield their results.
 
     In a resumable app each result is an event of its own, committed when its tool returns, so that a crash in one tool does not repeat
-    the others. Otherwise the results of a turn are one event, as in google-adk.
+    the others. If a call fails, the others finish first, as a resume would not repeat those. Otherwise the results of a turn are one
+    event, and a failed call cancels the others, as in google-adk.
 
     Args:
         agent: the calling agent.
@@ -53,32 +55,72 @@ async def run_calls(
 
     Yields:
         The function responses, each followed by its requests for confirmation and credentials.
+
+    Raises:
+        Exception: the error of the call that failed first; notes name the other calls that failed.
     """
     runs = [partial(_run_call, agent, ctx, call, tools, (answers or {}).get(call.id or "")) for call in calls]
     if len(runs) == 1:
         event = await runs[0]()
     elif ctx.is_resumable:
-        async with aclosing(merge([_when_done(run) for run in runs])) as events:
+        failures: list[tuple[str | None, Exception]] = []
+        async with aclosing(
+            merge(_in_order([_noting_failure(run, call, failures) for run, call in zip(runs, calls, strict=True)]))
+        ) as events:
+            committed: set[str] = set()
             async for event in events:
+                _take_newer_writes(ctx, event, committed)
                 yield event
                 for request in requests(ctx, event, calls):
                     yield request
+        if failures:
+            first = failures[0][1]
+            for name, other in failures[1:]:
+                first.add_note(f"The call of {name} failed too: {type(other).__name__}: {other}")
+            raise first
         return
     else:
-        async with aclosing(merge([_when_done(run) for run in runs])) as events:
+        async with aclosing(merge(_in_order([run() for run in runs]))) as events:
             results = {event.get_function_responses()[0].id: event async for event in events}
         in_order = [results[call.id] for call in calls if call.id in results]
-        event = _merged(in_order) if in_order else None
+        event = _merged(ctx, in_order) if in_order else None
     if event is not None:
         yield event
         for request in requests(ctx, event, calls):
             yield request
 
 
-async def _when_done(run: Callable[[], Awaitable[Event | None]]) -> AsyncGenerator[Event, None]:
-    event = await run()
-    if event is not None:
-        yield event
+def _in_order(runs: Sequence[Coroutine[Any, Any, Event | None]]) -> list[AsyncGenerator[Event, None]]:
+    """Return the calls of a turn, each begun when the one before it has finished, or waits for anything but a sync function.
+
+    So sync calls come one after the other, with their callbacks and in the order of the calls, and async ones run concurrently.
+    """
+    begun = [asyncio.Event() for _ in range(len(runs) + 1)]
+    begun[0].set()
+    return [_when_done(run, begun[number], begun[number + 1]) for number, run in enumerate(runs)]
+
+
+async def _when_done(
+    run: Coroutine[Any, Any, Event | None], may_begin: asyncio.Event, next_may_begin: asyncio.Event
+) -> AsyncGenerator[Event, None]:
+    try:
+        await may_begin.wait()
+        event = await until_suspended(run, next_may_begin.set)
+        if event is not None:
+            yield event
+    finally:  # after a sync call's event is committed
+        next_may_begin.set()
+        run.close()
+
+
+async def _noting_failure(
+    run: Callable[[], Awaitable[Event | None]], call: types.FunctionCall, failures: list[tuple[str | None, Exception]]
+) -> Event | None:
+    try:
+        return await run()
+    except Exception as error:
+        failures.append((call.name, error))
+        return None
 
 
 async def _run_call(
@@ -88,17 +130,20 @@ async def _run_call(
     answer = _unwrapped(answer)
     confirmation = ToolConfirmation.model_validate(answer) if answer and "confirmed" in answer else None
     context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=confirmation, auth_answer=read_answer(answer))
-    result = await _result(agent, ctx, call, tools, context)
+    with context.state.call():
+        result = await _result(agent, ctx, call, tools, context)
     tool = tools.get(call.name or "")
     if result is None and tool is not None and tool.is_long_running:
         if ctx.is_resumable:
             return _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
         return None
+    accepted, context.actions.set_model_response = context.actions.set_model_response, None
+    mark = {ANSWER: {"call": call.id, "wrapped": not isinstance(accepted, dict)}} if accepted is not None else None
     response = as_json(result if isinstance(result, dict) else {"result": result})
     part = construct_unchecked(
         types.Part, function_response=construct_unchecked(types.FunctionResponse, id=call.id, name=call.name, response=response)
     )
-    return _event(ctx, agent, construct_unchecked(types.Content, role="user", parts=[part]), context.actions)
+    return _event(ctx, agent, construct_unchecked(types.Content, role="user", parts=[part]), context.actions, custom_metadata=mark)
 
 
 def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -113,13 +158,14 @@ async def _result(
     agent: TurnAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], context: ToolContext
 ) -> Any:
     """Call the tool and all hooks around it."""
-    tool = tools.get(call.name or "")
     args = independent(call.args or {})  # tools and callbacks must not change the recorded call
+    tool = tools.get(call.name or "")
+    missing: ValueError | None = None  # of this class in google-adk, whose plugins name it to the model
     if tool is None:
-        known = ", ".join(sorted(tools)) or "none"
-        return {"error": f"There is no tool named {call.name!r}. The tools are: {known}."}
+        tool = BaseTool(name=call.name or "", description="Tool not found")  # for the callbacks
+        missing = ValueError(f"There is no tool named {call.name!r}. The tools are: {', '.join(sorted(tools)) or 'none'}.")
     if not ctx.plugin_manager.plugins and not (agent.before_tool_callback or agent.after_tool_callback or agent.on_tool_error_callback):
-        return await _called(tool, args, context)
+        return {"error": str(missing)} if missing else await _called(tool, args, context)
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
     failure: Exception | None = None
@@ -131,25 +177,29 @@ async def _result(
     except NoResult:
         return None
     if result is None and failure is None:
-        result = await first_answer(agent.before_tool_callback, **named)
+        result = await first_answer(ctx.sync_calls, agent.before_tool_callback, **named)
     if result is None:
         try:
-            if failure is not None:
-                raise failure
+            if failure or missing:
+                raise failure or missing  # type: ignore[misc]  # one of them is there
             result = await _called(tool, args, context)
         except Exception as error:
             result = await _after_error(agent, ctx, {**hooks, "error": error}, {**named, "error": error})
+            if error is missing:  # no tool has run, so the callbacks after a tool are not called
+                return {"error": str(missing)} if result is None else result
             if result is None:
                 raise
     changed = await ctx.plugin_manager.run_hook("after_tool_callback", **hooks, result=result)
     if changed is None:
-        changed = await first_answer(agent.after_tool_callback, **named, tool_response=result)
+        changed = await first_answer(ctx.sync_calls, agent.after_tool_callback, **named, tool_response=result)
     return result if changed is None else changed
 
 
 async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) -> Any:
     try:
-        return await tool.run_async(args=args, tool_context=context)
+        ctx = context._invocation_context
+        with enclosing(ctx.sync_calls), context.state.call():
+            return await tool.run_async(args=args, tool_context=context)
     except SystemExit as error:
         raise AgentExitError(f"The tool {tool.name!r}", error) from error
     except asyncio.CancelledError as error:
@@ -164,7 +214,7 @@ async def _after_error(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str
         result = await ctx.plugin_manager.run_hook("on_tool_error_callback", **hooks)
     except CallFailure as wanted:
         raise wanted.error from hooks["error"]
-    return await first_answer(agent.on_tool_error_callback, **named) if result is None else result
+    return await first_answer(ctx.sync_calls, agent.on_tool_error_callback, **named) if result is None else result
 
 
 def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:
@@ -201,18 +251,54 @@ def _event(ctx: InvocationContext, agent: TurnAgent, content: types.Content | No
     return Event(invocation_id=ctx.invocation_id, author=agent.name, branch=ctx.branch, content=content, actions=actions, **more)
 
 
-def _merged(events: Sequence[Event]) -> Event:
-    """Return one event with all results; where two set the same key, the later call wins."""
+def _merged(ctx: InvocationContext, events: Sequence[Event]) -> Event:
+    """Return one event with all results, as google-adk merges them.
+
+    Where several calls set one key, the later call wins, and dicts are merged. Of lists and dicts the newest write is merged last: a call
+    that read the key after another wrote it has built on that.
+    """
     merged = events[0]
+    deltas = [dict(merged.actions.state_delta)]
+    ctx.writes.join(merged.actions.state_delta, [event.actions.state_delta for event in events[1:]])
     for event in events[1:]:
         assert merged.content and merged.content.parts is not None and event.content  # each result has one response
         merged.content.parts.extend(event.content.parts or [])
+        if event.custom_metadata:
+            merged.custom_metadata = {**(merged.custom_metadata or {}), **event.custom_metadata}
         actions = event.actions
-        merged.actions.state_delta.update(actions.state_delta)
+        deltas.append(dict(actions.state_delta))
+        for key, value in actions.state_delta.items():
+            merged.actions.state_delta[key] = _deep_merged(merged.actions.state_delta.get(key), value)
         merged.actions.artifact_delta.update(actions.artifact_delta)
         merged.actions.requested_auth_configs.update(actions.requested_auth_configs)
         merged.actions.requested_tool_confirmations.update(actions.requested_tool_confirmations)
         merged.actions.transfer_to_agent = actions.transfer_to_agent or merged.actions.transfer_to_agent
         merged.actions.escalate = actions.escalate or merged.actions.escalate
         merged.actions.skip_summarization = actions.skip_summarization or merged.actions.skip_summarization
+    for key, value in merged.actions.state_delta.items():
+        newest = ctx.session.state.get(key)
+        writes = [delta[key] for delta in deltas if key in delta]
+        if len(writes) > 1 and isinstance(newest, (dict, list)) and any(write is newest for write in writes):
+            merged.actions.state_delta[key] = _deep_merged(value, newest)
     return merged
+
+
+def _take_newer_writes(ctx: InvocationContext, event: Event, committed: set[str]) -> None:
+    """Keep a result from overwriting what other calls of its turn wrote later and have already committed.
+
+    Args:
+        ctx: the invocation.
+        event: the result; its delta is changed in place.
+        committed: the keys that results of this turn have set.
+    """
+    delta, state = event.actions.state_delta, ctx.session.state
+    for key in committed.intersection(delta):
+        if key in state and state[key] is not delta[key]:
+            delta[key] = state[key] if key.startswith(State.TEMP_PREFIX) else independent({key: state[key]})[key]
+    committed.update(delta)
+
+
+def _deep_merged(value: Any, later: Any) -> Any:
+    if not (isinstance(value, dict) and isinstance(later, dict)):
+        return later
+    return {**value, **{key: _deep_merged(value.get(key), item) for key, item in later.items()}}

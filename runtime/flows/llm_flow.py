@@ -15,16 +15,20 @@ from runtime.contexts.run_config import StreamingMode
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
+from runtime.events.marks import SAME_MODEL_CALL, TRANSFER_CALL
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
 from runtime.flows.turn_agent import TurnAgent
-from runtime.history.turns import Turn, answer_set
+from runtime.history.turns import Turn, answer_set, own_transfer
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.support.calling import first_answer
 from runtime.support.ids import inner_function_call_id, new_function_call_id
 from runtime.tools.base_tool import BaseTool
+from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
+
+_AGENT_LABEL = "adk_agent_name"
 
 
 class LlmFlow:
@@ -57,36 +61,49 @@ class LlmFlow:
                 async for event in events:
                     yield event
                     ended = ended or _ends_turn(event)
-            ended = ended or turn.set_answer is not None
+            ended = ended or turn.set_answer is not None or (turn.transfer is not None and ctx.is_resumable)
         while not ended and not ctx.end_invocation:
             request = await build_request(self._agent, ctx, llm)
-            said: Event | None = None
-            async with aclosing(self._call_model(ctx, llm, request)) as events:
-                async for event in events:
-                    yield event
-                    said = said if event.partial else event
-            calls = said.get_function_calls() if said else []
-            if said is None or not (calls or said.has_trailing_code_execution_result()):
-                return
+            said: Event | None = None  # the model's last complete response; most models give one for each call
             answered = False
-            async with aclosing(self._answer_calls(ctx, calls, request.tools_dict, {})) as events:
-                async for event in events:
-                    yield event
-                    ended = ended or _ends_turn(event)
-                    answered = True
-            if said.long_running_tool_ids and ctx.is_resumable:
-                raise InvocationPaused
+            pause: InvocationPaused | None = None
+            async with aclosing(self._call_model(ctx, llm, request)) as responses:
+                async for response in responses:
+                    if said is not None and not response.partial:
+                        response.custom_metadata = {**(response.custom_metadata or {}), SAME_MODEL_CALL: True}
+                    yield response
+                    if response.partial:
+                        continue
+                    said, answered = response, False
+                    calls = said.get_function_calls()
+                    transfer = own_transfer(said) if calls else None
+                    try:
+                        async with aclosing(self._answer_calls(ctx, calls, request.tools_dict, {}, transfer)) as events:
+                            async for event in events:
+                                yield event
+                                ended = ended or _ends_turn(event)
+                                answered = True
+                    except InvocationPaused as waits:
+                        pause = waits  # after the model's other responses
+                    if said.long_running_tool_ids and ctx.is_resumable:
+                        pause = pause or InvocationPaused()
+                    ended = ended or transfer is not None
+            if pause is not None:
+                raise pause
+            if said is None or not (said.get_function_calls() or said.has_trailing_code_execution_result()):
+                return
             # Long-running tools without any result give the model nothing to continue with.
-            ended = ended or not answered
+            ended = ended or bool(said.get_function_calls() and not answered)
 
     async def _complete(self, ctx: InvocationContext, llm: BaseLlm, turn: Turn) -> AsyncGenerator[Event, None]:
         """Complete the missing steps of an interrupted turn."""
         for result in turn.to_ask:
             for asking in requests(ctx, result, turn.calls):
                 yield asking
-        if turn.to_run:
+        transfer = None if turn.pauses or not ctx.is_resumable else turn.transfer  # apps that do not pause have transferred already
+        if turn.to_run or transfer is not None:
             tools = (await build_request(self._agent, ctx, llm)).tools_dict
-            async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers)) as events:
+            async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers, transfer)) as events:
                 async for event in events:
                     yield event
         if turn.pauses and ctx.is_resumable:
@@ -100,9 +117,9 @@ class LlmFlow:
         calls: Sequence[types.FunctionCall],
         tools: dict[str, BaseTool],
         answers: dict[str, dict[str, Any]],
+        target: str | None,
     ) -> AsyncGenerator[Event, None]:
-        """Run calls and, if one of them transferred, the target agent."""
-        target: str | None = None  # google-adk sets it on the response event
+        """Run calls and, if one of them or the call event itself (`target`) transferred, the target agent."""
         asked_someone = False
         answer: str | None = None
         async with aclosing(run_calls(self._agent, ctx, calls, tools, answers)) as events:
@@ -131,63 +148,70 @@ class LlmFlow:
     async def _call_model(self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest) -> AsyncGenerator[Event, None]:
         """Call the model and all hooks around it, and yield its answer."""
         # The callbacks' writes are committed with the complete answer; the actions of partial events are ignored.
-        actions = EventActions()
-        async with aclosing(self._responses(ctx, llm, request, actions)) as responses:
-            async for response in responses:
-                response = self._planned(ctx, await self._after_model(ctx, response, actions), actions)
-                if not (response.content or response.error_code or response.interrupted):
-                    continue
-                event = self._event(ctx, response, EventActions() if response.partial else actions)
-                if not event.partial:
-                    _number_calls(ctx, event, request.tools_dict)
-                    actions = EventActions()
-                yield event
+        context = CallbackContext(ctx)
+        context.state.begin_call()
+        try:
+            async with aclosing(self._responses(ctx, llm, request, context)) as responses:
+                async for response in responses:
+                    response = await self._planned(ctx, await self._after_model(ctx, response, context), context)
+                    if not (response.content or response.error_code or response.interrupted):
+                        continue
+                    event = self._event(ctx, response, EventActions() if response.partial else context.actions)
+                    if not event.partial:
+                        _number_calls(ctx, event, request.tools_dict)
+                        _note_transfer(event, request.tools_dict)
+                        context.state.end_call()
+                        context = CallbackContext(ctx)
+                        context.state.begin_call()
+                    yield event
+        except BaseException:
+            context.state.revert_call()  # no event carries its writes
+            raise
+        context.state.end_call()
 
     async def _responses(
-        self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest, actions: EventActions
+        self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest, context: CallbackContext
     ) -> AsyncGenerator[LlmResponse, None]:
         agent = self._agent
         instead = None
         if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
-            context = CallbackContext(ctx, event_actions=actions)
             instead = await ctx.plugin_manager.run_hook("before_model_callback", callback_context=context, llm_request=request)
             if instead is None:
-                instead = await first_answer(agent.before_model_callback, callback_context=context, llm_request=request)
+                instead = await first_answer(ctx.sync_calls, agent.before_model_callback, callback_context=context, llm_request=request)
         if instead is not None:
             yield instead
             return
         ctx.increment_llm_call_count()
+        # As in google-adk: the provider's bill can be split by agent.
+        request.config.labels = {_AGENT_LABEL: agent.name, **(request.config.labels or {})}
         stream = ctx.run_config is not None and ctx.run_config.streaming_mode is StreamingMode.SSE
         try:
             async with aclosing(llm.generate_content_async(request, stream=stream)) as responses:
                 async for response in responses:
                     yield response
         except Exception as error:
-            context = CallbackContext(ctx, event_actions=actions)
             hooks = {"callback_context": context, "llm_request": request, "error": error}
             instead = await ctx.plugin_manager.run_hook("on_model_error_callback", **hooks)
             if instead is None:
-                instead = await first_answer(agent.on_model_error_callback, **hooks)
+                instead = await first_answer(ctx.sync_calls, agent.on_model_error_callback, **hooks)
             if instead is None:
                 raise
             yield instead
 
-    async def _after_model(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> LlmResponse:
+    async def _after_model(self, ctx: InvocationContext, response: LlmResponse, context: CallbackContext) -> LlmResponse:
         if self._agent.after_model_callback is None and not ctx.plugin_manager.plugins:
             return response
-        context = CallbackContext(ctx, event_actions=actions)
         instead = await ctx.plugin_manager.run_hook("after_model_callback", callback_context=context, llm_response=response)
         if instead is None:
-            instead = await first_answer(self._agent.after_model_callback, callback_context=context, llm_response=response)
+            instead = await first_answer(ctx.sync_calls, self._agent.after_model_callback, callback_context=context, llm_response=response)
         return response if instead is None else instead
 
-    def _planned(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> LlmResponse:
+    async def _planned(self, ctx: InvocationContext, response: LlmResponse, context: CallbackContext) -> LlmResponse:
         """Let the planner process a complete answer."""
         planner = self._agent.planner
         if planner is None or response.partial or not response.content or not response.content.parts:
             return response
-        context = CallbackContext(ctx, event_actions=actions)
-        parts = planner.process_planning_response(context, response.content.parts)
+        parts = await ctx.sync_calls.call(planner.process_planning_response, context, response.content.parts)
         if parts is None:
             return response
         return response.model_copy(update={"content": types.Content(role=response.content.role, parts=parts)})
@@ -225,3 +249,11 @@ def _number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseToo
             call.id = new_function_call_id()
         given.add(call.id)
     event.long_running_tool_ids = {call.id for call in calls if call.id and call.name in tools and tools[call.name].is_long_running}
+
+
+def _note_transfer(event: Event, tools: dict[str, BaseTool]) -> None:
+    """Record on a call event the agent that one of its calls transfers to; the call's result decides whether it does."""
+    tool = tools.get(TRANSFER_CALL)
+    if isinstance(tool, TransferToAgentTool) and event.actions.transfer_to_agent is None:
+        targets = [call.args.get("agent_name") for call in event.get_function_calls() if call.name == TRANSFER_CALL and call.args]
+        event.actions.transfer_to_agent = next((target for target in reversed(targets) if target in tool.agent_names), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,7 @@ from google.genai import types
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.contexts.tool_context import ToolContext
+from runtime.events.marks import TRANSFER_CALL
 from runtime.flows.contents import Conversation, copied
 from runtime.flows.turn_agent import TurnAgent
 from runtime.history.agent_tree import AgentTree
@@ -34,12 +36,15 @@ async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) 
     request = LlmRequest(model=llm.model, config=_config(agent, ctx))
     await _add_instructions(agent, ctx, request)
     contents = _conversation(agent, ctx).contents(ctx.session.events, present_turn_only=agent.include_contents == "none")
-    request.contents = [*request.contents, *contents] if request.contents else contents  # copied only if necessary: there may be thousands
+    if request.contents:  # copied only if necessary: there may be thousands
+        first = _last_messages(contents)
+        contents = [*contents[:first], *request.contents, *contents[first:]]
+    request.contents = contents
     if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
         request.contents = copied(request.contents)  # callbacks may change the request, but not the session's events
     await _add_tools(agent, ctx, request)
     if agent.planner is not None:
-        planning = agent.planner.build_planning_instruction(ReadonlyContext(ctx), request)
+        planning = await ctx.sync_calls.call(agent.planner.build_planning_instruction, ReadonlyContext(ctx), request)
         request.append_instructions([planning] if planning else [])
     return request
 
@@ -68,29 +73,29 @@ def _no_config() -> types.GenerateContentConfig:
 
 async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: LlmRequest) -> None:
     readonly = ReadonlyContext(ctx)
-    texts = []
     root = agent.root_agent
     if getattr(root, "global_instruction", ""):
-        texts.append(await root.canonical_global_instruction(readonly))  # type: ignore[attr-defined]  # an LlmAgent
+        request.append_instructions([await root.canonical_global_instruction(readonly)])  # type: ignore[attr-defined]  # an LlmAgent
     own = await agent.canonical_instruction(readonly)
-    if agent.static_instruction is not None:
-        texts.append(_text(agent.static_instruction))
+    static = agent.static_instruction
+    if static:
+        request.append_instructions(static if isinstance(static, types.Content) else types.UserContent(parts=static))
         if own:
             request.contents.append(types.Content(role="user", parts=[types.Part(text=own)]))
     elif own:
-        texts.append(own)
-    texts.append(f'You are an agent. Your internal name is "{agent.name}".')
+        request.append_instructions([own])
+    texts = [f'You are an agent. Your internal name is "{agent.name}".']
     if agent.description:
         texts.append(f'The description about you is "{agent.description}".')
     request.append_instructions(texts)
 
 
-def _text(content: str | types.Part | types.Content) -> str:
-    if isinstance(content, str):
-        return content
-    if isinstance(content, types.Part):
-        return content.text or ""
-    return "\n\n".join(part.text or "" for part in content.parts or [])
+def _last_messages(contents: Sequence[types.Content]) -> int:
+    """Return the index of the user's messages at the end of a conversation; a function response is not one."""
+    index = len(contents)
+    while index and contents[index - 1].role == "user" and not any(part.function_response for part in contents[index - 1].parts or ()):
+        index -= 1
+    return index
 
 
 async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmRequest) -> None:
@@ -100,7 +105,7 @@ async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmReque
     for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
         await tool.process_llm_request(tool_context=context, llm_request=request)
     targets = transfer_targets(agent)
-    if targets:
+    if targets and TRANSFER_CALL not in request.tools_dict:  # an agent may have its own
         request.append_instructions([_transfer_instruction(agent, targets)])
         tool = TransferToAgentTool(agent_names=[target.name for target in targets])
         await tool.process_llm_request(tool_context=context, llm_request=request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 from google.genai import types
 
@@ -17,6 +17,8 @@ from runtime.planners.base_planner import BasePlanner
 from runtime.support.calling import Callbacks
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
+
+StaticInstruction: TypeAlias = str | types.Part | types.File | types.Content | list[str | types.Part | types.File]
 
 
 class RunnableAgent(AgentTree, Protocol):
@@ -32,7 +34,7 @@ class RunnableAgent(AgentTree, Protocol):
 class TurnAgent(AgentTree, Protocol):
     """An agent that calls a language model; `LlmAgent` is one, and documents the attributes."""
 
-    static_instruction: str | types.Part | types.Content | None
+    static_instruction: StaticInstruction | None
     generate_content_config: types.GenerateContentConfig | None
     disallow_transfer_to_parent: bool
     disallow_transfer_to_peers: bool

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
+from runtime.errors.input_validation_error import RefusedArtifactError
 from runtime.events.event import Event
 from runtime.running.rewind import versions_after
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 
 @dataclass(slots=True)
@@ -20,10 +21,12 @@ class FilesCopied:
     Attributes:
         names: the fork's files.
         missing: versions that the service does not have, or that a rewind erased; the fork has empty versions instead.
+        refused: versions that are links, special files or extremely large; the fork has empty versions instead.
     """
 
     names: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
 
     def notes(self, events: Sequence[Event], *, asked: bool) -> list[str]:
         """Return sentences for the person who forks.
@@ -35,7 +38,15 @@ class FilesCopied:
         named = sorted(name for name in versions_after(events) if not name.startswith(USER_PREFIX))
         if named and not asked:
             return [f"The session's files were not copied because their location was not given: {', '.join(named)}."]
-        return [f"These file versions no longer exist and are empty in the fork: {', '.join(self.missing)}."] if self.missing else []
+        notes = []
+        if self.missing:
+            notes.append(f"These file versions no longer exist and are empty in the fork: {', '.join(self.missing)}.")
+        if self.refused:
+            notes.append(
+                "These file versions are links, special files or extremely large. They were not read and are empty in the fork:"
+                f" {', '.join(self.refused)}."
+            )
+        return notes
 
 
 async def copy_files(
@@ -60,8 +71,8 @@ async def copy_files(
                 continue
             copied.names.append(name)
             for version in range(newest + 1):
-                if not await _copy_version(source, target, _names(key, name), _names(fork, name), version):
-                    copied.missing.append(f"{name} version {version}")
+                if (lacking := await _copy_version(source, target, _names(key, name), _names(fork, name), version)) is not None:
+                    getattr(copied, lacking).append(f"{name} version {version}")
     except BaseException:
         await remove_files(target, fork, copied)
         raise
@@ -70,12 +81,17 @@ async def copy_files(
 
 async def _copy_version(
     source: BaseArtifactService, target: BaseArtifactService, old: dict[str, Any], new: dict[str, Any], version: int
-) -> bool:
-    part = await source.load_artifact(**old, version=version)
-    known = await source.get_artifact_version(**old, version=version)
+) -> Literal["missing", "refused"] | None:
+    """Copy one version, or save an empty one and return why there is nothing to copy."""
+    try:
+        part = await source.load_artifact(**old, version=version)
+        known = await source.get_artifact_version(**old, version=version)
+    except RefusedArtifactError:
+        await target.save_artifact(**new, artifact=ERASED)
+        return "refused"
     metadata = known.custom_metadata if known else None
     await target.save_artifact(**new, artifact=ERASED if part is None else part, custom_metadata=metadata)
-    return part is not None
+    return "missing" if part is None else None
 
 
 async def remove_files(service: BaseArtifactService, fork: SessionKey, copied: FilesCopied) -> None:

@@ -8,8 +8,8 @@ values of that moment where they do not exist yet.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,21 @@ from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
+from runtime.errors.storage_error import StorageError
+from runtime.events.credentials import without_credentials
 from runtime.events.event import Event
 from runtime.forks.files import FilesCopied, copy_files, remove_files
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy
-from runtime.sessions.session import SessionKey
+from runtime.sessions.recorded_end import RecordedEnd
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import independent
 from runtime.storage.connections.database_url import database_url, file_of, named_file, without_password
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.file_names import unusable_name
 from runtime.support.ids import new_uuid
 from runtime.support.worker_threads import run_in_thread
 
@@ -62,6 +66,7 @@ class Cut:
         before: instead of `at`, the first event that is not copied. An invocation's first event is its user's message.
         session_id: the new session's id; None for a generated one.
         changed: what will be different in the fork; recorded in its lineage.
+        credentials: also copy the credentials that people gave to the session's agents.
         files_at: copy the files as they were after this event, for a run that is repeated up to there; None: as of the last copied event.
     """
 
@@ -70,6 +75,7 @@ class Cut:
     session_id: str | None = None
     changed: Changed | None = None
     files_at: str | None = None
+    credentials: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +109,19 @@ async def fork_session(
         AlreadyExistsError: the new session's id is taken.
         StorageError: a database cannot be read or written.
     """
-    history, created, ours = await run_in_thread(lambda: _read(source, key))
+    history, created, ours, ends = await run_in_thread(lambda: _read(source, key))
+    if into is not None and (file := named_file(into)) is not None and (reason := unusable_name(file)):
+        raise StorageError(f"{into} {reason}.")
     same_place = into is None or _same(source, into)
     if into is None and not ours:
         raise ForkError(
             f"{without_password(source)} was written by another program. Name a database for the fork with `into` (--into): a"
-            " new one, or the same one; then a backup is made beside it and two tables of ours are added."
+            " new one, or the same one; then a backup is made beside it and our own tables are added."
         )
     target = source if into is None else into
     service = await run_in_thread(lambda: open_session_service(target))
     async with service:
-        fork = await fork_into(service, history, key, created, cut, same_place=same_place, database=_name(source), files=files)
+        fork = await fork_into(service, history, key, created, cut, same_place=same_place, database=_name(source), files=files, ends=ends)
     return Fork(fork.key, without_password(target), fork.lineage, fork.notes)
 
 
@@ -127,6 +135,7 @@ async def fork_into(
     same_place: bool,
     database: str | None,
     files: Files | None = None,
+    ends: Mapping[str, RecordedEnd] | None = None,
 ) -> Fork:
     """Fork a session into an open service.
 
@@ -139,6 +148,7 @@ async def fork_into(
         same_place: whether the service also stores the original session.
         database: the name of the session's database, for the lineage of a fork elsewhere.
         files: the service that has the session's files, and the service that receives the fork's.
+        ends: the recorded ends of the session's invocations.
 
     Raises:
         NotFoundError: the session has no such event.
@@ -152,6 +162,8 @@ async def fork_into(
     lineage = Lineage(key, None if same_place else database, last, index + 1, time.time(), cut.changed)
     # Reading a long session takes a second; a window must be able to draw meanwhile.
     copy, then = await run_in_thread(lambda: _copy(history, index, created, lineage, same_place=same_place))
+    if not cut.credentials:
+        copy = replace(copy, events=[without_credentials(event, shown=None) for event in copy.events])
     if await service.get_session(**_names(fork_key), config=GetSessionConfig(num_recent_events=0)) is not None:
         # Checked before a file is copied: files under this id belong to the existing session.
         raise AlreadyExistsError(f"Session with id {fork_key.session_id} already exists.")
@@ -163,6 +175,10 @@ async def fork_into(
         if files and not isinstance(error, AlreadyExistsError):
             await remove_files(files.target or files.source, fork_key, copied)
         raise
+    taken_over = {event.id for event in copy.events}
+    for name, end in (ends or {}).items():
+        if end.last_event_id in taken_over:
+            await service.record_end(fork_key, name, end)
     return Fork(fork_key, None, lineage, [*_notes(then, same_place), *copied.notes(with_files, asked=files is not None)])
 
 
@@ -206,9 +222,9 @@ def _names(key: SessionKey) -> dict[str, Any]:
     return {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
 
 
-def _read(source: str, key: SessionKey) -> tuple[History, float, bool]:
+def _read(source: str, key: SessionKey) -> tuple[History, float, bool, dict[str, RecordedEnd]]:
     with StoredDatabase.open(source) as database:
-        return database.history(key), database.created(key), database.layout.ours
+        return database.history(key), database.created(key), database.layout.ours, database.recorded_ends(key).get(key, {})
 
 
 def _same(source: str, into: str) -> bool:

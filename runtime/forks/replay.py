@@ -11,6 +11,7 @@ answer already contains their changes.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from runtime.contexts.hooks import NoResult
@@ -19,6 +20,7 @@ from runtime.events.event_actions import EventActions
 from runtime.events.kinds import kind_of
 from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED, RESUMED
 from runtime.forks.recording import Recording, is_agent_output, overridable_part
+from runtime.history.turns import answer_set
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.state import scope_of
@@ -97,6 +99,8 @@ class Replay(BasePlugin):
         response = next((response for response in event.get_function_responses() if response.id == call_id), None)
         if response is None:
             raise NoResult
+        answer = answer_set(event)
+        tool_context.actions.set_model_response = json.loads(answer) if answer is not None else None
         return _RecordedResult(response.response or {})
 
     async def after_tool_callback(

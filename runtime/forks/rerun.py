@@ -11,7 +11,7 @@ from runtime.forks.recording import Recording
 from runtime.forks.replay import Replay
 from runtime.runners import Runner
 from runtime.running.invocation_start import answered_calls, call_event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 
 class Rerun:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from runtime.sessions.lineage import Lineage
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 
 @dataclass(frozen=True, slots=True)

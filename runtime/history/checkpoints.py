@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
 from runtime.events.marks import CALLBACK, is_replayed_checkpoint
 from runtime.history.agent_tree import AgentTree
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(slots=True)

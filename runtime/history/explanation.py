@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from runtime.history.steps import UNKNOWN_DELTA
 from runtime.sessions.state import same_value
 
 _NOTHING = object()
@@ -29,6 +30,7 @@ class Explanation:
     def __init__(self) -> None:
         self._last: dict[str, Any] = {}
         self._merged: dict[str, Any] = {}
+        self.has_gap = False  # whether a write cannot be read
 
     @property
     def keys(self) -> Iterable[str]:
@@ -37,6 +39,7 @@ class Explanation:
 
     def add(self, delta: Mapping[str, Any]) -> None:
         """Add the next write."""
+        self.has_gap |= delta is UNKNOWN_DELTA
         for key, value in delta.items():
             self._last[key] = value
             # Only objects are merged; a plain value replaces the old one in a merge patch, too.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
 from runtime.sessions.in_memory_session_service import InMemorySessionService
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 
 def history_in_memory(service: InMemorySessionService, key: SessionKey) -> History:

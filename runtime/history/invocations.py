@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from google.genai import types
-
-from runtime.events.event import Event
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, is_progress, is_state_edit
 from runtime.history.checkpoints import read_checkpoints
-from runtime.history.turns import requested_call_id, without_request
+from runtime.history.turns import closes_turn, requested_call_id, without_request
+from runtime.sessions.recorded_end import RecordedEnd
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 Status = Literal["finished", "paused", "interrupted", "rewound"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
@@ -104,11 +107,45 @@ def invocations(events: Sequence[Event], only: Container[str] | None = None) -> 
         groups.setdefault(event.invocation_id, []).append(event)
     rewound = rewound_invocations((event.invocation_id, event.actions.rewind_before_invocation_id) for event in events)
     answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
+    stray = {call_id for group in groups.values() for call_id in stray_results(group)}
     return [
-        read_invocation(group, is_rewound=name in rewound, answered=answered)
+        read_invocation(group, is_rewound=name in rewound, answered=answered, stray=stray)
         for name, group in groups.items()
         if only is None or name in only
     ]
+
+
+def stray_results(events: Sequence[Event]) -> set[str | None]:
+    """Return the ids of the calls that an invocation has a result for, but did not make.
+
+    google-adk 1.0, and versions in other languages, give the joint result of parallel calls an invocation id of its own, or none.
+
+    Args:
+        events: the invocation's events.
+    """
+    made = {call.id for event in events for call in event.get_function_calls()}
+    return {response.id for event in events if event.author != "user" for response in event.get_function_responses()} - made
+
+
+def with_recorded_ends(found: Sequence[Invocation], ends: Mapping[str, RecordedEnd]) -> list[Invocation]:
+    """Return invocations with the status that was recorded when their last run ended.
+
+    A record counts as long as the invocation has no newer event, was not rewound, and waits for no answer.
+
+    Args:
+        found: invocations, read from their events.
+        ends: recorded ends by invocation id.
+    """
+    return [_with_end(each, ends[each.invocation_id]) if each.invocation_id in ends else each for each in found]
+
+
+def _with_end(found: Invocation, end: RecordedEnd) -> Invocation:
+    if found.last_event_id != end.last_event_id or found.status not in ("finished", "interrupted"):
+        return found
+    if end.status == "finished":
+        return replace(found, status="finished", reason=end.reason, pending=())
+    waiting = found.pending or (PendingItem("interrupted", found.invocation_id, event_id=found.last_event_id, last_time=end.at),)
+    return replace(found, status="interrupted", reason=end.reason, pending=tuple(replace(item, reason=end.reason) for item in waiting))
 
 
 def pending_items(events: Sequence[Event]) -> list[PendingItem]:
@@ -135,13 +172,16 @@ def rewound_invocations(steps: Iterable[tuple[str, str | None]]) -> set[str]:
     return gone
 
 
-def read_invocation(events: Sequence[Event], *, is_rewound: bool, answered: set[str | None]) -> Invocation:
+def read_invocation(
+    events: Sequence[Event], *, is_rewound: bool, answered: Set[str | None], stray: Set[str | None] = frozenset()
+) -> Invocation:
     """Return one invocation, read from its events.
 
     Args:
         events: the invocation's events, in commit order.
         is_rewound: whether it was taken back.
         answered: ids of all function calls of the session that the user answered.
+        stray: ids of function calls of the session whose result is in another invocation.
     """
     found = read_checkpoints(events, None)
     checkpoint: dict[str, dict[str, Any] | Literal["end"]] = {}
@@ -154,7 +194,7 @@ def read_invocation(events: Sequence[Event], *, is_rewound: bool, answered: set[
     status: Status = "rewound"
     reason = "taken back by a rewind"
     if not is_rewound:
-        status, reason = _status(events, found.ended, checkpoint, waiting, answered)
+        status, reason = _status(events, found.ended, checkpoint, waiting, answered, stray)
     if status == "interrupted":
         waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=events[-1].author)]
     marks = [event for event in events if event.actions.agent_state is not None or event.actions.end_of_agent]
@@ -176,7 +216,8 @@ def _status(
     ended: dict[str, bool],
     checkpoint: dict[str, Any],
     waiting: list[PendingItem],
-    answered: set[str | None],
+    answered: Set[str | None],
+    stray: Set[str | None],
 ) -> tuple[Status, str]:
     agents = [event for event in events if event.author != "user" and not is_state_edit(event) and not is_progress(event)]
     root = agents[0].author if agents else None
@@ -192,19 +233,34 @@ def _status(
         return "interrupted", f"{root} has not reached its end"
     if not agents:
         if all(event.content is None for event in events):
-            return "finished", "changed state only"
+            return "finished", _without_content(events)
         return "interrupted", "no agent answered"
-    unanswered = _open_calls(events, answered)
+    if stray and all(responses and stray >= set(responses) for responses in map(_response_ids, events)):
+        return "finished", "holds results of another invocation's calls"
+    unanswered = _open_calls(events, answered | stray)
     if unanswered:
         return "interrupted", f"no result of {', '.join(unanswered)}"
     if agents[-1].error_code:
         return "interrupted", f"failed with {agents[-1].error_code}"
     said = [event for event in agents if event.content]
-    if said and said[-1].is_final_response():
+    if said and closes_turn(said[-1]):
         return "finished", "the agent answered"
     if all(event.content is None for event in events):
-        return "finished", "changed state only"
+        return "finished", _without_content(events)
     return "interrupted", "the agent has not answered"
+
+
+def _without_content(events: Sequence[Event]) -> str:
+    """Return what an invocation without any content did."""
+    if any(event.actions.rewind_before_invocation_id for event in events):
+        return "took back earlier invocations"
+    if any(event.actions.compaction for event in events):
+        return "summarised earlier events"
+    return "changed state only"
+
+
+def _response_ids(event: Event) -> list[str | None]:
+    return [response.id for response in event.get_function_responses()]
 
 
 def _speakers_after_end(events: list[Event], root: str) -> set[str]:
@@ -217,13 +273,13 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
     return {event.author for event in events[end:] if event.content or event.actions.agent_state is not None}
 
 
-def _open_calls(events: Sequence[Event], answered: set[str | None]) -> list[str]:
+def _open_calls(events: Sequence[Event], answered: Set[str | None]) -> list[str]:
     asking = {response.id for event in without_request(events) for response in event.get_function_responses()}
     given = answered | {response.id for event in events for response in event.get_function_responses()} - asking
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 
-def _waiting(events: Sequence[Event], answered: set[str | None]) -> list[PendingItem]:
+def _waiting(events: Sequence[Event], answered: Set[str | None]) -> list[PendingItem]:
     asking = [event for event in events if event.long_running_tool_ids]
     if not asking:
         return []

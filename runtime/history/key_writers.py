@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
 from runtime.events.marks import REQUEST_CALLS
 from runtime.history.agent_tree import AgentTree
 from runtime.history.placeholders import keys_in
 from runtime.history.state_at import History
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,20 @@ import re
 
 from runtime.sessions.state import State
 
-_BRACES = re.compile(r"\{\{([^{}]*)\}\}|\{([^{}]*)\}")
+# More than two braces are of another template language; then `{{…}}`, then `{…}`.
+_BRACES = re.compile(r"(?<!\{)\{{3,}+[^{}]*+\}{3,}|\{\{([^{}]*)\}\}|\{([^{}]*)\}")
 
-
-_SCOPED_NAME = re.compile(rf"(?:{State.APP_PREFIX}|{State.USER_PREFIX}|{State.TEMP_PREFIX})?[^\W\d]\w*")
-
-
+_SCOPES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
 _ARTIFACT = "artifact."
+
+
+def is_state_name(name: str) -> bool:
+    """Return whether a text is a state key that a placeholder can name: an identifier, with or without the prefix of a scope."""
+    prefix = next((scope for scope in _SCOPES if name.startswith(scope)), "")
+    return name.removeprefix(prefix).isidentifier()
 
 
 def keys_in(template: str) -> set[str]:
     """Return the state keys that a template names, required and optional ones."""
     names = (match.group(2).strip().removesuffix("?") for match in _BRACES.finditer(template) if match.group(2) is not None)
-    return {name for name in names if _SCOPED_NAME.fullmatch(name)}
+    return {name for name in names if is_state_name(name)}

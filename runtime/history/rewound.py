@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from runtime.events.event import Event
 from runtime.sessions.event_list import EventList
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 def without_rewound(events: Sequence[Event]) -> EventList:

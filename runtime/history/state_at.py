@@ -8,16 +8,18 @@ recorded write sets it. Unknown keys are listed, never guessed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
-from runtime.events.marks import TEMP_GONE, begins_resumed_run
+from runtime.events.marks import TEMP_GONE, begins_resumed_run, has_unreadable_actions
 from runtime.history.explanation import Explanation
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_checkpoints import SharedWrite, StateAccumulator, StateCheckpoints
 from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents, step_of
 from runtime.history.temp_states import TempStates, temp_part
 from runtime.sessions.state import SCOPES, Change, Scope, scope_of
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _STRIDES_AT_ONCE = 16  # strides of a long session read per call, so that other users of the reading thread do not wait
 
@@ -55,7 +57,7 @@ class History:
         unexplained_keys: Iterable[str] = (),
         steps: Steps | None = None,
     ) -> None:
-        self._events = list(events)
+        self._events, shared = list(events), list(shared)
         self._shared: dict[int, list[SharedWrite]] = {}
         for write in shared:
             self._shared.setdefault(write.before, []).append(write)
@@ -74,7 +76,8 @@ class History:
         self._own_now = {key: value for key, value in self._present.items() if scope_of(key) == "session"}
         self._fixed_from = dict(fixed_from or {})
         written = {key for event in self._events for key in event.actions.state_delta if scope_of(key) != "temp"}
-        self._set_written(written.union(self._written_elsewhere))
+        has_gap = any(map(has_unreadable_actions, self._events)) or any(write.forgotten for write in shared)
+        self._set_written(written.union(self._written_elsewhere), has_gap=has_gap)
         self._explanation = None if steps is None else Explanation()
         if self._explanation is not None:
             for write in self._shared.get(-1, ()):
@@ -88,10 +91,12 @@ class History:
                 found.setdefault(event.invocation_id, []).append((index, event.id))
         return TempStates(deltas, found)
 
-    def _set_written(self, written: set[str]) -> None:
+    def _set_written(self, written: set[str], *, has_gap: bool) -> None:
         self._keys = [*self._present, *(key for key in sorted(written) if key not in self._present)]
         # No recorded write sets these keys, so they have had their value throughout; shared keys since `fixed_from`.
         self._constant = {key: value for key, value in self._present.items() if key not in written and key not in self._unexplained_keys}
+        if has_gap:
+            self._constant = {}  # a write that cannot be read may have set them
 
     @property
     def is_read(self) -> bool:
@@ -122,7 +127,7 @@ class History:
             self._unexplained_keys = frozenset(unexplained_keys)
             if merge_patched_keys:
                 self._checkpoints.begin_again(frozenset(merge_patched_keys))
-        self._set_written(set(explanation.keys))
+        self._set_written(set(explanation.keys), has_gap=explanation.has_gap)
 
     @property
     def events(self) -> Sequence[Event]:

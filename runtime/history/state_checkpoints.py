@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.history.explanation import merge_patch
-from runtime.history.steps import LongSteps, StepsOfEvents
+from runtime.history.steps import UNKNOWN_DELTA, LongSteps, StepsOfEvents
 from runtime.sessions.state import Scope, State, scope_of
 
 _STRIDE = 256  # events between two remembered states; the events in between are folded again
@@ -25,11 +25,13 @@ class SharedWrite:
         before: the index of this session's first event committed after it; -1: committed at or before the session's creation.
         delta: keys with their prefix.
         complete: the scope whose whole contents `delta` holds; None if it is a change.
+        forgotten: scopes that it may have changed, if it cannot be read.
     """
 
     before: int
     delta: Mapping[str, Any]
     complete: Scope | None = None
+    forgotten: tuple[Scope, ...] = ()
 
 
 @dataclass(slots=True)
@@ -40,15 +42,17 @@ class StateAccumulator:
         values: all known keys that recorded writes have set.
         complete: the scopes whose keys are all known.
         writers: key → index of the event that wrote it last, or `SOMEBODY_ELSE`.
+        has_gap: whether a write that cannot be read came before.
     """
 
     values: dict[str, Any]
     complete: set[Scope]
     writers: dict[str, int] = field(default_factory=dict)
+    has_gap: bool = False
 
     def copy(self) -> StateAccumulator:
         """Return an independent copy."""
-        return StateAccumulator(dict(self.values), set(self.complete), dict(self.writers))
+        return StateAccumulator(dict(self.values), set(self.complete), dict(self.writers), self.has_gap)
 
     def apply(self, delta: Mapping[str, Any], writer: int | None, merge_patched_keys: frozenset[str]) -> None:
         """Apply one write without its `temp:` keys.
@@ -58,6 +62,9 @@ class StateAccumulator:
             writer: index of the event, or `SOMEBODY_ELSE`; None: the value existed from the beginning.
             merge_patched_keys: keys that their writer changed by merge patches instead of replacing them.
         """
+        if delta is UNKNOWN_DELTA:
+            self.forget(("session", "user", "app"))
+            return
         for key, value in delta.items():
             if key.startswith(State.TEMP_PREFIX):
                 continue
@@ -69,6 +76,14 @@ class StateAccumulator:
                 self.values.pop(key, None)
             else:
                 self.values[key] = merge_patch(self.values.get(key), value)
+
+    def forget(self, scopes: Collection[Scope]) -> None:
+        """Forget the keys of some scopes: a write that cannot be read may have changed them."""
+        self.has_gap = True
+        self.complete.difference_update(scopes)
+        for key in [key for key in self.values if scope_of(key) in scopes]:
+            del self.values[key]
+            self.writers.pop(key, None)
 
     def apply_shared(self, writes: Iterable[SharedWrite], merge_patched_keys: frozenset[str]) -> None:
         """Apply the writes of others between two events.
@@ -82,6 +97,8 @@ class StateAccumulator:
                 for key in [key for key in self.values if scope_of(key) == write.complete]:
                     del self.values[key]
                 self.complete.add(write.complete)
+            if write.forgotten:
+                self.forget(write.forgotten)
             self.apply(write.delta, SOMEBODY_ELSE if write.before >= 0 else None, merge_patched_keys)
 
 

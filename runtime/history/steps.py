@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from runtime.events.event import Event
+from runtime.events.marks import has_unreadable_actions
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
+# The delta of an event whose actions cannot be read: compared by identity. It may have written any key.
+UNKNOWN_DELTA: Mapping[str, Any] = MappingProxyType({})
 
 
 class Step(NamedTuple):
@@ -13,7 +20,7 @@ class Step(NamedTuple):
 
     Attributes:
         event_id, invocation_id: the event.
-        delta: its `state_delta`.
+        delta: its `state_delta`; `UNKNOWN_DELTA` if that cannot be read.
     """
 
     event_id: str
@@ -93,4 +100,4 @@ class LongSteps:
 
 def step_of(event: Event) -> Step:
     """Return the change that an event made to the state."""
-    return Step(event.id, event.invocation_id, event.actions.state_delta)
+    return Step(event.id, event.invocation_id, UNKNOWN_DELTA if has_unreadable_actions(event) else event.actions.state_delta)

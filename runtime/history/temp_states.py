@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE
 from runtime.sessions.state import State
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 class TempStates:

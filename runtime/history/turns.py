@@ -5,13 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from google.genai import types
-
-from runtime.events.event import Event
-from runtime.events.marks import CALLED_WITHOUT_RESULT, REQUEST_CALLS, SET_ANSWER_CALL, is_replayed_checkpoint, is_state_edit
+from runtime.events.marks import (
+    ANSWER,
+    CALLED_WITHOUT_RESULT,
+    REQUEST_CALLS,
+    SAME_MODEL_CALL,
+    TRANSFER_CALL,
+    is_replayed_checkpoint,
+    is_state_edit,
+)
 from runtime.history.agent_tree import AgentTree
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 
 def events_of_call(agent: AgentTree, events: Iterable[Event], branch: str | None) -> list[Event]:
@@ -29,9 +39,17 @@ def events_of_call(agent: AgentTree, events: Iterable[Event], branch: str | None
             continue
         if event.author in above and event.actions.agent_state is not None:
             found.clear()
-        elif event.branch == branch or event.author == "user":
+        elif event.branch == branch or (event.author == "user" and _concerns(event, found)):
             found.append(event)
     return found
+
+
+def _concerns(event: Event, events: Sequence[Event]) -> bool:
+    """Return whether a person's message of another branch concerns an agent: unless it only answers calls of others."""
+    answered = {response.id for response in event.get_function_responses()}
+    if not answered or any(part.text for part in (event.content and event.content.parts) or ()):
+        return True
+    return any(call.id in answered for earlier in events for call in earlier.get_function_calls())
 
 
 def transferred_to(agent_name: str, events: Sequence[Event]) -> str | None:
@@ -41,13 +59,36 @@ def transferred_to(agent_name: str, events: Sequence[Event]) -> str | None:
         agent_name: the agent that may have transferred.
         events: the events of its call.
     """
+    if events and events[-1].author == "user" and _answers_call_of(agent_name, events):
+        return None  # its own call was answered, so it continues
     said = [event for event in events if event.author != "user"]
-    if not said or (said[-1].author == agent_name and not said[-1].actions.transfer_to_agent):
-        return None
+    is_at_transfer = bool(said) and said[-1].author == agent_name  # otherwise, another agent has taken over
+    given: set[str | None] = set()
     for event in reversed(said):
-        if event.author == agent_name and event.actions.transfer_to_agent:
+        if event.author != agent_name:
+            continue
+        calls, responses = event.get_function_calls(), event.get_function_responses()
+        if is_at_transfer and any(call.id not in given for call in calls):
+            return None  # they run first
+        # The result of a transfer call decides, as a callback may have refused the transfer.
+        is_decided = any(call.name == TRANSFER_CALL and call.id in given for call in calls)
+        if event.actions.transfer_to_agent and not is_decided:
             return event.actions.transfer_to_agent
+        if is_at_transfer and not responses:
+            return None
+        given.update(response.id for response in responses)
     return None
+
+
+def _answers_call_of(agent_name: str, events: Sequence[Event]) -> bool:
+    answered = {response.id for response in events[-1].get_function_responses()}
+    own = [event for event in events if event.author == agent_name]
+    return any(call.id in answered for event in own for call in event.get_function_calls())
+
+
+def own_transfer(event: Event) -> str | None:
+    """Return the target of a transfer that a call event itself orders; None if it has none, or if one of its calls makes it."""
+    return None if any(call.name == TRANSFER_CALL for call in event.get_function_calls()) else event.actions.transfer_to_agent
 
 
 @dataclass(slots=True)
@@ -63,6 +104,7 @@ class Turn:
         pauses: whether the turn needs an answer from outside even after everything in `to_run` has returned.
         answered: whether the agent's final response is committed, so that no model call is needed.
         set_answer: a committed `set_model_response` answer that is not yet committed as the agent's text; JSON text.
+        transfer: the agent that takes over after all calls have results: the call event itself, or a call in its result, says so.
     """
 
     to_run: list[types.FunctionCall] = field(default_factory=list)
@@ -73,6 +115,7 @@ class Turn:
     pauses: bool = False
     answered: bool = False
     set_answer: str | None = None
+    transfer: str | None = None
 
 
 def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
@@ -90,9 +133,11 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
     if start is None:
         turn.answered = _has_answered(events, agent_name)
         return turn
-    turn.calls = events[start].get_function_calls()
+    said = [event for event in events[start:] if event.author == agent_name]
+    turn.calls = [call for event in said for call in event.get_function_calls() if call.name not in REQUEST_CALLS]
+    turn.transfer = next(filter(None, (own_transfer(event) for event in said if event.get_function_calls())), None)
     calls = {call.id: call for call in turn.calls}
-    long_running = set(events[start].long_running_tool_ids or ())
+    long_running = {call_id for event in said for call_id in event.long_running_tool_ids or ()}
     given: set[str | None] = set()  # ids with a result by the agent
     from_outside: dict[str | None, dict[str, Any]] = {}
     requests: dict[str | None, types.FunctionCall] = {}
@@ -118,6 +163,10 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
     turn.waiting.extend(requests.values())
     turn.to_ask = without_request(events[start:])
     turn.pauses = bool(turn.waiting or turn.to_ask) or any(call.id in long_running for call in turn.to_run)
+    if turn.to_run and turn.transfer is None:  # one of the other calls has transferred
+        turn.transfer = next(
+            (target for event in said if event.get_function_responses() and (target := event.actions.transfer_to_agent)), None
+        )
     turn.answered = not turn.to_run and not turn.pauses and _has_answered(events[start:], agent_name)
     turn.set_answer = next(filter(None, map(answer_set, events[start + 1 :])), None)
     return turn
@@ -134,11 +183,28 @@ def _collect_answers(
             answers[original] = given[request_id]
 
 
+def closes_turn(event: Event) -> bool:
+    """Return whether an event with content ends its agent's turn: after it, the model is not called again.
+
+    Unlike for `is_final_response`, an answer that also escalates does.
+    """
+    if event.actions.skip_summarization or event.long_running_tool_ids:
+        return True
+    if event.partial or event.get_function_calls() or event.get_function_responses():
+        return False
+    return not event.has_trailing_code_execution_result()
+
+
 def answer_set(event: Event) -> str | None:
     """Return the answer that a result event accepted, as JSON text; None if it accepted none."""
-    for response in event.get_function_responses():
-        if response.name == SET_ANSWER_CALL and response.response and "result" in response.response:
-            return json.dumps(response.response["result"], ensure_ascii=False)
+    if event.actions.set_model_response is not None:  # by google-adk 2.x
+        return json.dumps(event.actions.set_model_response, ensure_ascii=False)
+    accepted = (event.custom_metadata or {}).get(ANSWER) or {}
+    for response in event.get_function_responses() if accepted else ():
+        if response.id == accepted["call"] and response.response is not None:
+            # A result that is no object was wrapped in one.
+            answer = response.response.get("result", response.response) if accepted["wrapped"] else response.response
+            return json.dumps(answer, ensure_ascii=False)
     return None
 
 
@@ -181,9 +247,18 @@ def requested_call_id(request: types.FunctionCall) -> str | None:
 
 
 def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
+    """Return the index of the agent's last event with calls, or of the first response of the model call that it belongs to."""
+    belongs = False
     for index in range(len(events) - 1, -1, -1):
-        if events[index].author == agent_name and any(call.name not in REQUEST_CALLS for call in events[index].get_function_calls()):
-            return index
+        event = events[index]
+        calls = event.get_function_calls()
+        own = [call for call in calls if call.name not in REQUEST_CALLS]
+        if event.author != agent_name or event.content is None or event.get_function_responses() or len(own) < len(calls):
+            continue
+        if belongs or own:
+            belongs = bool((event.custom_metadata or {}).get(SAME_MODEL_CALL))
+            if not belongs:
+                return index
     return None
 
 
@@ -193,4 +268,4 @@ def _has_answered(events: Sequence[Event], agent_name: str) -> bool:
     Other agents' events do not count: a custom agent without checkpoints that starts over repeats its own events first.
     """
     said = [event for event in events if event.content and event.author in (agent_name, "user")]
-    return bool(said) and said[-1].author == agent_name and said[-1].is_final_response()
+    return bool(said) and said[-1].author == agent_name and closes_turn(said[-1])

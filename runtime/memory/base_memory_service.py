@@ -62,3 +62,25 @@ class BaseMemoryService(abc.ABC):
             NotImplementedError: this service accepts whole sessions only.
         """
         raise NotImplementedError(f"{type(self).__name__} accepts whole sessions only: call add_session_to_memory(session).")
+
+    async def add_memory(
+        self,
+        *,
+        app_name: str,
+        user_id: str,
+        memories: Sequence[MemoryEntry],
+        custom_metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Store memories that are not events.
+
+        Args:
+            app_name, user_id: the user.
+            memories: what to remember.
+            custom_metadata: additional data for the service.
+
+        Raises:
+            NotImplementedError: this service accepts only sessions or events.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} accepts only sessions and events: call add_events_to_memory(…) or add_session_to_memory(session)."
+        )

@@ -64,7 +64,7 @@ class _Said:
             content=event.content.model_copy(deep=True),
             id=event.id,
             author=event.author,
-            timestamp=datetime.fromtimestamp(event.timestamp).isoformat(),
+            timestamp=_iso(event.timestamp),
         )
         self._text = _plain(self.entry.text)
         self._words = _words(self._text)
@@ -86,3 +86,10 @@ def _words(text: str) -> set[str]:
     """Return the words of a text; Latin words inside another script are separate words."""
     words = set(re.findall(r"\w+", _plain(text)))
     return words | {part for word in words if not word.isascii() for part in re.findall(r"[a-z0-9_]+", word)}
+
+
+def _iso(timestamp: float) -> str:
+    try:
+        return datetime.fromtimestamp(timestamp).isoformat()
+    except (ValueError, OverflowError, OSError):  # outside the years 1 to 9999
+        return str(timestamp)

@@ -48,12 +48,26 @@ def chat_request(request: LlmRequest) -> dict[str, Any]:
     for ours, theirs in _PARAMETERS.items():
         if getattr(config, ours) is not None:
             arguments[theirs] = getattr(config, ours)
+    arguments.update(_connection(config.http_options))
     if config.response_schema is not None or config.response_json_schema is not None:
         schema = config.response_json_schema if config.response_schema is None else _answer_schema(config.response_schema)
         arguments["response_format"] = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
     elif config.response_mime_type == "application/json":
         arguments["response_format"] = {"type": "json_object"}
     return arguments
+
+
+def _connection(options: types.HttpOptions | None) -> Iterable[tuple[str, Any]]:
+    if options is None:
+        return
+    if options.headers:
+        yield "extra_headers", dict(options.headers)
+    if options.timeout is not None:
+        yield "timeout", options.timeout / 1000  # milliseconds in google-genai, seconds in litellm
+    if options.retry_options is not None and options.retry_options.attempts is not None:
+        yield "num_retries", options.retry_options.attempts
+    if options.extra_body is not None:
+        yield "extra_body", options.extra_body
 
 
 def _messages(request: LlmRequest) -> list[dict[str, Any]]:

@@ -71,6 +71,8 @@ class Gemini(BaseLlm):
         request = self._as_sent(llm_request)
         with clear_errors(request["model"]):
             client = await self._client()
+            if not client.vertexai:
+                request["config"] = request["config"].model_copy(update={"labels": None})  # only Vertex AI accepts labels
             if not stream:
                 yield LlmResponse.create(await client.aio.models.generate_content(**request))
                 return

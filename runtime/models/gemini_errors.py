@@ -14,6 +14,8 @@ from pydantic import ValidationError
 
 from runtime.errors.llm_error import LlmError
 
+ENV_FILE_ADVICE = "the environment or in the file .env of the agent's folder"  # agent-inspector reads that file
+
 _LONGEST = 500
 _KEY_VARIABLES = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 _KEYS = re.compile(r"AIza[\w-]{20,}|\bsk-[\w*-]{6,}|(?<=key=)[^&\s\"']+|(?<=Bearer )\S+")
@@ -53,8 +55,9 @@ def missing_key_error(reason: str) -> LlmError:
         reason: the message of google-genai or google-auth.
     """
     return LlmError(
-        f"Gemini cannot be used yet: {without_keys(reason)} Set the environment variable GOOGLE_API_KEY to a key for the Gemini API, or "
-        "GOOGLE_GENAI_USE_VERTEXAI=true with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION for Vertex AI.",
+        f"Gemini cannot be used yet, because its key is missing: {without_keys(reason)} Set GOOGLE_API_KEY to a key for the Gemini API, or "
+        "GOOGLE_GENAI_USE_VERTEXAI=true with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION for Vertex AI (after `gcloud auth "
+        f"application-default login`), in {ENV_FILE_ADVICE}.",
         error_code="NO_CREDENTIALS",
     )
 

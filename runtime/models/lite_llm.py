@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
+import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from typing import Any
@@ -14,13 +16,21 @@ from runtime.errors.llm_error import LlmError
 from runtime.models.base_llm import BaseLlm
 from runtime.models.chat_answer import ChatAnswer
 from runtime.models.chat_request import chat_request
-from runtime.models.gemini_errors import without_keys
+from runtime.models.gemini_errors import ENV_FILE_ADVICE, without_keys
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.support.worker_threads import run_in_thread
 
 # With tools, litellm would import the package mcp and fail without it, although mcp is not one of its dependencies.
 _WITHOUT_MCP = {"_skip_mcp_handler": True}
+
+# How litellm and the providers' libraries say that there is no key; each has its own exception class and HTTP status for it.
+_NO_KEY = re.compile(
+    r"missing[\w ]*(api key|credentials)|credentials (were )?not found|locate credentials|api_key client option must be set|no api[ _]key"
+    r"|not set\. set \w+",
+    re.IGNORECASE,
+)
+_FROM_REQUEST = ("messages", "tools", "stream", "stream_options")
 
 _ADVICE = {
     401: " Check the provider's key.",
@@ -40,14 +50,15 @@ class LiteLlm(BaseLlm):
 
     Args:
         model: see above.
-        more: passed to `litellm.acompletion`, such as `api_base`, `api_key`, `timeout` or `num_retries`.
+        more: passed to `litellm.acompletion`, such as `api_base`, `api_key`, `timeout` or `num_retries`. An agent's
+            `generate_content_config` overrides what is given here. `messages`, `tools` and `stream` come from the request alone.
     """
 
     _more: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def __init__(self, model: str, **more: Any) -> None:
         super().__init__(model=model)
-        self._more = more
+        self._more = {name: value for name, value in more.items() if name not in _FROM_REQUEST}
 
     async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
         """Call the model; see `BaseLlm.generate_content_async`. Closing the generator closes the connection.
@@ -56,11 +67,11 @@ class LiteLlm(BaseLlm):
             LlmError: litellm is not installed, the provider refused or failed, the connection broke, or the answer is malformed.
         """
         litellm = await run_in_thread(_load)
-        arguments = {"model": llm_request.model or self.model, **chat_request(llm_request), **_WITHOUT_MCP, **self._more}
+        arguments = {"model": llm_request.model or self.model, **_WITHOUT_MCP, **self._with(chat_request(llm_request))}
         answer = ChatAnswer()
         with _clear_errors(self.model, self._more.get("api_key")):
             if stream:
-                chunks = await litellm.acompletion(**arguments, stream=True, stream_options={"include_usage": True})
+                chunks = await litellm.acompletion(**{**arguments, "stream": True, "stream_options": {"include_usage": True}})
                 async with aclosing(chunks):
                     async for chunk in chunks:
                         for piece in answer.add(chunk):
@@ -74,6 +85,17 @@ class LiteLlm(BaseLlm):
             whole.partial = False
         yield whole
 
+    def _with(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Return the constructor's arguments with those of a request, which take precedence, except for the form of the answer."""
+        more = dict(self._more)
+        if "max_tokens" in asked:
+            more.pop("max_completion_tokens", None)  # the same limit by its other name
+        if "extra_headers" in asked and isinstance(more.get("extra_headers"), dict):
+            asked = {**asked, "extra_headers": {**more["extra_headers"], **asked["extra_headers"]}}
+        if "response_format" in more:
+            asked = {name: value for name, value in asked.items() if name != "response_format"}
+        return {**more, **asked}
+
 
 def _load() -> Any:
     """Import litellm, which takes seconds, without its network request for prices and its debug output."""
@@ -85,6 +107,9 @@ def _load() -> Any:
             f"LiteLlm needs the package litellm: pip install 'agent-inspector[litellm]' ({error}).", error_code="NOT_INSTALLED"
         ) from error
     litellm.suppress_debug_info = True
+    if "LITELLM_LOG" not in os.environ:
+        # It prints tracebacks of failures that it raises as well.
+        logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)
     return litellm
 
 
@@ -110,10 +135,36 @@ def _clear_error(model: str, error: Exception, key: str | None) -> LlmError | No
     said = str(getattr(error, "message", None) or error).partition("Traceback (most recent call last)")[0]
     said = without_keys(said.replace(key, "***") if key else said)
     name = type(error).__name__
+    unset = [] if key else _unset_keys(model)
+    if _NO_KEY.search(said) or (status in (401, 403) and unset):
+        return _missing_key_error(model, said, unset)
     # litellm reports an unreachable server as an internal error of that server.
-    unreachable = name == "InternalServerError" and said.rstrip().endswith("Connection error.")
+    unreachable = "Cannot connect to host" in said or (name == "InternalServerError" and said.rstrip().endswith("Connection error."))
     if unreachable or status is None or name in ("APIConnectionError", "Timeout", "MidStreamFallbackError"):
-        text = f"The connection to {model} failed: {said or name}. Check the network and try again."
+        key_too = f" {_names(unset)} is not set either: set it in {ENV_FILE_ADVICE}." if unset else ""
+        text = f"The connection to {model} failed: {said or name}. Check the network and try again.{key_too}"
         return LlmError(text, error_code="CONNECTION_FAILED")
     advice = _ADVICE.get(status, " The server failed; try again later." if status >= 500 else "")
     return LlmError(f"{model} answered {status} {name}: {said}{advice}", status_code=status, error_code=name)
+
+
+def _missing_key_error(model: str, said: str, unset: list[str]) -> LlmError:
+    reason = re.sub(r"^litellm\.\w+: ", "", said).rpartition("Exception - ")[2].rstrip(". ")
+    what = _names(unset) or "the provider's key"
+    return LlmError(
+        f"{model} cannot be used yet, because its key is missing: {reason}. Set {what} in {ENV_FILE_ADVICE}, or pass api_key to LiteLlm.",
+        error_code="NO_CREDENTIALS",
+    )
+
+
+def _names(unset: list[str]) -> str:
+    return (" and " if unset and unset[0].startswith("AWS_") else " or ").join(unset)
+
+
+def _unset_keys(model: str) -> list[str]:
+    """Return the variables that litellm reads the model's key from, if none of them is set."""
+    try:
+        names: list[str] = importlib.import_module("litellm").validate_environment(model)["missing_keys"]
+    except Exception:  # a provider that litellm does not know
+        return []
+    return [name for name in names if "KEY" in name]

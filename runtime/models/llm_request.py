@@ -39,21 +39,31 @@ class LlmRequest(BaseModel):
     config: types.GenerateContentConfig = Field(default_factory=types.GenerateContentConfig)
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
 
-    def append_instructions(self, instructions: list[str]) -> None:
+    def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:
         """Add paragraphs to the system instruction.
 
         Args:
-            instructions: one text per paragraph.
+            instructions: one text per paragraph, or a content. The files and bytes of a content are named in the instruction and added
+                to the conversation, as models take texts alone in their instruction.
+
+        Returns:
+            What was added to the conversation.
 
         Raises:
             ValueError: the present system instruction is not a string.
         """
+        if isinstance(instructions, types.Content):
+            instructions, shown = _referring(instructions.parts or [])
+            self.append_instructions(instructions)
+            self.contents.extend(shown)
+            return shown
         if not instructions:
-            return
+            return []
         present = self.config.system_instruction
         if present is not None and not isinstance(present, str):
             raise ValueError("Instructions can only be added to a system instruction that is a string.")
         self.config.system_instruction = "\n\n".join([present, *instructions] if present else instructions)
+        return []
 
     def append_tools(self, tools: Sequence[OfferedTool]) -> None:
         """Add tools to `tools_dict`, and their declarations to the config.
@@ -85,3 +95,25 @@ class LlmRequest(BaseModel):
         """
         self.config.response_schema = output_schema
         self.config.response_mime_type = "application/json"
+
+
+def _referring(parts: Sequence[types.Part]) -> tuple[list[str], list[types.Content]]:
+    """Return the parts' texts, with a reference in place of each file, and the contents that these refer to."""
+    texts: list[str] = []
+    shown: list[types.Content] = []
+    for part in parts:
+        blob, file = part.inline_data, part.file_data
+        if part.text:
+            texts.append(part.text)
+        elif blob is not None or file is not None:
+            name, kind = (f"inline_data_{len(shown)}", "inline binary data") if blob else (f"file_data_{len(shown)}", "file data")
+            details = [
+                f"'{(blob or file).display_name}'" if (blob or file).display_name else "",  # type: ignore[union-attr]
+                f"URI: {file.file_uri}" if file is not None and file.file_uri else "",
+                f"type: {(blob or file).mime_type}" if (blob or file).mime_type else "",  # type: ignore[union-attr]
+            ]
+            known = ", ".join(filter(None, details))
+            texts.append(f"[Reference to {kind}: {name}{f' ({known})' if known else ''}]")
+            told = types.Part(text=f"Referenced {kind.replace('binary ', '')}: {name}")
+            shown.append(types.Content(role="user", parts=[told, types.Part(inline_data=blob, file_data=file)]))
+    return texts, shown

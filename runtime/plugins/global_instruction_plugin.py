@@ -39,9 +39,10 @@ class GlobalInstructionPlugin(BasePlugin):
             MissingStateKeyError: the instruction refers to a state key that does not exist.
         """
         given = self.global_instruction
-        text = (
-            await inject_session_state(given, callback_context) if isinstance(given, str) else await call(given, context=callback_context)
-        )
+        if isinstance(given, str):
+            text = await inject_session_state(given, callback_context)
+        else:
+            text = await call(callback_context._invocation_context.sync_calls, given, context=callback_context)
         own = llm_request.config.system_instruction
         if text and isinstance(own, types.Content):
             own.parts = [types.Part(text=text), *(own.parts or [])]

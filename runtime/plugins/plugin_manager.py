@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from runtime.contexts.hooks import CallFailure, NoResult
 from runtime.errors.known_error import KnownError
 from runtime.plugins.base_plugin import BasePlugin
+from runtime.support.calling import call_bound, is_async
 
 
 class PluginError(KnownError, RuntimeError):
@@ -73,7 +75,7 @@ class PluginManager:
             return None
         for plugin in self._taking(hook):
             try:
-                answer = await getattr(plugin, hook)(**arguments)
+                answer = await _answer(getattr(plugin, hook), arguments)
             except (CallFailure, NoResult):
                 raise
             except (Exception, SystemExit) as error:
@@ -102,3 +104,11 @@ class PluginManager:
             inherited = getattr(BasePlugin, hook)
             self._takers[hook] = [plugin for plugin in self.plugins if getattr(getattr(plugin, hook), "__func__", None) is not inherited]
         return self._takers[hook]
+
+
+async def _answer(hook: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+    """Call a plugin's hook; google-adk accepts only async ones, but a plain function is easily written."""
+    if is_async(hook):
+        return await hook(**arguments)
+    context = next(arguments[name] for name in ("invocation_context", "callback_context", "tool_context") if name in arguments)
+    return await call_bound(getattr(context, "_invocation_context", context).sync_calls, hook, [], arguments)

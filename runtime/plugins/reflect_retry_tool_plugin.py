@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from runtime.tools.base_tool import BaseTool
 
 REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
+_GLOBAL_KEY = "__global_reflect_and_retry_scope__"
 
 
 class TrackingScope(Enum):
@@ -78,8 +79,12 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         """Report the tool's error to the model."""
         return self._answer(tool, tool_args, tool_context, error)
 
+    def _get_scope_key(self, tool_context: ToolContext) -> str:
+        """Return the scope in which failures are counted. Override this to count per user or session, for example."""
+        return _GLOBAL_KEY if self.scope is TrackingScope.GLOBAL else tool_context.invocation_id
+
     def _key(self, tool: BaseTool, context: ToolContext) -> tuple[str, str]:
-        return ("" if self.scope is TrackingScope.GLOBAL else context.invocation_id, tool.name)
+        return (self._get_scope_key(context), tool.name)
 
     def _answer(self, tool: BaseTool, arguments: dict[str, Any], context: ToolContext, error: Exception) -> dict[str, Any]:
         key = self._key(tool, context)

@@ -130,6 +130,33 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
     return root
 
 
+def with_call_ids(message: types.Content | None, events: Sequence[Event]) -> types.Content | None:
+    """Return a message whose function responses name their calls.
+
+    A response without an id answers the first open call of its function in the newest event that has one.
+
+    Args:
+        message: the user's message.
+        events: the session's events.
+    """
+    parts = (message.parts if isinstance(message, types.Content) else None) or []
+    if message is None or all(part.function_response is None or part.function_response.id for part in parts):
+        return message
+    current = without_rewound(events)
+    taken = {response.id for event in current if event.author == "user" for response in event.get_function_responses()}
+    named = []
+    for part in parts:
+        response = part.function_response
+        if response is not None and not response.id:
+            calls = [call for event in reversed(current) for call in event.get_function_calls() if call.name == response.name]
+            call = next((call for call in calls if call.id not in taken), calls[0] if calls else None)
+            if call is not None:
+                taken.add(call.id)
+                part = part.model_copy(update={"function_response": response.model_copy(update={"id": call.id})})
+        named.append(part)
+    return message.model_copy(update={"parts": named})
+
+
 def answered_calls(message: types.Content | None) -> set[str]:
     """Return the ids of the calls that a message's function responses answer."""
     return {

@@ -26,6 +26,7 @@ def take_back_local_writes(ctx: InvocationContext) -> None:
     committed = snapshot(ctx.shared.committed_state)
     ctx.session.state.clear()
     ctx.session.state.update(committed)
+    ctx.writes.clear()
 
 
 def warn_of_lost_writes(ctx: InvocationContext) -> None:

@@ -134,5 +134,5 @@ class SessionEdits(abc.ABC):
         """Return the context of the session's active run, or a new one over the stored session."""
 
     @abc.abstractmethod
-    async def _commit(self, ctx: InvocationContext, event: Event) -> None:
-        """Append an event to the context's session."""
+    async def _commit(self, ctx: InvocationContext, event: Event) -> Event:
+        """Append an event to the context's session, and return the stored snapshot."""

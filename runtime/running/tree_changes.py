@@ -20,6 +20,7 @@ from runtime.events.event import Event
 from runtime.events.marks import CALLBACK, SET_ANSWER_CALL, TRANSFER_CALL
 from runtime.history.checkpoints import Checkpoints
 from runtime.tools.base_tool import BaseTool
+from runtime.tools.base_toolset import BaseToolset
 
 _STATES: dict[type[BaseAgent], type[BaseAgentState]] = {
     SequentialAgent: SequentialAgentState,
@@ -64,7 +65,9 @@ def misfits(found: Checkpoints, root: BaseAgent) -> list[str]:
 
 
 def has_tool(agent: LlmAgent, name: str | None) -> bool:
-    """Return whether an agent still has a tool that its model called."""
+    """Return whether an agent still has a tool that its model called, or may have it: what a toolset contains is known in a run only."""
+    if any(isinstance(tool, BaseToolset) for tool in agent.tools):
+        return True
     tools = {tool.name if isinstance(tool, BaseTool) else getattr(tool, "__name__", None) for tool in agent.tools}
     return name in tools | _OWN_TOOLS
 
@@ -84,8 +87,7 @@ def _spoke(events: Iterable[Event], agent: BaseAgent) -> bool:
 def _changed_llm_agent(events: Sequence[Event], found: Checkpoints, agent: LlmAgent) -> Iterator[str]:
     if agent.name in found.states:
         yield f"{agent.name} has the checkpoint {json.dumps(found.states[agent.name])} and is now an LlmAgent, which keeps none."
-    for event in events:
-        target = event.actions.transfer_to_agent if event.author == agent.name else None
+    for target in dict.fromkeys(event.actions.transfer_to_agent for event in events if event.author == agent.name):
         if target and agent.root_agent.find_agent(target) is None:
             yield f"{agent.name} transferred to {target}, which is no longer in the agent tree: {agent.name} calls its own model instead."
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeAlias
 
-from runtime.support.worker_threads import run_in_thread
+from runtime.support.agent_thread import SyncCalls, enclosing
 
 Callbacks: TypeAlias = Callable[..., Any] | list[Callable[..., Any]] | None
 
 
-async def call(function: Callable[..., Any], **arguments: Any) -> Any:
+async def call(sync_calls: SyncCalls, function: Callable[..., Any], **arguments: Any) -> Any:
     """Call a user's function with named arguments.
 
-    Each argument goes to the parameter of its name; the remaining arguments go to the remaining parameters in order. A sync function
-    runs on a worker thread.
+    Each argument goes to the parameter of its name; the remaining arguments go to the remaining parameters in order.
 
     Args:
+        sync_calls: where a sync function is called.
         function: sync or async.
         arguments: in the order in which a function with other parameter names expects them.
 
@@ -26,16 +26,26 @@ async def call(function: Callable[..., Any], **arguments: Any) -> Any:
         The function's result, awaited if necessary.
     """
     positional, keywords = _bind(function, arguments)
+    return await call_bound(sync_calls, function, positional, keywords)
+
+
+async def call_bound(sync_calls: SyncCalls, function: Callable[..., Any], positional: list[Any], keywords: dict[str, Any]) -> Any:
+    """Call a user's function, an async one on the event loop; return its result, awaited if necessary."""
     if is_async(function):
-        return await function(*positional, **keywords)
-    result = await run_in_thread(function, *positional, **keywords)
-    return await result if inspect.isawaitable(result) else result
+        with enclosing(sync_calls):
+            return await function(*positional, **keywords)
+    result = await sync_calls.call(function, *positional, **keywords)
+    if not inspect.isawaitable(result):
+        return result
+    with enclosing(sync_calls):
+        return await result
 
 
-async def first_answer(callbacks: Callbacks, **arguments: Any) -> Any:
+async def first_answer(sync_calls: SyncCalls, callbacks: Callbacks, **arguments: Any) -> Any:
     """Call callbacks in order until one returns a value.
 
     Args:
+        sync_calls: where sync functions are called.
         callbacks: None, one function, or a list of functions.
         arguments: see `call`.
 
@@ -43,7 +53,7 @@ async def first_answer(callbacks: Callbacks, **arguments: Any) -> Any:
         The first value that is not None.
     """
     for callback in as_list(callbacks):
-        answer = await call(callback, **arguments)
+        answer = await call(sync_calls, callback, **arguments)
         if answer is not None:
             return answer
     return None
@@ -58,7 +68,7 @@ def as_list(callbacks: Callbacks) -> Iterable[Callable[..., Any]]:
 
 def is_async(function: Callable[..., Any]) -> bool:
     """Return whether a call returns a coroutine; also for partials and objects with an async `__call__`."""
-    while hasattr(function, "func") and not inspect.isfunction(function):
+    while isinstance(function, partial):  # not everything that has a `func`: every attribute of a mock is another mock
         function = function.func
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 

@@ -39,7 +39,7 @@ class SerialThread:
         self._lock = threading.Lock()
         self._closed = False
 
-    async def run(self, work: Callable[[], T], *, abandon_on_cancel: bool = False) -> T:
+    async def run(self, work: Callable[[], T], *, abandon_on_cancel: bool = False, on_cancel: Callable[[], object] | None = None) -> T:
         """Run a job on the thread and return its result.
 
         A job that has not begun when the caller is cancelled is dropped.
@@ -48,17 +48,18 @@ class SerialThread:
             work: the job.
             abandon_on_cancel: a cancelled caller leaves a running job behind, and its result or error is dropped; otherwise the caller is
                 cancelled when the job is done, and knows what was committed.
+            on_cancel: called if the caller is cancelled and waits for the job.
 
         Raises:
             BaseException: the job's error, or `closed_error`.
         """
-        job = Job(work, abandon_on_cancel=abandon_on_cancel)
+        job = Job(work, abandon_on_cancel=abandon_on_cancel, on_cancel=on_cancel)
         self.submit(job)
         result: T = await job.result()
         return result
 
-    def submit(self, job: Job) -> None:
-        """Queue a job.
+    def submit(self, job: Callable[[], None]) -> None:
+        """Queue a job, which must not raise.
 
         Raises:
             BaseException: `closed_error`.
@@ -122,18 +123,43 @@ class Job:
         work: called on the thread.
         can_be_dropped: a job that has not begun when its caller is cancelled never begins.
         abandon_on_cancel: a cancelled caller does not wait for the end of a job that has begun.
+        on_cancel: see `SerialThread.run`.
+
+    Attributes:
+        is_abandoned: whether the caller was cancelled and did not wait for the end.
     """
 
-    __slots__ = ("_abandon_on_cancel", "_begun", "_can_be_dropped", "_error", "_is_over", "_loop", "_result", "_waiter", "_work")
+    __slots__ = (
+        "_abandon_on_cancel",
+        "_begun",
+        "_can_be_dropped",
+        "_error",
+        "_is_over",
+        "_loop",
+        "_on_cancel",
+        "_result",
+        "_waiter",
+        "_work",
+        "is_abandoned",
+    )
 
-    def __init__(self, work: Callable[[], Any], *, can_be_dropped: bool = True, abandon_on_cancel: bool = False) -> None:
+    def __init__(
+        self,
+        work: Callable[[], Any],
+        *,
+        can_be_dropped: bool = True,
+        abandon_on_cancel: bool = False,
+        on_cancel: Callable[[], object] | None = None,
+    ) -> None:
         self._work = work
+        self._on_cancel = on_cancel
         self._can_be_dropped = can_be_dropped
         self._abandon_on_cancel = abandon_on_cancel
         self._loop = asyncio.get_running_loop()
-        self._waiter: asyncio.Future[None] = self._loop.create_future()
+        self._waiter = self.new_waiter()
         self._begun = threading.Lock()
         self._is_over = False
+        self.is_abandoned = False
         self._result: Any = None
         self._error: BaseException | None = None
 
@@ -146,6 +172,10 @@ class Job:
         except BaseException as error:
             self._error = error
         self.report()
+
+    def new_waiter(self) -> asyncio.Future[None]:
+        """Return a future of the caller's loop."""
+        return self._loop.create_future()
 
     def _begin(self) -> bool:
         """Mark the job as begun, or as dropped; only the first caller gets True."""
@@ -162,14 +192,17 @@ class Job:
         cancelled = False
         while not self._is_over:
             if self._waiter.done():
-                self._waiter = self._loop.create_future()
+                self._waiter = self.new_waiter()
             try:
                 await self._waiter
             except asyncio.CancelledError:
                 is_dropped = self._can_be_dropped and self._begin()
                 if is_dropped or self._abandon_on_cancel:
+                    self.is_abandoned = True
                     raise
                 cancelled = True
+                if self._on_cancel is not None:
+                    self._on_cancel()
         task = asyncio.current_task()
         if cancelled and task:
             # Handed on to the task's next await.

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from runtime.support.calling import is_async
+from runtime.support.calling import call_bound
 from runtime.support.unchecked import copy_unchecked
-from runtime.support.worker_threads import run_in_thread
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import UnfitArgumentError, signature_of, wrapped_function
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class FunctionTool(BaseTool):
-    """Lets a model call a function. Sync functions run on a worker thread.
+    """Lets a model call a function. Sync functions run on the agent's thread.
 
     The model receives the function's name, docstring, and parameters with their types. A parameter annotated as `ToolContext`, or named
     `tool_context`, is hidden from the model and receives the context.
@@ -88,10 +87,7 @@ class FunctionTool(BaseTool):
 
 async def _call(func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext) -> Any:
     positional, named = signature_of(func).bind(built, tool_context)
-    if is_async(func):
-        return await func(*positional, **named)
-    result = await run_in_thread(func, *positional, **named)
-    return await result if inspect.isawaitable(result) else result
+    return await call_bound(tool_context._invocation_context.sync_calls, func, positional, named)
 
 
 @lru_cache(maxsize=1024)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from runtime.artifacts.readable import is_text, kind_of_bytes, text_of
 from runtime.contexts.tool_context import ToolContext
 from runtime.tools.base_tool import BaseTool
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = "Shows you the files with these names, for your next answer only."
 _SHOWN_AS_THEY_ARE = ("image/", "audio/", "video/", "application/pdf")
-_TEXT_TYPES = ("text/", "application/json", "application/xml", "application/csv", "application/x-yaml", "application/javascript")
 
 
 class LoadArtifactsTool(BaseTool):
@@ -39,6 +39,10 @@ class LoadArtifactsTool(BaseTool):
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
         """Add the tool, the list of files, and the files just requested; see `BaseTool.process_llm_request`."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
+        await self._append_artifacts_to_llm_request(tool_context=tool_context, llm_request=llm_request)
+
+    async def _append_artifacts_to_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+        """Add the list of files and the files just requested. Subclasses may override it, as in google-adk."""
         known = await tool_context.list_artifacts()
         if not known:
             return
@@ -74,12 +78,10 @@ def _as_models_take_it(part: types.Part) -> types.Part:
     blob = part.inline_data
     if blob is None or blob.data is None:
         return part
-    kind = (blob.mime_type or "application/octet-stream").lower().partition(";")[0].strip()
-    if kind.startswith(_SHOWN_AS_THEY_ARE):
+    kind = kind_of_bytes(blob)
+    if kind.startswith(_SHOWN_AS_THEY_ARE) and not is_text(kind):
         return part
-    if kind.startswith(_TEXT_TYPES):
-        return types.Part(text=blob.data.decode(errors="replace"))
-    return types.Part(text=f"[{len(blob.data)} bytes of {kind}, which cannot be shown]")
+    return types.Part(text=text_of(part))
 
 
 load_artifacts_tool = LoadArtifactsTool()

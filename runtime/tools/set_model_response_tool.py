@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_origin
 
 from google.genai import types
 from pydantic import BaseModel
@@ -29,8 +29,8 @@ class SetModelResponseTool(BaseTool):
     """Receives the final answer of an agent that has an `output_schema` and tools.
 
     Args:
-        output_schema: the type of the answer. A pydantic model's fields become the arguments; any other type has the single argument
-            `response`.
+        output_schema: the type of the answer. A pydantic model's fields become the arguments; a list of such models has the single
+            argument `items`, and any other type `response`.
     """
 
     def __init__(self, output_schema: Any) -> None:
@@ -39,14 +39,19 @@ class SetModelResponseTool(BaseTool):
 
     @property
     def _has_fields(self) -> bool:
-        return inspect.isclass(self.output_schema) and issubclass(self.output_schema, BaseModel)
+        return _is_model(self.output_schema)
+
+    @property
+    def _only_argument(self) -> str:
+        of_models = get_origin(self.output_schema) is list and any(map(_is_model, get_args(self.output_schema)))
+        return "items" if of_models else "response"
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         schema = self.output_schema
         if self._has_fields:
             return declare(self.name, self.description, arguments_of(schema))
         if not isinstance(schema, (dict, types.Schema)):
-            return declare(self.name, self.description, [Argument("response", schema, Argument.REQUIRED)])
+            return declare(self.name, self.description, [Argument(self._only_argument, schema, Argument.REQUIRED)])
         declaration = types.FunctionDeclaration(name=self.name, description=self.description)
         if isinstance(schema, dict):
             parameters = {"type": "object", "properties": {"response": schema}, "required": ["response"]}
@@ -58,11 +63,17 @@ class SetModelResponseTool(BaseTool):
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Validate the answer; a mismatch is reported to the model. See `BaseTool.run_async`."""
         try:
-            return {"result": shaped(self.output_schema, json.dumps(args if self._has_fields else args.get("response")))}
+            answer = shaped(self.output_schema, json.dumps(args if self._has_fields else args.get(self._only_argument)))
         except OutputSchemaError as error:
             return {"error": f"The answer does not have the form it must have: {error}. Try again."}
+        tool_context.actions.set_model_response = answer
+        return answer
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
         """Add the tool and the instruction to answer with it; see `BaseTool.process_llm_request`."""
         await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
         llm_request.append_instructions([_INSTRUCTION])
+
+
+def _is_model(annotation: Any) -> bool:
+    return inspect.isclass(annotation) and issubclass(annotation, BaseModel)

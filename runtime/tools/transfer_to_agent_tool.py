@@ -28,18 +28,18 @@ class TransferToAgentTool(FunctionTool):
 
     def __init__(self, agent_names: list[str]) -> None:
         super().__init__(transfer_to_agent)
-        self._agent_names = agent_names
+        self.agent_names = agent_names
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         declaration = super()._get_declaration()
         if declaration and declaration.parameters and declaration.parameters.properties:
             properties = declaration.parameters.properties
-            properties["agent_name"] = properties["agent_name"].model_copy(update={"enum": list(self._agent_names)})
+            properties["agent_name"] = properties["agent_name"].model_copy(update={"enum": list(self.agent_names)})
         return declaration
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Transfer; the name of an unavailable agent is reported to the model."""
         name = args.get("agent_name")
-        if name is not None and name not in self._agent_names:
-            return {"error": f"There is no agent {name!r} to hand over to. Choose one of: {', '.join(self._agent_names)}."}
+        if name is not None and name not in self.agent_names:
+            return {"error": f"There is no agent {name!r} to hand over to. Choose one of: {', '.join(self.agent_names)}."}
         return await super().run_async(args=args, tool_context=tool_context)

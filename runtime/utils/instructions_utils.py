@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runtime.artifacts.readable import text_of
+from runtime.contexts.callback_context import ServiceMissingError
 from runtime.errors.known_error import KnownError
-from runtime.history.placeholders import _ARTIFACT, _BRACES, _SCOPED_NAME
+from runtime.history.placeholders import _ARTIFACT, _BRACES, is_state_name
 
 if TYPE_CHECKING:
     from runtime.contexts.readonly_context import ReadonlyContext
@@ -22,8 +24,8 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
     """Replace the placeholders in a text.
 
     `{key}` is replaced by the state's value, None by nothing. `{key?}` is replaced by nothing if the key does not exist.
-    `{artifact.name}` is replaced by the artifact's text. `{{x}}` gives a literal `{x}`. Braces around anything else, such as JSON,
-    are left unchanged.
+    `{artifact.name}` is replaced by the artifact's text. `{{key}}` gives a literal `{key}`. Braces around anything else, such as JSON
+    or another template language's `{{user.name}}`, are left unchanged.
 
     Args:
         template: the text.
@@ -33,6 +35,7 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
         The text with all placeholders replaced.
 
     Raises:
+        ServiceMissingError: the text names an artifact, and the Runner has no artifact service.
         MissingStateKeyError: a key or artifact without `?` does not exist; the message names it, the agent and the instruction.
     """
     parts: list[str] = []
@@ -41,7 +44,12 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
         parts.append(template[end : match.start()])
         end = match.end()
         escaped, name = match.groups()
-        parts.append("{" + escaped + "}" if escaped is not None else await _filled(name, match.group(), template, readonly_context))
+        if escaped is not None and is_state_name(escaped):
+            parts.append("{" + escaped + "}")
+        elif name is not None:
+            parts.append(await _filled(name, match.group(), template, readonly_context))
+        else:
+            parts.append(match.group())
     return "".join(parts) + template[end:]
 
 
@@ -50,15 +58,16 @@ async def _filled(name: str, braces: str, template: str, context: ReadonlyContex
     optional = name.strip().endswith("?")
     if key.startswith(_ARTIFACT):
         text = await _artifact_text(key.removeprefix(_ARTIFACT), context)
-    elif _SCOPED_NAME.fullmatch(key):
+    elif is_state_name(key):
         text = _state_text(key, context.state)
     else:
         return braces
     if text is None and not optional:
-        what = f"artifact {key.removeprefix(_ARTIFACT)!r}" if key.startswith(_ARTIFACT) else f"state key {key!r}"
+        is_artifact = key.startswith(_ARTIFACT)
+        problem = f"Artifact {key.removeprefix(_ARTIFACT)} not found." if is_artifact else f"Context variable not found: `{key}`."
         raise MissingStateKeyError(
-            f"Context variable not found: `{key}`. The instruction of agent {context.agent_name!r} needs the {what}, which does not"
-            f" exist. Set it first, or write {{{key}?}} if it may be missing. The instruction: {_shortened(template)}"
+            f"{problem} The instruction of agent {context.agent_name!r} needs it. {'Save' if is_artifact else 'Set'} it first, or write"
+            f" {{{key}?}} if it may be missing. The instruction: {_shortened(template)}"
         )
     return text or ""
 
@@ -73,12 +82,15 @@ def _state_text(key: str, state: Any) -> str | None:
 async def _artifact_text(filename: str, context: ReadonlyContext) -> str | None:
     invocation = context._invocation_context
     if invocation.artifact_service is None:
-        raise MissingStateKeyError(f"An instruction refers to the artifact {filename!r}, but the Runner has no artifact service.")
+        raise ServiceMissingError(
+            f"Artifact service is not initialized. The instruction of agent {context.agent_name!r} refers to the artifact {filename!r}:"
+            " give the Runner an artifact_service."
+        )
     session = invocation.session
     part = await invocation.artifact_service.load_artifact(
         app_name=session.app_name, user_id=session.user_id, session_id=session.id, filename=filename
     )
-    return None if part is None else part.text if part.text is not None else str(part)
+    return None if part is None else text_of(part)
 
 
 def _shortened(template: str) -> str:

@@ -55,6 +55,20 @@ def _check_long(database: StoredDatabase, key: SessionKey, past: History) -> Non
         assert long.writers_at(index) == past.writers_at(index)
         if index >= 0:
             assert repr(long.delta_at(index)) == repr(past.delta_at(index))
+    _check_state_after(database, key, past)
+
+
+def _check_state_after(database: StoredDatabase, key: SessionKey, past: History) -> None:
+    """Check that what is known of the newest state without reading the past is the same."""
+    known = database.state_after(key, database.pages(key))
+    if known is None:
+        assert len(past) == 0
+        return
+    state = past.state_at(len(past) - 1)
+    assert repr(known.session) == repr(state.session)
+    shared = {**state.user, **state.app}
+    assert all(repr(shared[name]) == repr(value) for name, value in {**known.user, **known.app}.items())
+    assert shared.keys() <= {*known.user, *known.app, *known.unknown}
 
 
 def _check(history: History, replay: Replay, who: tuple[str, str]) -> None:

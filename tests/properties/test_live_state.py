@@ -22,6 +22,7 @@ from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.plugins import BasePlugin
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService
 from runtime.sessions.session import SessionKey
+from runtime.sessions.temp_trace import NotStored
 from runtime.storage.reading.reader import StoredDatabase
 from tests import sweep
 from tests.agent_specs import message
@@ -125,7 +126,9 @@ class Watched:
         assert last.unknown == []
         assert _text(last.merged()) == _text(stored)
         # Agents see the same and the temp: keys; a parallel agent may have written without having yielded yet.
-        assert _text({**last.merged(), **last.temp}) == _text(self._watcher.ctx.shared.committed_state)
+        live = self._watcher.ctx.shared.committed_state
+        temp = {key: live.get(key) if isinstance(value, NotStored) else value for key, value in last.temp.items()}
+        assert _text({**last.merged(), **temp}) == _text(live)
 
     def live(self) -> dict[str, Any]:
         return self._watcher.ctx.session.state

@@ -12,14 +12,27 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from runtime.agents import BaseAgent, BaseAgentState, InvocationContext, LlmAgent, RunConfig
+from runtime.agents import (
+    BaseAgent,
+    BaseAgentState,
+    InvocationContext,
+    LlmAgent,
+    LoopAgent,
+    ParallelAgent,
+    RunConfig,
+    SequentialAgent,
+)
+from runtime.agents.run_config import StreamingMode
 from runtime.apps import App, ResumabilityConfig
+from runtime.apps.app import EventsCompactionConfig
+from runtime.apps.llm_event_summarizer import LlmEventSummarizer
 from runtime.errors import SessionNotFoundError
 from runtime.events import Event
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.plugins import BasePlugin
 from runtime.runners import InMemoryRunner, Runner
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, Session
+from runtime.tools import exit_loop
 from tests.agent_specs import message
 from tests.seeds.running import texts
 
@@ -75,6 +88,77 @@ async def test_a_session_is_created_only_if_enabled() -> None:
     async with Runner(app=app(), session_service=service, auto_create_session=True) as runner:
         assert texts([event async for event in runner.run_async(**key, new_message=message("hi"))]) == ["hello"]
     assert await service.get_session(app_name="shop", **key) is not None
+
+
+class Replacing(BasePlugin):
+    """Replaces every text by another event, or answers in place of the run."""
+
+    def __init__(self, *, instead: bool = False) -> None:
+        super().__init__("replacing")
+        self.instead = instead
+
+    async def on_event_callback(self, *, invocation_context: InvocationContext, event: Event) -> Event | None:
+        if not texts([event]):
+            return None
+        return Event(author=event.author, content=message("replaced"), partial=event.partial, custom_metadata={"own": 1})
+
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> types.Content | None:
+        return message("instead") if self.instead else None
+
+
+async def committed_with(
+    plugins: list[BasePlugin], metadata: dict[str, Any], *, streaming: bool = False
+) -> tuple[list[Event], list[Event]]:
+    """Return the yielded and the stored events of a run with run metadata, of a tree with most kinds of events, compacted at the end."""
+    caller = LlmAgent(name="caller", model=ScriptedLlm(replies=[{"calls": [("exit_loop", {})]}, "called"]), tools=[exit_loop])
+    sub_agents = [
+        ParallelAgent(name="both", sub_agents=[LlmAgent(name=name, model=ScriptedLlm(replies=[name])) for name in ("a", "b")]),
+        LoopAgent(name="loop", sub_agents=[caller]),
+        LlmAgent(name="last", model=ScriptedLlm(replies=["x"]), before_agent_callback=lambda callback_context: message("called back")),
+    ]
+    runner = Runner(
+        app=App(
+            name="app",
+            root_agent=SequentialAgent(name="root", sub_agents=sub_agents),
+            plugins=plugins,
+            resumability_config=ResumabilityConfig(is_resumable=True),
+            events_compaction_config=EventsCompactionConfig(
+                compaction_interval=1, overlap_size=0, summarizer=LlmEventSummarizer(ScriptedLlm(replies=["summed up"]))
+            ),
+        ),
+        session_service=InMemorySessionService(),
+        auto_create_session=True,
+    )
+    config = RunConfig(custom_metadata=metadata, streaming_mode=StreamingMode.SSE if streaming else StreamingMode.NONE)
+    run = runner.run_async(user_id="u", session_id="s", new_message=message("hi"), run_config=config)
+    yielded = [event async for event in run]
+    session = await runner.session_service.get_session(**OF)
+    assert session is not None
+    return yielded, session.events
+
+
+@pytest.mark.rule("R11")
+@pytest.mark.parametrize("plugins", [[], [Replacing()], [Replacing(instead=True)]])
+async def test_run_metadata_reaches_every_event(plugins: list[BasePlugin]) -> None:
+    yielded, stored = await committed_with(plugins, {"trace": "t", "of": {"run": 1}}, streaming=True)
+    assert {event.author for event in stored} >= {"user"} and any(event.actions.compaction for event in stored)
+    for event in [*yielded, *stored]:
+        metadata = event.custom_metadata or {}
+        assert (metadata.get("trace"), metadata.get("of")) == ("t", {"run": 1})
+        assert ("own" in metadata) is (texts([event]) == ["replaced"])
+
+
+async def test_an_events_own_metadata_overrides_the_runs() -> None:
+    _, stored = await committed_with([Replacing()], {"own": 0})
+    assert {(event.custom_metadata or {})["own"] for event in stored} == {0, 1}
+
+
+async def test_a_replaced_event_keeps_its_identity_and_what_the_replacement_does_not_set() -> None:
+    plain, _ = await committed_with([], {})
+    replaced, stored = await committed_with([Replacing()], {})
+    assert len({event.invocation_id for event in stored}) == 2  # the run's, and the summary's
+    assert len(plain) == len(replaced)
+    assert sorted(filter(None, (event.branch for event in plain))) == sorted(filter(None, (event.branch for event in replaced)))
 
 
 @pytest.mark.rule("R11")

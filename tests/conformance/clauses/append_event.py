@@ -113,7 +113,10 @@ async def a_trace_of_temp_keys_is_kept_for_the_debugger(service: BaseSessionServ
     session = await new_session(service)
     await service.append_event(session, delta(**{"temp:plain": [1]}))
     await service.append_event(session, delta(k=1))
-    assert await service.temp_deltas(session.key) == {session.events[0].id: {"temp:plain": [1]}}
+    kept = await service.temp_deltas(session.key)
+    assert {event_id: list(delta) for event_id, delta in kept.items()} == {session.events[0].id: ["temp:plain"]}
+    # Only services in memory keep the value.
+    assert kept[session.events[0].id]["temp:plain"] in ([1], "not stored (list)")
 
 
 @clause()

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 import pytest
 from google.genai import types
 
-from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAgent
+from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAgent, LoopAgent
 from runtime.errors import ResumeError, SessionNotFoundError
 from runtime.events import Event, EventActions
 from runtime.models import LlmResponse
@@ -67,6 +67,22 @@ def talkers(root: str = "root", **more: object) -> tuple[LlmAgent, LlmAgent]:
     return LlmAgent(name=root, model=ScriptedLlm(replies=[calls, "root again"]), sub_agents=[helper]), helper
 
 
+def calls_look_up() -> tuple[LlmAgent, LlmAgent]:
+    """Return an agent that calls a tool while its callback transfers to its sub-agent, and the sub-agent."""
+    root, helper = talkers()
+
+    def on_call(callback_context: CallbackContext, llm_response: LlmResponse) -> None:
+        if llm_response.content and any(part.function_call for part in llm_response.content.parts or []):
+            callback_context.actions.transfer_to_agent = "helper"
+
+    def look_up() -> str:
+        return "found"
+
+    root.model, root.tools = ScriptedLlm(replies=[Reply(calls=[("look_up", {})]), "root again"]), [look_up]
+    root.after_model_callback = on_call
+    return root, helper
+
+
 @pytest.mark.rule("R1")
 async def test_a_message_goes_to_the_agent_that_answered_last_if_reachable_by_transfer() -> None:
     """Step 4 of the seed, `findAgentToRun`."""
@@ -100,6 +116,47 @@ async def test_a_transfer_on_the_call_or_response_event_happens_once(where: str)
 
 
 @pytest.mark.rule("E8")
+async def test_the_call_event_of_a_transfer_names_the_target() -> None:
+    events = await run(runner_for(talkers()[0]))
+    assert [event.actions.transfer_to_agent for event in events] == ["helper", "helper", None]
+    assert events[0].get_function_calls() and events[1].get_function_responses()
+
+
+@pytest.mark.rule("E8")
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_a_transfer_on_the_call_event_of_another_tool_acts_after_its_result(resumable: bool) -> None:
+    """A callback orders the transfer; no response event carries it."""
+    root, _ = calls_look_up()
+    runner = runner_for(root, resumable=resumable)
+    events = [event for event in await run(runner) if event.content]
+    assert [event.author for event in events] == ["root", "root", "helper"]
+    assert [event.actions.transfer_to_agent for event in events] == ["helper", None, None]
+
+
+@pytest.mark.rule("E8")
+@pytest.mark.parametrize("kept", [2, 3])
+async def test_a_run_interrupted_before_such_a_transfer_continues_with_the_target(kept: int) -> None:
+    """Killed after the call, or after its result."""
+    runner = runner_for(calls_look_up()[0], resumable=True)
+    await run(runner)
+    past = (await stored(runner)).events[:kept]
+    again = runner_for(calls_look_up()[0], resumable=True)
+    session = await again.session_service.create_session(app_name="app", user_id="u", session_id="s")
+    for event in past:
+        await again.session_service.append_event(session, event.model_copy(deep=True))
+    events = [event for event in await run(again, None, invocation_id=past[0].invocation_id) if event.content]
+    assert [event.author for event in events] == ["root", "helper"][kept - 2 :]
+
+
+@pytest.mark.rule("E8")
+async def test_a_callback_that_answers_a_transfer_call_prevents_the_transfer() -> None:
+    root, _ = talkers()
+    root.before_tool_callback = lambda tool, args, tool_context: {"error": "not now"}
+    events = await run(runner_for(root))
+    assert [event.author for event in events] == ["root"] * 3 and texts(events) == ["root again"]
+
+
+@pytest.mark.rule("E8")
 async def test_a_run_interrupted_at_a_transfer_call_continues_with_the_target() -> None:
     runner = runner_for(talkers()[0], resumable=True)
     session = await runner.session_service.create_session(app_name="app", user_id="u", session_id="s")
@@ -117,3 +174,24 @@ async def test_a_run_interrupted_at_a_transfer_call_continues_with_the_target() 
     events = await run(runner, None, invocation_id="i")
     assert texts(events) == ["helped"]
     assert [event.actions.transfer_to_agent for event in events if event.actions.transfer_to_agent] in ([], ["helper"])
+
+
+@pytest.mark.rule("E6")
+async def test_the_actions_of_partial_events_do_nothing() -> None:
+    rounds: list[int] = []
+
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        rounds.append(len(rounds))
+        actions = {"escalate": True, "transfer_to_agent": "helper", "end_of_agent": True, "state_delta": {"a": 1}}
+        yield said(agent, "piece", partial=True, actions=EventActions(**actions))
+        assert "a" not in ctx.session.state
+        yield said(agent, "whole")
+
+    async def after(callback_context: CallbackContext) -> types.Content:
+        return types.ModelContent("after")
+
+    worker = scripted(body)
+    worker.after_agent_callback = after
+    runner = runner_for(LoopAgent(name="loop", sub_agents=[worker], max_iterations=2))
+    assert texts(await run(runner)) == ["piece", "whole", "after"] * 2
+    assert (await stored(runner)).state == {} and rounds == [0, 1]

@@ -35,6 +35,23 @@ def test_duplicate_sub_agent_names_are_logged(caplog: pytest.LogCaptureFixture) 
     assert root.find_agent("twin") is root.sub_agents[0]
 
 
+@pytest.mark.rule("R11")
+def test_equal_names_anywhere_in_a_tree_are_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    def branch(name: str, *below: str) -> BaseAgent:
+        return BaseAgent(name=name, sub_agents=[BaseAgent(name=each) for each in below])
+
+    with caplog.at_level(logging.WARNING):
+        root = BaseAgent(name="root", sub_agents=[branch("one", "writer", "critic"), branch("two", "writer")])
+        BaseAgent(name="top", sub_agents=[root])
+    assert [record.getMessage() for record in caplog.records] == [
+        "Two agents are named 'writer': root.one.writer and root.two.writer. Rename one: only the first can be found by name, and a"
+        " resumed run confuses their progress."
+    ]
+    caplog.clear()
+    BaseAgent(name="same", sub_agents=[branch("middle", "same")])
+    assert "Two agents are named 'same': same and same.middle.same." in caplog.text
+
+
 @pytest.mark.parametrize(
     ("name", "why"), [("two words", "not an agent name"), ("1st", "not an agent name"), ("", "not an agent name"), ("user", "user")]
 )

@@ -9,7 +9,7 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel, ValidationError
 
-from runtime.agents import LlmAgent, RunConfig, SequentialAgent
+from runtime.agents import LlmAgent, RunConfig, SequentialAgent, ToolContext
 from runtime.errors import UnknownLlmError
 from runtime.models import Gemini, LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
@@ -27,6 +27,10 @@ def noting(seen: list[LlmRequest], *replies: Any) -> ScriptedLlm:
         return reply
 
     return ScriptedLlm(replies=[note(number) for number in range(len(replies))])
+
+
+class Weather(BaseModel):
+    sky: str
 
 
 def texts_of(request: LlmRequest) -> list[str]:
@@ -63,6 +67,86 @@ async def test_a_static_instruction_moves_the_instruction_into_the_conversation(
     await run(runner)
     assert str(seen[0].config.system_instruction).startswith("Never changes: {k}.")
     assert texts_of(seen[0]) == ["Now: 1.", "go"]
+
+
+PNG = types.Part(inline_data=types.Blob(data=b"png", mime_type="image/png", display_name="logo"))
+FILE = types.File(uri="gs://a/b.pdf", mime_type="application/pdf")
+
+
+@pytest.mark.rule("R11")
+@pytest.mark.parametrize(
+    ("static", "instruction", "shown"),
+    [
+        ("Be brief.", "Be brief.", []),
+        (types.Part(text="Be brief."), "Be brief.", []),
+        (types.Content(role="user", parts=[types.Part(text="Be brief."), types.Part(text="Be kind.")]), "Be brief.\n\nBe kind.", []),
+        (["Be brief.", types.Part(text="Be kind.")], "Be brief.\n\nBe kind.", []),
+        (
+            ["See:", PNG],
+            "See:\n\n[Reference to inline binary data: inline_data_0 ('logo', type: image/png)]",
+            ["Referenced inline data: inline_data_0"],
+        ),
+        (
+            FILE,
+            "[Reference to file data: file_data_0 (URI: gs://a/b.pdf, type: application/pdf)]",
+            ["Referenced file data: file_data_0"],
+        ),
+        (
+            types.Content(parts=[types.Part.from_uri(file_uri=str(FILE.uri), mime_type="application/pdf"), PNG]),
+            "[Reference to file data: file_data_0 (URI: gs://a/b.pdf, type: application/pdf)]\n\n"
+            "[Reference to inline binary data: inline_data_1 ('logo', type: image/png)]",
+            ["Referenced file data: file_data_0", "Referenced inline data: inline_data_1"],
+        ),
+        ("", "Own.", None),
+    ],
+)
+async def test_a_static_instruction_in_every_form(static: Any, instruction: str, shown: list[str] | None) -> None:
+    seen: list[LlmRequest] = []
+    agent = LlmAgent(name="agent", model=noting(seen, "x"), static_instruction=static, instruction="Own.")
+    await run(runner_for(agent))
+    assert str(seen[0].config.system_instruction).startswith(f"{instruction}\n\nYou are")
+    assert texts_of(seen[0]) == (["go"] if shown is None else [*shown, "Own.", "go"])
+    files = [part.inline_data or part.file_data for content in seen[0].contents for part in content.parts or [] if not part.text]
+    assert len(files) == len(shown or ())
+
+
+async def test_the_instruction_beside_a_static_one_comes_before_the_last_message() -> None:
+    seen: list[LlmRequest] = []
+    replies = ["one", Reply(calls=[("nothing", {})]), "three"]
+    runner = runner_for(LlmAgent(name="agent", model=noting(seen, *replies), static_instruction="Static.", instruction="Own."))
+    await run(runner, "first")
+    await run(runner, "second")
+    first, second, third = map(texts_of, seen)
+    assert (first, second) == (["Own.", "first"], ["first", "one", "Own.", "second"])
+    assert third == ["first", "one", "second", "Own."]  # after the tool's response
+
+
+@pytest.mark.parametrize("schema", [None, Weather])
+async def test_each_request_is_labelled_with_its_agent(schema: Any) -> None:
+    seen: list[LlmRequest] = []
+    agent = LlmAgent(
+        name="agent",
+        model=noting(seen, '{"sky": "x"}'),
+        output_schema=schema,
+        generate_content_config=types.GenerateContentConfig(labels={"team": "a"}),
+    )
+    await run(runner_for(agent))
+    assert seen[0].config.labels == {"adk_agent_name": "agent", "team": "a"}
+    assert agent.generate_content_config and agent.generate_content_config.labels == {"team": "a"}
+
+
+async def test_an_agents_own_transfer_tool_replaces_the_runtimes() -> None:
+    called: list[str] = []
+
+    def transfer_to_agent(agent_name: str, tool_context: ToolContext) -> None:
+        """Transfer in its own way."""
+        called.append(agent_name)
+        tool_context.actions.transfer_to_agent = agent_name
+
+    leaf = LlmAgent(name="leaf", model=ScriptedLlm(replies=["from leaf"]))
+    root = LlmAgent(name="root", model=ScriptedLlm(replies=[_to("leaf")]), tools=[transfer_to_agent], sub_agents=[leaf])
+    events = await run(runner_for(root))
+    assert called == ["leaf"] and events[-1].author == "leaf"
 
 
 @pytest.mark.rule("R11")

@@ -191,16 +191,16 @@ async def test_edits_inside_an_agent_tool_are_recorded_in_its_response() -> None
 async def test_results_that_arrive_while_a_sibling_is_held_are_reported() -> None:
     llm = ScriptedLlm(replies=[{"calls": [["pay", {"amount": 1}], ["pay", {"amount": 2}]]}, "done"])
     agent = LlmAgent(name="a", model=llm, tools=[pay])
-    async with watching(agent, breakpoints=before("before tool", "call.pay.args.amount == 2")) as run:
+    async with watching(agent, breakpoints=before("before tool", "call.pay.args.amount == 1")) as run:
         await run.next_hold()
         while not run.reports:
             await run.debugger.wait_until_held()
             await _turn()
-        assert PAID == [1]
+        assert PAID == [2]
     assert [(report.kind, report.text) for report in run.reports] == [
         ("arrived", "pay has returned; its result is committed when the run continues.")
     ]
-    assert PAID == [1, 2]
+    assert PAID == [2, 1]
 
 
 async def test_a_tool_is_not_called_after_a_stop() -> None:
@@ -249,8 +249,6 @@ async def test_uncommitted_local_writes_are_listed() -> None:
     )
     async with watching(tool_agent, breakpoints=before("before tool", tool="pay")) as run:
         await run.next_hold()
-        while not run.reports:
-            await _turn()
         assert run.debugger.uncommitted() == {"cart": [1]}
     assert run.debugger.uncommitted() == {}
 

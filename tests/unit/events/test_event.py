@@ -86,3 +86,54 @@ def test_new_events_have_unique_ids_and_the_current_time() -> None:
     one, two = Event(author="a"), Event(author="a")
     assert one.id != two.id != Event.new_id()
     assert one.timestamp <= two.timestamp
+
+
+SAID = types.ModelContent("done")
+RESULT = types.Content(role="user", parts=PARTS[3:4])
+NO_PARTS = types.Content(role="model", parts=[])
+
+
+@pytest.mark.rule("E7")
+@pytest.mark.parametrize("content", [None, NO_PARTS], ids=["no content", "no parts"])
+@pytest.mark.parametrize(
+    "actions",
+    [
+        {"state_delta": {"a": None}},
+        {"artifact_delta": {"f": 0}},
+        {"agent_state": {}},
+        {"end_of_agent": True},
+        {"transfer_to_agent": "bob"},
+        {"escalate": True},
+        {"state_delta": {"a": 1}, "skip_summarization": True},
+    ],
+    ids=str,
+)
+def test_actions_without_content_are_no_final_response(actions: dict[str, Any], content: types.Content | None) -> None:
+    event = Event(author="a", content=content, actions=EventActions(**actions))
+    assert not event.is_final_response()
+    if not event.actions.escalate:
+        event.content = SAID
+        assert event.is_final_response()
+
+
+@pytest.mark.rule("E7")
+@pytest.mark.parametrize(
+    ("event", "final"),
+    [
+        (Event(author="a"), True),
+        (Event(author="user", content=SAID), True),
+        (Event(author="a", content=SAID, partial=True), False),
+        (Event(author="a", content=RESULT), False),
+        (Event(author="a", content=RESULT, actions=EventActions(skip_summarization=True)), True),
+        (Event(author="a", content=RESULT, actions=EventActions(skip_summarization=True, escalate=True)), False),
+        (Event(author="a", content=SAID, actions=EventActions(escalate=True)), False),
+        (Event(author="a", content=types.Content(parts=PARTS[2:3])), False),
+        (Event(author="a", content=types.Content(parts=PARTS[2:3]), long_running_tool_ids={"c"}), True),
+        (Event(author="a", content=types.Content(parts=PARTS[5:6])), False),
+        (Event(author="a", content=RESULT, error_code="INVOCATION_ABORTED"), True),
+        (Event(author="a", error_code="SAFETY", partial=True), False),
+        (Event(author="a", actions=EventActions(skip_summarization=True)), True),
+    ],
+)
+def test_other_events_are_final_as_in_google_adk(event: Event, final: bool) -> None:
+    assert event.is_final_response() is final

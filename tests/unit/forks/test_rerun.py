@@ -204,6 +204,18 @@ async def test_callback_changes_are_part_of_the_recorded_answer(made: Made) -> N
         assert texts(again)[-1] == "done!"
 
 
+async def test_a_recorded_answer_in_an_output_schema_ends_the_turn(made: Made) -> None:
+    answer = {"calls": [["set_model_response", {"response": [1, 2]}]]}
+    session = Session(lambda: caller(answer, "never said", tools=[noting], output_schema=list[int], output_key="out"))
+    whole = await session.run()
+    assert texts(whole)[-1] == "[1, 2]"
+    made.clear()
+    for event in whole[1:]:
+        _, again, replay = await session.again(event)
+        assert by_branch(again) == by_branch(whole) and replay.divergences == []
+    assert made == Counter()
+
+
 async def test_an_altered_result_is_given(made: Made) -> None:
     session = Session(
         lambda: caller({"calls": [["noting", {"number": 1}]]}, lambda request: f"so {last_message_text(request)}", tools=[noting])

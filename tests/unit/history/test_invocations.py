@@ -9,6 +9,7 @@ import pytest
 from google.genai import types
 
 from runtime.events import Event, EventActions
+from runtime.events.event_actions import EventCompaction
 from runtime.history.invocations import invocations, pending_items
 from tests.fixture_paths import fixtures_dir, manifest
 
@@ -87,3 +88,58 @@ def test_a_run_that_failed_after_a_state_change_is_interrupted() -> None:
     ]
     assert [found.status for found in invocations(events)] == ["interrupted"]
     assert [found.status for found in invocations(events[1:])] == ["finished"]
+
+
+def _call(*call_ids: str, **more: Any) -> Event:
+    calls = [types.Part(function_call=types.FunctionCall(id=call_id, name="look_up")) for call_id in call_ids]
+    return Event(author="agent", invocation_id="i", content=types.Content(role="model", parts=calls), **more)
+
+
+def _results(*call_ids: str, invocation_id: str) -> Event:
+    results = [types.Part(function_response=types.FunctionResponse(id=call_id, name="look_up", response={})) for call_id in call_ids]
+    return Event(author="agent", invocation_id=invocation_id, content=types.Content(role="user", parts=results))
+
+
+QUESTION = Event(author="user", invocation_id="i", content=types.UserContent("go"))
+ANSWER = Event(author="agent", invocation_id="i", content=types.ModelContent("done"))
+
+
+@pytest.mark.rule("I3")
+@pytest.mark.parametrize("own", ["7c1f8d20", ""])
+def test_parallel_results_with_an_invocation_id_of_their_own_belong_to_their_calls(own: str) -> None:
+    chat = [QUESTION, _call("a", "b"), _results("a", "b", invocation_id=own), ANSWER]
+    found = [(each.invocation_id, each.status, each.reason) for each in invocations(chat)]
+    assert found == [("i", "finished", "the agent answered"), (own, "finished", "holds results of another invocation's calls")]
+    assert pending_items(chat) == []
+    assert [each.status for each in invocations(chat[:2])] == ["interrupted"]
+    assert next(each.reason for each in invocations([*chat[:2], _results("a", invocation_id=own)])) == "no result of look_up"
+
+
+@pytest.mark.rule("I3")
+def test_a_receipt_with_an_invocation_id_of_its_own_answers_no_long_running_call() -> None:
+    (found, _) = invocations([QUESTION, _call("a", long_running_tool_ids={"a"}), _results("a", invocation_id="own"), ANSWER])
+    assert (found.status, found.reason) == ("paused", "waits for an answer to look_up")
+
+
+@pytest.mark.rule("I3")
+@pytest.mark.parametrize(
+    ("actions", "reason"),
+    [
+        (EventActions(rewind_before_invocation_id="h", state_delta={"a": None}), "took back earlier invocations"),
+        (
+            EventActions(compaction=EventCompaction(start_timestamp=1, end_timestamp=2, compacted_content=types.ModelContent("short"))),
+            "summarised earlier events",
+        ),
+        (EventActions(state_delta={"a": 1}), "changed state only"),
+    ],
+)
+def test_an_invocation_without_content_says_what_it_did(actions: EventActions, reason: str) -> None:
+    (found,) = invocations([Event(author="user", invocation_id="i", actions=actions)])
+    assert (found.status, found.reason) == ("finished", reason)
+
+
+@pytest.mark.rule("I3")
+def test_an_answer_that_escalates_closes_its_turn() -> None:
+    event = ANSWER.model_copy(update={"actions": EventActions(escalate=True)})
+    assert not event.is_final_response()
+    assert [each.status for each in invocations([QUESTION, event])] == ["finished"]

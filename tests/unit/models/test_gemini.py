@@ -64,6 +64,15 @@ async def test_a_plain_answer(google_api_key: str) -> None:
     assert sent.body["generationConfig"]["temperature"] == 0.5
 
 
+async def test_labels_are_left_out_as_only_vertex_ai_takes_them() -> None:
+    request = PROMPT.model_copy(deep=True)
+    request.config.labels = {"adk_agent_name": "agent"}
+    with gemini_server(Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:
+        (response,) = await ask(server, request)
+    assert texts(response) == ["Hi."] and "labels" not in server.requests[0].body
+    assert request.config.labels
+
+
 async def test_function_calls_and_declarations() -> None:
     request = PROMPT.model_copy(deep=True)
     declaration = types.FunctionDeclaration(
@@ -335,7 +344,7 @@ async def test_a_missing_key_error_names_the_variables_to_set(monkeypatch: pytes
     reported: list[dict[str, Any]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
 
-    with pytest.raises(LlmError, match=r"GOOGLE_API_KEY.*GOOGLE_GENAI_USE_VERTEXAI") as caught:
+    with pytest.raises(LlmError, match=r"key is missing.*GOOGLE_API_KEY.*GOOGLE_GENAI_USE_VERTEXAI.*\.env of the agent") as caught:
         await anext(Gemini().generate_content_async(PROMPT))
 
     assert caught.value.error_code == "NO_CREDENTIALS"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from contextlib import aclosing
 from typing import Any
@@ -48,6 +49,43 @@ async def test_without_litellm_the_error_says_what_to_install(monkeypatch: pytes
 @pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier:UserWarning", "ignore:Accessing the .model_:DeprecationWarning")
 @pytest.mark.logs("LiteLLM: ")
 class TestWithLitellm:
+    @pytest.mark.parametrize(
+        ("model", "variable"),
+        [
+            ("openai/gpt-4o", "OPENAI_API_KEY"),
+            ("anthropic/claude-sonnet", "ANTHROPIC_API_KEY"),
+            ("gemini/gemini-flash", "GEMINI_API_KEY"),
+            ("azure/gpt-4o", "AZURE_API_KEY"),
+            ("bedrock/anthropic.claude-3-sonnet-20240229-v1:0", "AWS_SECRET_ACCESS_KEY"),
+            ("vertex_ai/gemini-flash", "the provider's key"),
+        ],
+    )
+    @pytest.mark.logs("google.auth._default")
+    async def test_a_missing_key_error_names_the_variable_and_the_env_file(
+        self, model: str, variable: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setenv("NO_GCE_CHECK", "true")
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        for name in [name for name in os.environ if name.endswith(("_API_KEY", "_TOKEN", "_CREDENTIALS")) or name.startswith("AWS_ACCESS")]:
+            monkeypatch.delenv(name)
+        with pytest.raises(LlmError, match=f"key is missing.*{variable}.*\\.env of the agent") as caught:
+            _ = [one async for one in LiteLlm(model).generate_content_async(PROMPT)]
+        assert caught.value.error_code == "NO_CREDENTIALS"
+        assert "500" not in str(caught.value) and "server" not in str(caught.value).replace("metadata server", "")
+        assert "Traceback" not in capfd.readouterr().err
+
+    async def test_a_refused_request_without_a_key_says_that_the_key_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("GROQ_API_KEY", raising=False)
+        with chat_server(refusal(401, "Invalid API Key")) as server, pytest.raises(LlmError, match=r"key is missing.*GROQ_API_KEY"):
+            _ = [one async for one in LiteLlm("groq/m", api_base=server.url, num_retries=0).generate_content_async(PROMPT)]
+
+    async def test_an_unreachable_provider_without_a_key_is_not_a_failed_server(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("GROQ_API_KEY", raising=False)
+        unreachable = LiteLlm("groq/m", api_base="http://127.0.0.1:9", num_retries=0)
+        with pytest.raises(LlmError, match=r"The connection to groq/m failed.*GROQ_API_KEY is not set") as caught:
+            _ = [one async for one in unreachable.generate_content_async(PROMPT)]
+        assert "server failed" not in str(caught.value)
+
     async def test_a_plain_answer(self) -> None:
         with chat_server(whole(content="Hi.", reasoning_content="hm")) as server:
             (answer,) = await ask(server)
@@ -58,6 +96,33 @@ class TestWithLitellm:
         (sent,) = server.requests
         assert sent.body["model"] == "m" and sent.body["messages"] == [{"role": "user", "content": "Hello?"}]
         assert sent.headers["authorization"] == f"Bearer {KEY}"
+
+    async def test_the_agents_config_overrides_the_constructor(self) -> None:
+        config = types.GenerateContentConfig(
+            temperature=0.0,
+            max_output_tokens=9,
+            stop_sequences=["."],
+            http_options=types.HttpOptions(headers={"X-Agent": "agent", "X-Both": "agent"}),
+        )
+        given = {"temperature": 0.9, "max_completion_tokens": 50, "stop": ["!"], "top_p": 0.5, "stream": True, "messages": []}
+        with chat_server(whole(content="Hi.")) as server:
+            model = llm(server, **given, extra_headers={"X-Both": "model", "X-Model": "model"})
+            runner = runner_for(LlmAgent(name="agent", model=model, generate_content_config=config))
+            assert texts(await run(runner)) == ["Hi."]
+        (sent,) = server.requests
+        asked = {name: sent.body.get(name) for name in ("temperature", "max_tokens", "max_completion_tokens", "stop", "top_p", "stream")}
+        asked["max_tokens"] = asked["max_tokens"] or asked["max_completion_tokens"]
+        assert {**asked, "max_completion_tokens": None, "stream": None} == {
+            **{"temperature": 0.0, "max_tokens": 9, "max_completion_tokens": None, "stop": ["."], "top_p": 0.5, "stream": None}
+        }
+        assert [sent.headers.get(name) for name in ("x-agent", "x-both", "x-model")] == ["agent", "agent", "model"]
+        assert sent.body["messages"][-1] == {"role": "user", "content": "go"}
+
+    async def test_the_constructor_applies_where_the_agent_sets_nothing(self) -> None:
+        with chat_server(whole(content="Hi.")) as server:
+            runner = runner_for(LlmAgent(name="agent", model=llm(server, temperature=0.25)))
+            await run(runner)
+        assert server.requests[0].body["temperature"] == 0.25
 
     async def test_a_stream_yields_pieces_then_the_complete_answer(self) -> None:
         with chat_server(stream({"role": "assistant", "content": "Hi"}, {"content": " you"})) as server:

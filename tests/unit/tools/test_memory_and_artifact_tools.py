@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from runtime.agents import LlmAgent
+from runtime.agents import LlmAgent, ToolContext
 from runtime.agents.callback_context import ServiceMissingError
 from runtime.artifacts import InMemoryArtifactService
 from runtime.events import Event
@@ -15,6 +15,7 @@ from runtime.memory import InMemoryMemoryService
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply, ScriptedLlm, instruction_text
 from runtime.tools import load_artifacts, load_memory, preload_memory
+from runtime.tools.load_artifacts_tool import LoadArtifactsTool
 from tests.seeds.running import run, runner_for, stored
 
 NAMES = {"app_name": "app", "user_id": "u"}
@@ -106,6 +107,19 @@ async def test_without_files_the_instruction_does_not_mention_them() -> None:
     seen: list[LlmRequest] = []
     await run(runner_for(agent(seen, load_artifacts, "x"), artifact_service=InMemoryArtifactService()))
     assert "load_artifacts" not in instruction_text(seen[0])
+
+
+async def test_a_subclass_may_add_the_files_itself() -> None:
+    class Own(LoadArtifactsTool):
+        async def _append_artifacts_to_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
+            version = await tool_context.get_artifact_version("note.txt")
+            assert version is not None and await tool_context.get_artifact_version("note.txt", 7) is None
+            llm_request.append_instructions([f"Own list: {await tool_context.list_artifacts()}, {version.version}"])
+
+    seen: list[LlmRequest] = []
+    await run(runner_for(agent(seen, Own(), "x"), artifact_service=await files()))
+    assert "Own list: ['note.txt'" in instruction_text(seen[0]) and "There are these files" not in instruction_text(seen[0])
+    assert seen[0].config.tools
 
 
 async def test_names_that_are_not_a_list_are_reported_to_the_model() -> None:

@@ -12,7 +12,7 @@ from runtime.agents import LlmAgent
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply, ScriptedLlm, instruction_text
 from runtime.plugins import BasePlugin
-from tests.seeds.running import run, runner_for, stored, texts
+from tests.seeds.running import results, run, runner_for, stored, texts
 
 
 class Weather(BaseModel):
@@ -75,19 +75,56 @@ async def test_an_invalid_answer_is_reported_to_the_model(args: dict[str, Any]) 
     assert texts(events) == ['{"sky": "klar ☀", "celsius": 11}']
 
 
+async def test_the_result_has_the_answers_fields() -> None:
+    runner = runner_for(agent(GOOD, "never said"))
+    events = await run(runner)
+    assert results(events) == [("set_model_response", {"sky": "klar ☀", "celsius": 11})]
+    assert all(event.actions.set_model_response is None for event in (await stored(runner)).events)  # google-adk 1.x would refuse it
+
+
 @pytest.mark.parametrize(
-    ("schema", "answer"),
+    ("schema", "argument", "answer", "result"),
     [
-        (list[str], ["a"]),
-        (list[Weather], [{"sky": "x", "celsius": 1}]),
-        ({"type": "array", "items": {"type": "integer"}}, [1, 2]),
-        (types.Schema(type=types.Type.STRING), "a"),
+        (list[str], "response", ["a"], {"result": ["a"]}),
+        (list[Weather], "items", [{"sky": "x", "celsius": 1}], {"result": [{"sky": "x", "celsius": 1}]}),
+        ({"type": "array", "items": {"type": "integer"}}, "response", [1, 2], {"result": [1, 2]}),
+        ({"type": "object"}, "response", {"a": 1}, {"a": 1}),
+        (dict[str, int], "response", {"result": 1}, {"result": 1}),
+        (types.Schema(type=types.Type.STRING), "response", "a", {"result": "a"}),
     ],
 )
-async def test_schemas_other_than_pydantic_models(schema: Any, answer: Any) -> None:
-    runner = runner_for(agent(Reply(calls=[("set_model_response", {"response": answer})]), schema=schema, output_key="out"))
-    await run(runner)
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_schemas_other_than_pydantic_models(schema: Any, argument: str, answer: Any, result: Any, resumable: bool) -> None:
+    call = Reply(calls=[("set_model_response", {argument: answer})])
+    runner = runner_for(agent(call, schema=schema, output_key="out"), resumable=resumable)
+    events = await run(runner)
+    assert results(events) == [("set_model_response", result)]
     assert (await stored(runner)).state == {"out": answer}
+
+
+async def test_fields_named_result_and_error_belong_to_the_answer() -> None:
+    class Outcome(BaseModel):
+        result: int
+        error: str
+
+    call = Reply(calls=[("set_model_response", {"result": 3, "error": "none"})])
+    assert texts(await run(runner_for(agent(call, "never said", schema=Outcome)))) == ['{"result": 3, "error": "none"}']
+
+
+@pytest.mark.parametrize("hook", ["before_tool_callback", "on_tool_error_callback"])
+async def test_only_an_answer_that_the_tool_accepted_ends_the_turn(hook: str) -> None:
+    def refuse(**_: Any) -> dict[str, str]:
+        return {"result": "refused"}
+
+    schema = None if hook == "on_tool_error_callback" else Weather  # without a schema, the agent has no such tool
+    runner = runner_for(agent(GOOD, '{"sky": "x", "celsius": 1}', schema=schema, **{hook: refuse}))
+    assert texts(await run(runner)) == ['{"sky": "x", "celsius": 1}']
+
+
+async def test_an_answer_beside_other_calls() -> None:
+    both = Reply(calls=[("look", {}), *GOOD.calls, ("look", {})])
+    events = await run(runner_for(agent(both, "never said")))
+    assert texts(events) == ['{"sky": "klar ☀", "celsius": 11}']
 
 
 class FailAt(BasePlugin):

@@ -1,0 +1,189 @@
+"""A stored event as its plain JSON, read like an `Event`.
+
+Validating an event into google-genai's types takes ten times as long as parsing its JSON, and loading the types takes longer than listing
+most sessions. So code that only reads may take a plain event. It has the attributes and questions of `Event` that readers use; one that
+is missing is None. Only usual events can be plain: see `plain_event`.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runtime.events.final_response import is_final_response
+
+_TEXT, _FLAG, _OBJECT, _LIST, _NUMBER = (str,), (bool,), (dict,), (list,), (int, float)
+_EVENT: dict[str, tuple[type, ...]] = {
+    "id": _TEXT,
+    "invocation_id": _TEXT,
+    "author": _TEXT,
+    "timestamp": _NUMBER,
+    "branch": _TEXT,
+    "partial": _FLAG,
+    "turn_complete": _FLAG,
+    "interrupted": _FLAG,
+    "error_code": _TEXT,
+    "error_message": _TEXT,
+    "finish_reason": _TEXT,
+    "model_version": _TEXT,
+    "avg_logprobs": _NUMBER,
+    "long_running_tool_ids": _LIST,
+    "custom_metadata": _OBJECT,
+    "usage_metadata": _OBJECT,
+    "node_info": _OBJECT,  # google-adk 2's own
+    "content": _OBJECT,
+    "actions": _OBJECT,
+}
+_ACTIONS: dict[str, tuple[type, ...]] = {
+    "state_delta": _OBJECT,
+    "artifact_delta": _OBJECT,
+    "requested_auth_configs": _OBJECT,
+    "requested_tool_confirmations": _OBJECT,
+    "skip_summarization": _FLAG,
+    "transfer_to_agent": _TEXT,
+    "escalate": _FLAG,
+    "end_of_agent": _FLAG,
+    "agent_state": _OBJECT,
+    "rewind_before_invocation_id": _TEXT,
+}
+_PARTS: dict[str, tuple[type, ...]] = {
+    "text": _TEXT,
+    "thought": _FLAG,
+    "thought_signature": _TEXT,
+    "function_call": _OBJECT,
+    "function_response": _OBJECT,
+}
+_CALL: dict[str, tuple[type, ...]] = {"id": _TEXT, "name": _TEXT, "args": _OBJECT}
+_RESPONSE: dict[str, tuple[type, ...]] = {"id": _TEXT, "name": _TEXT, "response": _OBJECT}
+_CONTENT: dict[str, tuple[type, ...]] = {"role": _TEXT, "parts": _LIST}
+_EMPTY_ACTIONS: dict[str, Any] = {"state_delta": {}, "artifact_delta": {}, "requested_auth_configs": {}, "requested_tool_confirmations": {}}
+
+
+class _Node:
+    """A JSON object whose members are attributes; a missing one is None."""
+
+    def __init__(self, members: dict[str, Any]) -> None:
+        self.__dict__ = members
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+
+class _Actions(_Node):
+    """What an event does. Members that readers ask for are defined here, because that is ten times faster than `__getattr__`."""
+
+    skip_summarization = transfer_to_agent = escalate = end_of_agent = agent_state = None
+    rewind_before_invocation_id = compaction = None
+
+
+class _Part(_Node):
+    """A part of a content."""
+
+    text = thought = function_call = function_response = inline_data = file_data = executable_code = code_execution_result = None
+
+
+class _Content(_Node):
+    """A message."""
+
+    role = parts = None
+
+
+class PlainEvent(_Node):
+    """An event's JSON with the attributes of an `Event`. It is read-only."""
+
+    content = branch = partial = error_code = error_message = long_running_tool_ids = custom_metadata = usage_metadata = None
+    output_transcription = input_transcription = model_version = None
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        members = {**data, "_data": data, "actions": _Actions(data["actions"])}
+        if "content" in data:
+            members["content"] = _content(data["content"])
+        if "usage_metadata" in data:
+            members["usage_metadata"] = _Node(data["usage_metadata"])
+        super().__init__(members)
+
+    def get_function_calls(self) -> list[Any]:
+        """Return the function calls in the content, in order."""
+        return [part.function_call for part in self._parts() if part.function_call]
+
+    def get_function_responses(self) -> list[Any]:
+        """Return the function responses in the content, in order."""
+        return [part.function_response for part in self._parts() if part.function_response]
+
+    def has_trailing_code_execution_result(self) -> bool:
+        """Return whether the content ends with the result of executed code. Events with code are not plain."""
+        return False
+
+    def is_final_response(self) -> bool:
+        """Return whether the event is an agent's answer to show to the user."""
+        return is_final_response(self)
+
+    def _parts(self) -> list[Any]:
+        return (self.content.parts if self.content else None) or []
+
+    def model_dump_json(self, **_: Any) -> str:
+        """Return google-adk's own JSON, as `Event.model_dump_json(exclude_none=True)` does."""
+        return json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
+
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Return the event's JSON object. It is not a copy."""
+        data: dict[str, Any] = self._data
+        return data
+
+
+def plain_event(data: Any) -> PlainEvent | None:
+    """Return the event of a stored JSON object.
+
+    Args:
+        data: the object, with all of `id`, `invocation_id`, `author` and `timestamp`. It becomes the event's.
+
+    Returns:
+        None if it has anything but what most events have: then only `Event` knows what it means.
+    """
+    if type(data) is not dict or not _fits(data, _EVENT) or type(data.get("author")) is not str:
+        return None
+    actions, content = data.setdefault("actions", {}), data.get("content")
+    if not _fits(actions, _ACTIONS) or actions.get("requested_auth_configs") or actions.get("requested_tool_confirmations"):
+        return None
+    if content is not None and not (_fits(content, _CONTENT) and all(map(_usual_part, content.get("parts", ())))):
+        return None
+    if "usage_metadata" in data and not _without_nulls(data["usage_metadata"]):
+        return None
+    if not all(type(each) is str for each in data.get("long_running_tool_ids", ())):
+        return None
+    data["actions"] = {**_EMPTY_ACTIONS, **actions}
+    return PlainEvent(data)
+
+
+def _content(data: dict[str, Any]) -> _Content:
+    return _Content({**data, "parts": [*map(_part, data["parts"])]} if "parts" in data else data)
+
+
+def _part(data: dict[str, Any]) -> _Part:
+    nested: dict[str, Any] = {name: _Node(data[name]) for name in ("function_call", "function_response") if name in data}
+    return _Part({**data, **nested} if nested else data)
+
+
+def _fits(value: Any, members: dict[str, tuple[type, ...]]) -> bool:
+    return type(value) is dict and all(name in members and type(member) in members[name] for name, member in value.items())
+
+
+def _usual_part(part: Any) -> bool:
+    if not _fits(part, _PARTS):
+        return False
+    call, response = part.get("function_call"), part.get("function_response")
+    if (call is not None and not _fits(call, _CALL)) or (response is not None and not _fits(response, _RESPONSE)):
+        return False
+    if "thought_signature" in part:
+        part["thought_signature"] = part["thought_signature"].replace("+", "-").replace("/", "_")
+    return True
+
+
+def _without_nulls(value: Any) -> bool:
+    if type(value) is dict:
+        return all(name.islower() and _without_nulls(member) for name, member in value.items())
+    if type(value) is list:
+        return all(map(_without_nulls, value))
+    return value is not None

@@ -1,0 +1,72 @@
+"""The record of how a run ended, where its events do not tell."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from runtime.contexts.invocation_context import InvocationContext
+from runtime.errors.storage_error import StaleSessionError
+from runtime.events.event import Event
+from runtime.history.invocations import read_invocation
+from runtime.history.turns import closes_turn
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.recorded_end import RecordedEnd
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_REASON = 200  # characters
+
+
+async def is_recorded_as_finished(service: BaseSessionService, ctx: InvocationContext) -> bool:
+    """Return whether the last run of a context's invocation finished it."""
+    events = ctx.invocation_events()
+    end = (await service.recorded_ends(ctx.session.key)).get(ctx.invocation_id) if events else None
+    return end is not None and end.status == "finished" and end.last_event_id == events[-1].id
+
+
+async def record_end(service: BaseSessionService, ctx: InvocationContext, error: Exception | None) -> None:
+    """Record how a run ended, unless its events tell. A failure to do so is logged and fails nothing.
+
+    Args:
+        service: stores the session.
+        ctx: the run.
+        error: what the run raised; None if it ended normally.
+    """
+    events = ctx.invocation_events()
+    if not events or isinstance(error, StaleSessionError):  # another run drives it
+        return
+    if error is None and ctx.shared.resumed is None and _is_plain_answer(ctx, events[-1]):
+        return
+    try:
+        known = (await service.recorded_ends(ctx.session.key)).get(ctx.invocation_id) if ctx.shared.resumed is not None else None
+        if known is None and not ctx.shared.has_resumed_mark:
+            return  # this run changed nothing
+        end = _end_of(events, error, known)
+        if end is not None:
+            await service.record_end(ctx.session.key, ctx.invocation_id, end)
+    except Exception as failed:
+        logger.warning("The end of invocation %s could not be recorded: %s", ctx.invocation_id, failed)
+
+
+def _end_of(events: list[Event], error: Exception | None, known: RecordedEnd | None) -> RecordedEnd | None:
+    answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
+    found = read_invocation(events, is_rewound=False, answered=answered)
+    if found.status == "paused":
+        return None
+    if error is not None:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return RecordedEnd("interrupted", f"failed with {text[:_LONGEST_REASON]}", events[-1].id, time.time())
+    if found.status == "finished":
+        return RecordedEnd("finished", found.reason, events[-1].id, time.time()) if known else None
+    if found.checkpoint or any(event.error_code for event in events[-1:]):
+        return None
+    return RecordedEnd("finished", "the agent ended", events[-1].id, time.time())
+
+
+def _is_plain_answer(ctx: InvocationContext, event: Event) -> bool:
+    """Return whether the events of a new run certainly tell that it is finished, which is the usual case."""
+    if event.actions.end_of_agent:
+        return bool(event.author == ctx.agent.root_agent.name)
+    said = event.content is not None and event.author != "user" and event.error_code is None and not event.long_running_tool_ids
+    return bool(said and not ctx.is_resumable and closes_turn(event))

@@ -1,0 +1,128 @@
+"""Placeholders in instructions, and what is not one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from google.genai import types
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from runtime.agents.readonly_context import ReadonlyContext
+from runtime.contexts.callback_context import ServiceMissingError
+from runtime.history.placeholders import keys_in
+from runtime.utils.instructions_utils import MissingStateKeyError, inject_session_state
+from tests.unit.tools.tool_contexts import tool_context
+
+
+class Served:
+    """An artifact service that returns one object for every name."""
+
+    def __init__(self, artifact: Any) -> None:
+        self.artifact = artifact
+
+    async def load_artifact(self, **_: Any) -> Any:
+        return self.artifact
+
+
+def context(state: dict[str, Any] | None = None, artifact: Any = None) -> ReadonlyContext:
+    invocation = tool_context()._invocation_context
+    invocation.session.state.update(state or {})
+    invocation.artifact_service = Served(artifact)
+    return ReadonlyContext(invocation)
+
+
+@pytest.mark.rule("S10")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token: ${{ secrets.TOKEN }}",
+        "{{user.name}} and {{#each items}}{{this.x}}{{/each}}",
+        r"\frac{{a+b}}{{2}}",
+        "{{ a }}",
+        "{{a?}} {{artifact.a}}",
+        "{{{a}}} {{{{a}}}}",
+        "{{}} {} {{ }} { }",
+        "{{x:a}} {x:a} {app:} {{user:1}}",
+        "{²} {a-b} {a b} {a ?}",
+        '{"json": {"a": [{}]}}',
+        "{{a",
+        "a}}",
+        "}{ }}{{",
+    ],
+)
+async def test_braces_around_no_name_are_kept(text: str) -> None:
+    assert await inject_session_state(text, context({"a": "filled", "user.name": "u"})) == text
+    assert keys_in(text) == set()
+
+
+@pytest.mark.rule("S10")
+@pytest.mark.parametrize(
+    ("text", "filled"),
+    [
+        ("{{a}} {{user:a}} {{app:a}} {{temp:a}} {{é}}", "{a} {user:a} {app:a} {temp:a} {é}"),
+        ("{a}{{a}}{a}", "1{a}1"),
+        ('{"x": {a}}', '{"x": 1}'),
+        ('{{"x": {a}}}', '{{"x": 1}}'),
+        ("{{a} {a}}", "{1 1}"),
+    ],
+)
+async def test_a_name_in_two_pairs_of_braces_is_the_escape(text: str, filled: str) -> None:
+    assert await inject_session_state(text, context({"a": 1})) == filled
+
+
+braces = st.text(st.sampled_from("{}{}ab.: ?-$²é\n_1"), max_size=40)
+
+
+@given(braces | st.text(max_size=60))
+@example("{{{{{a}}}}}")
+@example("{\n}")
+async def test_a_text_without_a_name_in_braces_is_unchanged(text: str) -> None:
+    inside = [name.strip().removesuffix("?") for name in re.findall(r"\{([^{}]*)\}", text)]
+    assume(not any(name.rpartition(":")[2].isidentifier() or name.startswith("artifact.") for name in inside))
+    assert await inject_session_state(text, context()) == text
+
+
+async def test_many_braces_take_no_time() -> None:
+    text = "{" * 200_000 + "a" + "}" * 2 + "{a" * 50_000
+    assert await inject_session_state(text, context({"a": ""})) == text.replace("{{a}}", "{a}")
+
+
+@pytest.mark.rule("S10")
+@pytest.mark.parametrize(
+    "artifact",
+    [
+        types.Part(text="grüße"),
+        types.Part.from_bytes(data="grüße".encode(), mime_type="text/plain"),
+        types.Part.from_bytes(data="grüße".encode(), mime_type="Text/Markdown; charset=utf-8"),
+        types.Part.from_bytes(data="grüße".encode(), mime_type="application/json"),
+        types.Part.from_bytes(data="grüße".encode(), mime_type="image/svg+xml"),
+        types.Part(inline_data=types.Blob(data="grüße".encode())),
+        {"text": "grüße"},
+        {"inlineData": {"data": "Z3LDvMOfZQ==", "mimeType": "text/plain"}},
+        "grüße",
+        "grüße".encode(),
+    ],
+)
+async def test_a_text_artifact_is_filled_in_as_text_in_every_form(artifact: Any) -> None:
+    assert await inject_session_state("[{artifact.note}]", context(artifact=artifact)) == "[grüße]"
+
+
+async def test_bytes_that_are_no_text_are_described() -> None:
+    filled = await inject_session_state("{artifact.a}", context(artifact=types.Part.from_bytes(data=b"\xff\x00", mime_type="image/png")))
+    assert filled == "[2 bytes of image/png, which cannot be shown]"
+
+
+async def test_a_missing_artifact_is_an_error_unless_optional() -> None:
+    assert await inject_session_state("[{artifact.a.txt?}]", context()) == "[]"
+    with pytest.raises(MissingStateKeyError, match=r"Artifact a\.txt not found\..*agent 'agent'.*\{artifact\.a\.txt\?\}"):
+        await inject_session_state("{artifact.a.txt}", context())
+
+
+async def test_an_artifact_without_a_service_is_an_error() -> None:
+    without = context()
+    without._invocation_context.artifact_service = None
+    with pytest.raises(ServiceMissingError, match=r"Artifact service is not initialized\."):
+        await inject_session_state("{artifact.a.txt}", without)

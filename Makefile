@@ -8,8 +8,11 @@ ADK := .venv-adk
 # What the tests in tests/interop work with, each in an environment of its own: their dependencies and ours differ.
 ADK_2 := $(ADK)/2.13.0
 ADK_1 := $(ADK)/1.39.1
+# The oldest one that the engine is tested with; `make soak` only.
+ADK_0 := $(ADK)/1.25.0
 export INSPECTOR_ADK_PYTHON ?= $(CURDIR)/$(ADK_2)/bin/python
 export INSPECTOR_ADK_1_PYTHON ?= $(CURDIR)/$(ADK_1)/bin/python
+export INSPECTOR_ADK_1_25_PYTHON ?= $(CURDIR)/$(ADK_0)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
@@ -49,12 +52,13 @@ check: export QT_QPA_PLATFORM = offscreen
 check: lint
 	$(BIN)/python -m pytest -q $(EACH) $$($(BIN)/python -m tests.of_changes)
 
-# The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts.
+# The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts, and all engines on all versions.
 soak: export QT_QPA_PLATFORM = offscreen
 soak: export INSPECTOR_SOAK = 1
-soak: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
+soak: $(STAMP) $(ADK_0)/installed $(ADK_1)/installed $(ADK_2)/installed
 	@$(BIN)/python -m inspector_app.support.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
+	$(BIN)/python -m pytest $(EACH) -m 'not sweep' tests/interop/engines
 
 # The packages' folders floor by floor, with the folders each of them imports; fails if an arrow points up.
 layout: $(STAMP)
@@ -86,7 +90,7 @@ ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
 .PHONY: $(STAMP)
 endif
 
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml setup.py constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Agent Inspector needs Python 3.11 or newer; name one: make PYTHON=python3.12")'
 	@echo "Installing into $(VENV); the first time this takes a minute or two."
 	@$(PYTHON) -m venv --clear $(VENV)

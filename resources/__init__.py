@@ -1,1 +1,1 @@
-"""Style sheet, icons and samples. Read through `importlib.resources`."""
+"""Style sheet, icons and samples: `inspector_app.resources`, read through `importlib.resources`."""

@@ -14,20 +14,29 @@ import hashlib
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import re
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
 
 from pydantic import ValidationError
 
+from inspector_app.engines.embedded import TITLE, EmbeddedEngine
+from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
+from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
+from inspector_app.engines.name_clash import name_clash
+from inspector_app.engines.protocol import Capability, OnCommit, Store
 from runtime.agents.base_agent import BaseAgent
 from runtime.apps.app import App
+from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import KnownError
+from runtime.support.agent_thread import AgentThread, adopt_thread, is_blocked
+from runtime.support.file_names import unusable_name
 
 
 class AgentLoadError(KnownError):
@@ -50,15 +59,58 @@ class LoadedAgent:
         app: the App that its code defines, or one for its `root_agent`.
         name: the app's name.
         folder: the folder it was loaded from.
+        environment: its own environment variables; active while its code runs.
     """
 
     app: App
     name: str
     folder: Path
+    environment: AgentEnvironment
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether its thread still runs a function that a stopped run called; load the agent again before the next run."""
+        return is_blocked(self.app.root_agent)
+
+    @property
+    def engine_title(self) -> str:
+        """The engine, as a phrase for the status bar."""
+        return TITLE
+
+    @property
+    def root(self) -> BaseAgent:
+        """The root agent."""
+        return self.app.root_agent
+
+    @property
+    def needs_file(self) -> bool:
+        """Whether its sessions must be in a database."""
+        return False
+
+    def why_not(self, capability: Capability) -> str | None:
+        """Return a sentence that says why it cannot do something; None if it can."""
+        config = self.app.resumability_config
+        if capability == "resume" and (config is None or not config.is_resumable):
+            return f"{self.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
+        return None
+
+    def active(self) -> AbstractContextManager[None]:
+        """Set its environment variables in this process."""
+        return self.environment.active()
+
+    async def open_engine(self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None) -> EmbeddedEngine:
+        """See `Agent.open_engine`."""
+        plugins = (requests,) if requests is not None else ()
+        return EmbeddedEngine(self.app, await store.service(), store.files, on_commit, plugins, memory=store.memory)
+
+    async def close(self) -> None:
+        """Do nothing: its modules stay loaded, and its thread ends by itself."""
 
 
 def load_agent(path: str) -> LoadedAgent:
     """Load or reload the agent at `path`.
+
+    The code is imported on a new thread, which later makes the agent's synchronous calls: `runtime/support/agent_thread.py`.
 
     Args:
         path: a folder whose `agent.py` or `__init__.py` defines `app` or `root_agent`, or such a `.py` file.
@@ -66,16 +118,53 @@ def load_agent(path: str) -> LoadedAgent:
     Raises:
         AgentLoadError: there is no agent, or its code failed. Modules that were loaded from there before stay loaded.
     """
-    folder, modules = _find_modules(Path(path).expanduser().absolute())
+    folder, modules = _find_modules(path)
+    if clash := name_clash(folder, path):
+        raise AgentLoadError(clash)
+    thread = AgentThread(folder.name)
+    loaded = thread.call_and_wait(_load, path, folder, modules)
+    adopt_thread(loaded.app.root_agent, thread)
+    return loaded
+
+
+def _load(path: str, folder: Path, modules: list[str]) -> LoadedAgent:
     package = _package_name(folder)
+    resolve_google_adk(folder)
+    environment = AgentEnvironment(folder)
     try:
-        with _fresh_modules(package), _importable(folder.parent):
-            app = _first_app(package, folder, modules)
-    except KnownError:
+        with environment.active(), _fresh_modules(package), _importable(folder.parent):
+            app = _first_app(package, folder, modules, path)
+    except EnvFileError as error:
+        raise AgentLoadError(str(error)) from None
+    except (KnownError, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
-        raise _failure(folder, error) from error
-    return LoadedAgent(app, app.name, folder)
+    except BaseException as error:
+        raise _failure(folder, path, error) from error
+    return LoadedAgent(app, app.name, folder, environment)
+
+
+def check_agent_path(path: str) -> None:
+    """Check that there may be an agent at a path, without loading it.
+
+    Args:
+        path: as the user wrote it.
+
+    Raises:
+        AgentLoadError: there is none.
+    """
+    if not (_place(path) / "root_agent.yaml").is_file():
+        _find_modules(path)
+
+
+def check_names(path: Path) -> None:
+    """Check that an agent needs no package of its own that has the name of one of ours; it could not be loaded beside ours.
+
+    Raises:
+        AgentLoadError: it does.
+    """
+    folder = path if path.is_dir() else path.parent
+    if clash := name_clash(folder, str(path)):
+        raise AgentLoadError(clash)
 
 
 def agent_folders(path: str) -> dict[str, Path]:
@@ -87,17 +176,18 @@ def agent_folders(path: str) -> dict[str, Path]:
     Raises:
         AgentLoadError: there is no agent.
     """
-    folder = Path(path).expanduser().absolute()
+    folder = _place(path)
     if not folder.is_dir():
-        raise AgentLoadError(f"There is no folder {folder}.")
-    inside = [] if _has_agent(folder) else [child for child in folder.iterdir() if _has_agent(child) and not child.name.startswith(".")]
+        raise AgentLoadError(f"{path} is not a folder." if folder.exists() else f"There is no folder {path}.")
+    inside = [] if _has_agent(folder) else [child for child in _children(folder, path) if _has_agent(child)]
+    inside = [child for child in inside if not child.name.startswith(".")]
     if not inside:
-        _find_modules(folder)
+        _find_modules(path)
     return {child.name: child for child in inside or [folder]}
 
 
 def files_of_agent(path: str) -> list[Path]:
-    """Return the files that loading an agent ran, and the files that loading begins with, existing or not.
+    """Return the files that loading an agent read, and the files that loading begins with, existing or not.
 
     Args:
         path: as given to `load_agent`; loading may have failed.
@@ -106,7 +196,8 @@ def files_of_agent(path: str) -> list[Path]:
     folder = place if place.is_dir() else place.parent
     package = _package_name(folder)
     modules = [module for name, module in list(sys.modules.items()) if name == package or name.startswith(package + ".")]
-    begun = [folder / "agent.py", folder / "__init__.py", *([] if place == folder else [place])]
+    env_file = find_env_file(folder) or folder / ENV_FILE_NAME
+    begun = [folder / "agent.py", folder / "__init__.py", env_file, *([] if place == folder else [place])]
     return sorted({*begun, *(Path(file) for module in modules if (file := getattr(module, "__file__", None)))})
 
 
@@ -114,23 +205,47 @@ def _has_agent(folder: Path) -> bool:
     return (folder / "agent.py").is_file() or (folder / "agent" / "__init__.py").is_file()
 
 
-def _find_modules(path: Path) -> tuple[Path, list[str]]:
-    """Return the agent's folder and the modules in it that may define the agent. "" is the package itself."""
-    if path.is_file():
-        if path.suffix != ".py":
-            raise AgentLoadError(f"{path} is no agent: an agent is a folder with an agent.py, or a .py file.")
+def _place(path: str) -> Path:
+    """Return the absolute path of what a user named.
+
+    Raises:
+        AgentLoadError: no file can have the name.
+    """
+    place = Path(path).expanduser()
+    if reason := unusable_name(place):
+        raise AgentLoadError(f"{path} {reason}.")
+    return place.absolute()
+
+
+def _children(folder: Path, name: str) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError as error:
+        raise AgentLoadError(f"{name} cannot be read: {error.strerror or error}.") from error
+
+
+def _find_modules(name: str) -> tuple[Path, list[str]]:
+    """Return the agent's folder and the modules in it that may define the agent. "" is the package itself.
+
+    Args:
+        name: the folder or file, as the user wrote it.
+    """
+    path = _place(name)
+    if path.exists() and not path.is_dir():
+        if path.suffix != ".py" or not path.is_file():
+            raise AgentLoadError(f"{name} is no agent: an agent is a folder with an agent.py, or a .py file.")
         if path.stem not in {"agent", "__init__"}:
             return path.parent, [path.stem]
         path = path.parent
     if not path.is_dir():
-        raise AgentLoadError(f"There is no file or folder {path}.")
+        raise AgentLoadError(f"There is no file or folder {name}.")
     modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if _has_agent(path) else [])]
     if not modules:
-        inside = sorted(child.name for child in path.iterdir() if (child / "agent.py").is_file())
+        inside = sorted(child.name for child in _children(path, name) if (child / "agent.py").is_file())
         hint = f" Agents are in its folders {', '.join(inside)}: name one of them." if inside else ""
         if (path / "root_agent.yaml").is_file():
-            hint = " An agent that is described in a root_agent.yaml cannot be read."
-        raise AgentLoadError(f"{path} has no agent: it needs an agent.py that defines `root_agent` or `app`.{hint}")
+            hint = " A root_agent.yaml runs on google-adk only: install it in the agent's environment."
+        raise AgentLoadError(f"{name} has no agent: it needs an agent.py that defines `root_agent` or `app`.{hint}")
     return path, modules
 
 
@@ -139,7 +254,7 @@ def _package_name(folder: Path) -> str:
     name = folder.name
     if name.isidentifier() and name not in sys.stdlib_module_names and _is_free(name, folder):
         return name
-    return "agent_" + hashlib.blake2s(str(folder).encode(), digest_size=6).hexdigest()
+    return "agent_" + hashlib.blake2s(os.fsencode(folder), digest_size=6).hexdigest()
 
 
 def _is_free(name: str, folder: Path) -> bool:
@@ -182,8 +297,15 @@ def _importable(folder: Path) -> Iterator[None]:
         sys.path.remove(str(folder))
 
 
-def _first_app(package: str, folder: Path, modules: list[str]) -> App:
-    """Import the modules in turn until one defines the app or its root agent."""
+def _first_app(package: str, folder: Path, modules: list[str], written: str) -> App:
+    """Import the modules in turn until one defines the app or its root agent.
+
+    Args:
+        package: the package's name.
+        folder: the agent's folder.
+        modules: the modules.
+        written: the folder or file, as the user wrote it.
+    """
     _import_package(package, folder)
     wrong = ""
     for name in modules:
@@ -194,7 +316,8 @@ def _first_app(package: str, folder: Path, modules: list[str]) -> App:
         if isinstance(root_agent, BaseAgent):
             return App(name=_app_name(folder), root_agent=root_agent)
         wrong = wrong or _foreign("root_agent", root_agent) or _foreign("app", app)
-    raise AgentLoadError(f"{folder / (modules[-1] or '__init__')}.py defines neither `root_agent` nor `app`.{wrong}")
+    subject = written if _place(written).is_file() else f"{written} has no agent: its {modules[-1] or '__init__'}.py"
+    raise AgentLoadError(f"{subject} defines neither `root_agent` nor `app`.{wrong}")
 
 
 def _app_name(folder: Path) -> str:
@@ -212,7 +335,7 @@ def _import_package(package: str, folder: Path) -> None:
         spec = importlib.machinery.ModuleSpec(package, None, is_package=True)
         spec.submodule_search_locations = [str(folder)]
     assert spec is not None
-    module = importlib.util.module_from_spec(spec)
+    module = importlib.util.module_from_spec(for_agent(spec))
     sys.modules[package] = module
     if init.is_file() and spec.loader is not None:
         spec.loader.exec_module(module)
@@ -224,14 +347,23 @@ def _foreign(name: str, value: object) -> str:
     return f" (Its `{name}` is a {type(value).__module__}.{type(value).__qualname__}, which this runtime does not know.)"
 
 
-def _failure(folder: Path, error: BaseException) -> AgentLoadError:
+def _failure(folder: Path, name: str, error: BaseException) -> AgentLoadError:
+    if isinstance(error, SystemExit):
+        what = f"it calls sys.exit({error.code!r}) while it is imported{_line_of(folder, error)}"
+        return AgentLoadError(f"The agent in {name} could not be loaded: {what}.")
     what = f"{type(error).__name__}: {_said(error)}" if str(error) else type(error).__name__
     hint = ""
-    if isinstance(error, ModuleNotFoundError) and (error.name or "").startswith("google.adk"):
-        hint = " It is written for google-adk: here the import path is `runtime` in place of `google.adk`."
+    if isinstance(error, MissingNameError):
+        what = str(error).removesuffix(".")
     elif isinstance(error, ImportError) and (error.name or "").split(".")[0] == "runtime":
         hint = " This runtime has much of google-adk, but not that: leave it out, or write a tool that does it."
-    return AgentLoadError(f"The agent in {folder} could not be loaded. {what}.{hint}", _own_traceback(folder, error))
+    return AgentLoadError(f"The agent in {name} could not be loaded. {what}.{hint}", _own_traceback(folder, error))
+
+
+def _line_of(folder: Path, error: BaseException) -> str:
+    """Return the agent's own line in which an error was raised, as ` (agent.py, line 3)`."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(folder)]
+    return f" ({Path(frames[-1].filename).relative_to(folder)}, line {frames[-1].lineno})" if frames else ""
 
 
 def _said(error: BaseException) -> str:

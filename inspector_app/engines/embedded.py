@@ -7,11 +7,14 @@ from typing import Any
 
 from google.genai import types
 
+from inspector_app.engines.protocol import AgentDescription, Capability
 from inspector_app.engines.watched_service import WatchedSessionService
 from runtime.agents.base_agent import BaseAgent
 from runtime.apps.app import App
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.contexts.run_config import RunConfig, StreamingMode
+from runtime.debugger.debugger import Debugger
+from runtime.debugger.interception import Interception
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.forks.rerun import Rerun
@@ -19,7 +22,7 @@ from runtime.memory.base_memory_service import BaseMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 TITLE = "embedded runtime"
 
@@ -48,7 +51,9 @@ class EmbeddedEngine:
     ) -> None:
         self._app = app
         self._service = service
+        self._plugins = plugins
         watched = WatchedSessionService(service, on_commit)
+        self._interception: Interception | None = None
         self._runner = Runner(app=app, session_service=watched, artifact_service=files, memory_service=memory)
         for plugin in reversed(plugins):
             self._runner.plugin_manager.register_plugin(plugin, first=True)
@@ -59,6 +64,48 @@ class EmbeddedEngine:
     ) -> EmbeddedEngine:
         """Return an engine that edits state and runs no agent, for sessions whose agent is not loaded."""
         return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, files, on_commit)
+
+    @property
+    def title(self) -> str:
+        """A phrase for the status bar."""
+        return TITLE
+
+    @property
+    def agent(self) -> AgentDescription:
+        """The agent that it runs."""
+        resumability = self._app.resumability_config
+        is_resumable = resumability is not None and resumability.is_resumable
+        return AgentDescription(self._app.name, "", is_resumable, _described(self._app.root_agent))
+
+    @property
+    def unmarked_edits(self) -> dict[str, Any]:
+        """See `Interception.unmarked_edits`."""
+        return self._interception.unmarked_edits if self._interception is not None else {}
+
+    def why_not(self, capability: Capability) -> str | None:
+        """Return a sentence that says why the engine cannot do something; None if it can."""
+        if capability == "resume" and not self.agent.resumable:
+            return "The app is not resumable: its App has no ResumabilityConfig(is_resumable=True)."
+        return None
+
+    def attach(self, debugger: Debugger) -> None:
+        """Let a debugger hold the next run. Pass that run to `Debugger.run`."""
+        manager = self._runner.plugin_manager
+        if self._interception is not None:
+            manager.remove_plugin(self._interception)
+        self._interception = Interception(debugger)
+        for plugin in (self._interception, *reversed(self._plugins)):  # the given plugins see a call before it is held
+            if plugin is not self._interception:
+                manager.remove_plugin(plugin)
+            manager.register_plugin(plugin, first=True)
+
+    @property
+    def leaves_threads(self) -> bool:
+        """See `Engine.leaves_threads`."""
+        return True
+
+    async def close(self) -> None:
+        """Do nothing: the session service belongs to its database, the agent to its loader."""
 
     async def new_session(self, user_id: str) -> SessionKey:
         """Create an empty session of the app."""
@@ -106,3 +153,17 @@ class EmbeddedEngine:
         return await self._runner.cancel_open_calls(
             user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, edits=edits
         )
+
+
+def _described(agent: BaseAgent) -> dict[str, Any]:
+    """Return an agent and those below it, as `AgentDescription.root`."""
+    model = getattr(agent, "model", None)
+    tools = getattr(agent, "tools", None) or ()
+    return {
+        "name": agent.name,
+        "type": type(agent).__name__,
+        "description": agent.description,
+        "model": model if isinstance(model, str) or model is None else getattr(model, "model", type(model).__name__),
+        "tools": [getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__) for tool in tools],
+        "sub_agents": [_described(sub_agent) for sub_agent in agent.sub_agents],
+    }

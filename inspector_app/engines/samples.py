@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-_FOLDER = Path(str(files("resources"))) / "samples"
+_FOLDER = Path(str(files("inspector_app.resources"))) / "samples"
 _EXAMPLES = {"story": "a story about a ferry that never sailed", "orders": "40 boxes of A4 paper"}
 
 

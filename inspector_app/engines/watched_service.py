@@ -8,6 +8,7 @@ from typing import Any
 from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State
 
@@ -56,14 +57,22 @@ class WatchedSessionService(BaseSessionService):
         temp = {
             key: value for key, value in event.actions.state_delta.items() if isinstance(key, str) and key.startswith(State.TEMP_PREFIX)
         }
-        committed = await self._inner.append_event(session, event)
+        await self._inner.append_event(session, event)
         if not event.partial:
-            self._on_commit(committed, temp)
-        return committed
+            self._on_commit(session.events[-1], temp)  # the stored snapshot: the agent may change `event` later
+        return event
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`."""
         return await self._inner.temp_deltas(key)
+
+    async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
+        """See `BaseSessionService.record_end`."""
+        await self._inner.record_end(key, invocation_id, end)
+
+    async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """See `BaseSessionService.recorded_ends`."""
+        return await self._inner.recorded_ends(key)
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
         """See `BaseSessionService.first_state`."""

@@ -8,14 +8,14 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.engines import embedded
-from inspector_app.engines.agent_loader import LoadedAgent
+from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled, samples
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.url_dialog import UrlDialog
 from inspector_app.opening.welcome import SampleCard, WelcomePage
 from inspector_app.presentation.message import Message
+from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.presentation.values import error_text
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
@@ -28,7 +28,13 @@ from inspector_app.workspace.messages import MessageBus, format_traceback
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
-from runtime.storage.connections.database_url import database_url, keep_password, without_written_password
+from runtime.storage.connections.database_url import (
+    check_not_mistyped,
+    database_url,
+    keep_password,
+    typed_passwords,
+    without_written_password,
+)
 from runtime.storage.open_service import make_database
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
@@ -38,7 +44,7 @@ DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")  # a missing file is created 
 
 
 class OpeningController(QObject):
-    """Opens the agents and databases that the user names, and fills the trust and problem pages.
+    """A controller that opens the agents and databases that the user names, and fills the trust and problem pages.
 
     Signals:
         page_requested(QWidget): the welcome, trust or problem page should be displayed.
@@ -192,7 +198,7 @@ class OpeningController(QObject):
 
     def open_path(self, path: str) -> None:
         """Open one agent or database in the background."""
-        self._tasks.spawn(self.open_paths([path]), f"Opening {Path(path).name}")
+        self._tasks.spawn(self.open_paths([path]), f"Opening {Path(without_written_password(path)).name}")
 
     def open_dropped(self, paths: list[str]) -> None:
         """Open files and folders that were dropped onto the window, in the background."""
@@ -202,8 +208,8 @@ class OpeningController(QObject):
         folder = next(sample.folder for sample in samples() if sample.name == name)
         self._tasks.spawn(self.open_paths([str(folder)]), f"Opening the {name} sample")
 
-    def _on_trusted(self, path: str) -> None:
-        self._tasks.spawn(self._agents.trust_and_load(path), f"Loading {Path(path).name}")
+    def _on_trusted(self, question: TrustQuestion, changes: bool) -> None:
+        self._tasks.spawn(self._agents.trust_and_load(question, changes=changes), f"Loading {Path(question.path).name}")
 
     def _on_retry(self) -> None:
         self.show_home()
@@ -223,8 +229,8 @@ class OpeningController(QObject):
         self._database_hint.hide()
         self.open_path(self._offered_database)
 
-    def _on_trust_requested(self, path: str, folder: Path, files: list[str]) -> None:
-        self._trust.ask(path, folder, files)
+    def _on_trust_requested(self, question: TrustQuestion) -> None:
+        self._trust.ask(question)
         self.page_requested.emit(self._trust)
 
     def _on_loading(self, path: str) -> None:
@@ -234,14 +240,15 @@ class OpeningController(QObject):
 
     def _tell_loading(self, path: str) -> None:
         if self._loading == path:
-            self._messages.info(f"{path} is being loaded: its code runs, which may take a while.")
+            self._messages.info(_still_loading(path))
 
     def _loading_ended(self) -> None:
         loaded = self._agents.loaded
+        self._messages.withdraw(_still_loading(self._loading))
         self._loading = ""
-        self.engine_changed.emit(f"{loaded.name} · {embedded.TITLE}" if loaded is not None else "")
+        self.engine_changed.emit(f"{loaded.name} · {loaded.engine_title}" if loaded is not None else "")
 
-    def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
+    def _on_agent_loaded(self, loaded: Agent) -> None:
         if not is_bundled(loaded.folder):  # samples have cards on the start page
             self._preferences.add_recent(str(loaded.folder))
             self._welcome.set_recent(self._preferences.recent)
@@ -287,8 +294,12 @@ class OpeningController(QObject):
         self._messages.post(Message("error", text, details, quiet=not self._names_several))
 
 
+def _still_loading(path: str) -> str:
+    return f"{path} is being loaded: its code runs, which may take a while."
+
+
 def _is_agent(path: str) -> bool:
-    return "://" not in path and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+    return "://" not in path and not typed_passwords([path]) and (Path(path).expanduser().is_dir() or path.endswith(".py"))
 
 
 def _is_database_url(url: str) -> bool:
@@ -305,7 +316,10 @@ def _is_new_database(target: str) -> bool:
 
 def _database_target(path: str) -> str:
     """Return a database's absolute path, or its URL without the password."""
-    return keep_password(path) if "://" in path else str(Path(path).expanduser().absolute())
+    if "://" in path:
+        return keep_password(path)
+    check_not_mistyped(path)
+    return str(Path(path).expanduser().absolute())
 
 
 def _are_one_file(one: str, other: str) -> bool:

@@ -2,70 +2,98 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QListWidget, QPushButton, QWidget
 
 from inspector_app.opening.page_card import PageCard
+from inspector_app.presentation.trust_question import TrustQuestion
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 760
 _MAX_FILES = 200
 _SHOWN_FILES = 10
+_MAX_ENV = 600  # characters of the sentence about `.env`; a file may set thousands of names
+_TITLES = {
+    "new": "Do you trust the code in this folder?",
+    "changed": "The code in this folder has changed since you trusted it. Do you still trust it?",
+    "replaced": "This folder has been replaced since you trusted it. Do you trust its code?",
+}
+_RUNS = "Loading an agent runs its Python code, which can do everything your account can do."
 
 
 class TrustPage(QWidget):
     """A page that asks whether a folder is trusted.
 
     Signals:
-        trusted (str): the user trusts the folder; this path may be loaded, now and later.
+        trusted (TrustQuestion, bool): the user trusts the code; True: also after it changes.
         declined: the user does not trust the folder.
     """
 
-    trusted = Signal(str)
+    trusted = Signal(object, bool)
     declined = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trust_page")
-        self._path = ""
+        self._question: TrustQuestion | None = None
         column = PageCard(self, _WIDTH)
         rows = column.rows
         rows.addWidget(IconLabel(32, column, name="shield-halved", role="warn"))
-        title = QLabel("Do you trust the code in this folder?", column)
-        title.setProperty("role", "heading")
-        rows.addWidget(title)
+        self._title = QLabel(column)
+        self._title.setObjectName("trust_title")
+        self._title.setProperty("role", "heading")
+        self._title.setWordWrap(True)
+        rows.addWidget(self._title)
         self._folder = QLabel(column)
         self._folder.setObjectName("trust_folder")
         self._folder.setTextFormat(Qt.TextFormat.PlainText)
         self._folder.setWordWrap(True)
         self._folder.setFont(theme.mono_font())
         rows.addWidget(self._folder)
-        text = QLabel(
-            "Loading an agent runs its Python code, which can do everything your account can do. The answer is remembered for this folder.",
-            column,
-        )
-        text.setWordWrap(True)
-        rows.addWidget(text)
+        self._text = QLabel(column)
+        self._text.setWordWrap(True)
+        rows.addWidget(self._text)
+        self._engine = QLabel(column)
+        self._engine.setObjectName("trust_engine")
+        self._engine.setTextFormat(Qt.TextFormat.PlainText)
+        self._engine.setWordWrap(True)
+        rows.addWidget(self._engine)
+        self._env = QLabel(column)
+        self._env.setObjectName("trust_env")
+        self._env.setTextFormat(Qt.TextFormat.PlainText)
+        self._env.setWordWrap(True)
+        rows.addWidget(self._env)
         self._files = QListWidget(column)
         self._files.setObjectName("trust_files")
-        self._files.setAccessibleName("Python files in this folder")
+        self._files.setAccessibleName("Code files in this folder")
         self._files.setFont(theme.mono_font())
         rows.addWidget(self._files)
+        self._changes = QCheckBox("Trust changes here: later versions of this code are loaded without a question", column)
+        self._changes.setObjectName("trust_changes")
+        rows.addWidget(self._changes)
         rows.addLayout(self._buttons(column))
 
-    def ask(self, path: str, folder: Path, files: list[str]) -> None:
-        """Ask about a folder.
-
-        Args:
-            path: the path to load.
-            folder: the folder whose code would run.
-            files: its Python files, relative to it.
-        """
-        self._path = path
-        self._folder.setText(str(folder))
+    def ask(self, question: TrustQuestion) -> None:
+        """Ask about a folder."""
+        self._question = question
+        code = question.code
+        self._title.setText(_TITLES[question.reason])
+        remembered = (
+            "The answer is remembered until the code changes."
+            if code.digest is not None
+            else "There is too much code here to notice changes, so the answer is for this time."
+        )
+        self._text.setText(f"{_RUNS} {remembered}")
+        self._engine.setText(visible(question.engine))
+        self._engine.setVisible(bool(question.engine))
+        self._folder.setText(visible(str(code.folder)))
+        env = visible(code.env)
+        self._env.setText(env if len(env) <= _MAX_ENV else env[:_MAX_ENV] + "…")
+        self._env.setVisible(bool(env))
+        self._changes.setChecked(False)
+        files = [visible(name) for name in code.files]
         self._files.clear()
         self._files.addItems(files[:_MAX_FILES])
         if len(files) > _MAX_FILES:
@@ -90,4 +118,5 @@ class TrustPage(QWidget):
         return line
 
     def _on_accept(self) -> None:
-        self.trusted.emit(self._path)
+        assert self._question is not None
+        self.trusted.emit(self._question, self._changes.isChecked())

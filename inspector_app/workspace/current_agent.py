@@ -1,19 +1,21 @@
-"""Loading agents: asks for trust first, imports off the GUI thread."""
+"""Loading agents: asks for trust first, imports off the GUI thread or in another process."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, load_agent
+from inspector_app.engines.child_agent import ChildAgent
+from inspector_app.engines.engine_choice import ENGINE_KINDS, EngineChoice, EnginePlan, plan_engine
+from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled
+from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.worker import Worker
-
-_SKIPPED_FOLDERS = {"__pycache__", ".git", ".venv", "venv", "node_modules", ".adk"}
-_MAX_LISTED = 1_000
+from inspector_app.workspace.trust import Trust, read_code
+from runtime.errors import KnownError
 
 
 class CurrentAgent(QObject):
@@ -21,61 +23,123 @@ class CurrentAgent(QObject):
 
     Attributes:
         loaded: the agent that runs would use; None before one is loaded.
+        trust: the trusted folders.
+        plan: which engine runs it, and why; None before one is loaded.
 
     Signals:
-        trust_requested(str, Path, list[str]): the path to load, its folder, the folder's Python files; nothing has run yet.
+        trust_requested(TrustQuestion): the code of the folder is not trusted; nothing of it has run.
         loading(str): a path is being imported.
-        agent_loaded(LoadedAgent): it can run now.
+        agent_loaded(Agent): it can run now.
         agent_failed(str, Exception): a path could not be loaded; the agent before it stays.
+        output_written(str, str): an agent in another process wrote a line to `stdout` or `stderr`.
 
     Args:
         preferences: knows the trusted folders.
         trust_all: `--trust` was given: nothing is asked, and nothing is remembered.
+        engine: the engine that was named for this window; it comes before what is remembered for a folder.
     """
 
-    trust_requested = Signal(str, object, list)
+    trust_requested = Signal(object)
     loading = Signal(str)
     agent_loaded = Signal(object)
     agent_failed = Signal(str, object)
+    output_written = Signal(str, str)
 
-    def __init__(self, preferences: Preferences, *, trust_all: bool = False, parent: QObject | None = None) -> None:
+    def __init__(
+        self, preferences: Preferences, *, trust_all: bool = False, engine: EngineChoice | None = None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self._preferences = preferences
+        self._engine = engine
+        self.trust = Trust(preferences)
         self._trust_all = trust_all
         self._importer = Worker("agent-import")
-        self.loaded: LoadedAgent | None = None
+        self.loaded: Agent | None = None
+        self.plan: EnginePlan | None = None
+        self._path = ""
 
     async def open(self, path: str) -> None:
         """Load the agent at `path`, if its folder is trusted; ask otherwise."""
         folder = _folder_of(path)
         if folder is None:
             self.agent_failed.emit(path, AgentLoadError(f"There is no file or folder {path}."))
-        elif self._trust_all or is_bundled(folder) or self._preferences.trusts(folder):
-            await self._load(path)
-        else:
-            files = await self._importer.call(_python_files, folder)
-            self.trust_requested.emit(path, folder, files)
-
-    async def trust_and_load(self, path: str) -> None:
-        """Remember that the folder is trusted, and load the agent."""
-        folder = _folder_of(path)
-        if folder is not None:
-            self._preferences.trust(folder)
-        await self.open(path)
-
-    def close(self) -> None:
-        """Let the importing thread end."""
-        self._importer.close()
-
-    async def _load(self, path: str) -> None:
-        self.loading.emit(path)
+            return
         try:
-            loaded = await self._importer.call(load_agent, path)
+            plan = await self._importer.call(plan_engine, path, self._choice(folder))
+        except KnownError as error:
+            self.agent_failed.emit(path, error)
+            return
+        if self._trust_all or is_bundled(folder):
+            await self._load(path, plan)
+        else:
+            try:
+                code = await self._importer.call(read_code, folder)
+            except OSError as error:  # deleted meanwhile, or unreadable
+                self.agent_failed.emit(path, AgentLoadError(f"{path} cannot be read: {error.strerror or error}."))
+                return
+            if reason := self.trust.doubt(code):
+                self.trust_requested.emit(TrustQuestion(path, code, reason, plan.sentence))
+            else:
+                await self._load(path, plan)
+
+    async def trust_and_load(self, question: TrustQuestion, *, changes: bool) -> None:
+        """Remember that a folder is trusted, and load its agent. Code that changed since the question is asked about again.
+
+        Args:
+            question: as it was displayed.
+            changes: whether the folder stays trusted after its code changes.
+        """
+        self.trust.remember(question.code, changes=changes)
+        if question.code.digest is None:
+            await self._load(question.path, await self._importer.call(plan_engine, question.path, self._choice(question.code.folder)))
+        else:
+            await self.open(question.path)
+
+    async def load_again(self) -> bool:
+        """Load the loaded agent again; return whether that succeeded, which needs trust in its code if that has changed."""
+        before = self.loaded
+        await self.open(self._path)
+        return self.loaded is not before
+
+    async def choose_engine(self, choice: EngineChoice) -> None:
+        """Remember the engine of the loaded agent's folder, and load the agent again."""
+        assert self.loaded is not None
+        self._engine = None
+        self._preferences.keep_engine(self.loaded.folder, {"kind": choice.kind, "python": choice.python})
+        await self.open(self._path)
+
+    async def close(self) -> None:
+        """End the agent's process, and let the importing thread end."""
+        self._importer.close()
+        if self.loaded is not None:
+            await self.loaded.close()
+
+    def _choice(self, folder: Path) -> EngineChoice:
+        if self._engine is not None:
+            return self._engine
+        kept = self._preferences.engine(folder)
+        kind, python = kept.get("kind"), kept.get("python")
+        return EngineChoice(kind if kind in ENGINE_KINDS else None, python if isinstance(python, str) else None)
+
+    async def _load(self, path: str, plan: EnginePlan) -> None:
+        self.loading.emit(path)
+        before = self.loaded
+        try:
+            loaded = await self._load_on(plan, path)
         except Exception as error:
             self.agent_failed.emit(path, error)
             return
-        self.loaded = loaded
+        self.loaded, self.plan, self._path = loaded, plan, path
         self.agent_loaded.emit(loaded)
+        if before is not None:
+            await before.close()
+
+    async def _load_on(self, plan: EnginePlan, path: str) -> Agent:
+        if plan.kind != "embedded":
+            environment = plan.decision.environment if plan.kind == "adk" else None
+            return await ChildAgent.load(plan.decision.agent, environment, self.output_written.emit)
+        loaded: LoadedAgent = await self._importer.call(load_agent, path)
+        return loaded
 
 
 def _folder_of(path: str) -> Path | None:
@@ -84,13 +148,3 @@ def _folder_of(path: str) -> Path | None:
     if place.is_dir():
         return place
     return place.parent if place.is_file() else None
-
-
-def _python_files(folder: Path) -> list[str]:
-    found: list[str] = []
-    for root, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
-        found.extend(str((Path(root) / name).relative_to(folder)) for name in sorted(names) if name.endswith(".py"))
-        if len(found) >= _MAX_LISTED:
-            break
-    return found

@@ -12,9 +12,12 @@ from typing import Any, Literal
 from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector_app.documents.session_address import SessionAddress
+from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.session_document import Committed
+from inspector_app.documents.sources import Source
+from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.engines.protocol import Engine
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
@@ -26,21 +29,21 @@ from inspector_app.workspace.incoming_events import IncomingEvents, ToolAgentEve
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
-from runtime.debugger.hold import Hold, RunningAgent
-from runtime.debugger.interception import Interception
+from runtime.debugger.hold import Hold, Report, RunningAgent
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, PendingItem
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 StepKind = Literal["over", "into", "out"]
 
-Begin = Callable[[EmbeddedEngine, SessionKey], AsyncGenerator[Event, None]]
+Begin = Callable[[Engine, SessionKey], AsyncGenerator[Event, None]]
 
 DEFAULT_USER = "user"
 
@@ -115,7 +118,7 @@ class CurrentRun(QObject):
         self._messages = messages
         self._availability = ActionAvailability(cursor, agents, databases, current)
         self._debugger: Debugger | None = None
-        self._engine: EmbeddedEngine | None = None
+        self._engine: Engine | None = None
         self._told_hold: Hold | None = None
         self._told_beside: tuple[tuple[RunningAgent, ...], tuple[Hold, ...]] = ((), ())
         self._invocation_id = ""
@@ -124,6 +127,7 @@ class CurrentRun(QObject):
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
         self._is_over = False
+        self._is_closed = False
         self._end: RunEnd | None = None
         self._arrivals = IncomingEvents(current, self)
         self._arrivals.partial_arrived.connect(self.partial_arrived)
@@ -156,6 +160,12 @@ class CurrentRun(QObject):
         return self._debugger.hold if self._debugger is not None else None
 
     @property
+    def held_by(self) -> Breakpoint | None:
+        """The breakpoint that holds the agent; None if the agent runs or something else holds it."""
+        number = self.hold.breakpoint if self.hold is not None else None
+        return self._debugger.breakpoints.get(number) if self._debugger is not None and number is not None else None
+
+    @property
     def waiting(self) -> tuple[Hold, ...]:
         """Holds of other branches, which take effect one after another once this one is released."""
         return self._debugger.waiting if self._debugger is not None else ()
@@ -171,7 +181,7 @@ class CurrentRun(QObject):
         return self._debugger.uncommitted() if self._debugger is not None else {}
 
     @property
-    def engine(self) -> EmbeddedEngine | None:
+    def engine(self) -> Engine | None:
         """What drives the agent while it runs."""
         return self._engine if self.phase != "idle" else None
 
@@ -263,6 +273,12 @@ class CurrentRun(QObject):
         elif self._task is not None and not self._is_over:  # its session is still being created
             self._task.cancel()
 
+    def close(self) -> None:
+        """Report nothing any more. The run's task may still wait for a commit, and ends after the window's parts are deleted."""
+        self._is_closed = True
+        if self._task is not None:
+            self._task.remove_done_callback(self._on_task_done)
+
     def start(self, begin: Begin, *, paused: bool = False) -> None:
         """Run something under the debugger, in the displayed session or a new one.
 
@@ -280,62 +296,95 @@ class CurrentRun(QObject):
         self._emit_changed()
 
     async def _run(self, begin: Begin, paused: bool) -> None:
+        if not await self._has_free_thread():
+            return
         session = self._current.session
         address = session.address if session is not None else await self._create_session()
         source = self._databases.source(address.database)
-        assert source is not None and self._agents.loaded is not None
+        loaded = self._agents.loaded
+        assert source is not None and loaded is not None
         self.address = self._arrivals.address = address
         self._invocation_id = ""
         self._debugger = debugger = self._make_debugger(address, paused)
-        interception = Interception(debugger)
         watchdog = Watchdog(self._on_block)
         watchdog.start()
         error: Exception | None = None
         self.run_started.emit(address)
         try:
-            plugins = (self.requests, interception)
-            engine = self._engine = EmbeddedEngine(
-                self._agents.loaded.app, await source.service(), source.files, self._on_committed, plugins, memory=source.memory
-            )
-            async with aclosing(debugger.run(begin(engine, address.key))) as events:
-                async for event in events:
-                    if event.partial:
-                        self._arrivals.add(event)
-                        await self._arrivals.wait_for_capacity()
-            if self._stopped:
-                await self._cancel_open_calls(engine, address, interception.unmarked_edits)
+            engine = self._engine = await loaded.open_engine(source, self._on_committed, self.requests)
+            engine.attach(debugger)
+            with loaded.active():
+                async with aclosing(debugger.run(begin(engine, address.key))) as events:
+                    async for event in events:
+                        if event.partial:
+                            self._take(event)
+                            await self._arrivals.wait_for_capacity()
+                if self._stopped:
+                    await self._cancel_open_calls(engine, address, source)
         except Exception as failure:
             error = failure
         finally:
             self._is_over = True  # nothing is left to stop; the end is reported later
             watchdog.stop()
-            self._arrivals.flush()
+            if not self._is_closed:
+                self._arrivals.flush()
             self._debugger = self._engine = None
             self._tell_hold()
+        if self._is_closed:
+            return
         if error is not None:
-            self._messages.error(f"Running {self._agents.loaded.name}", error)
+            self._messages.error(f"Running {loaded.name}", error)
         await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
+
+    async def _has_free_thread(self) -> bool:
+        """Load the agent again if a function of a stopped run keeps its thread; return whether the agent can run."""
+        loaded = self._agents.loaded
+        assert loaded is not None
+        if not loaded.is_blocked:
+            return True
+        if not await self._agents.load_again():
+            return False
+        self._messages.warning(
+            f"{loaded.name} was loaded again and runs on a new thread: a function that the stopped run called has not returned and keeps"
+            " the old thread. What the agent's modules kept in memory starts over."
+        )
+        return True
 
     def _make_debugger(self, address: SessionAddress, paused: bool) -> Debugger:
         return Debugger(
             paused=paused,
             breakpoints=self._breakpoints.breakpoints,
             on_change=self._on_debugger_changed,
-            on_report=self.reported.emit,
-            on_inner_event=lambda event, call_ids: self._arrivals.add(ToolAgentEvent(address, event, call_ids)),
+            on_report=self._on_reported,
+            on_inner_event=lambda event, call_ids: self._take(ToolAgentEvent(address, event, call_ids)),
         )
 
-    async def _cancel_open_calls(self, engine: EmbeddedEngine, address: SessionAddress, edits: dict[str, Any]) -> None:
+    def _on_reported(self, report: Report) -> None:
+        if not self._is_closed:
+            self.reported.emit(report)
+
+    def _take(self, arrival: Committed | ToolAgentEvent | Event) -> None:
+        if not self._is_closed:
+            self._arrivals.add(arrival)
+
+    async def _cancel_open_calls(self, engine: Engine, address: SessionAddress, source: Source) -> None:
         """Record the calls that were interrupted as cancelled, and report what cannot be stopped."""
         if not self._invocation_id:
             return
-        for event in await engine.cancel_open_calls(address.key, self._invocation_id, edits):
+        edits = engine.unmarked_edits
+        try:
+            cancelled = await engine.cancel_open_calls(address.key, self._invocation_id, edits)
+        except ChildEndedError as ended:  # it blocked, and was killed
+            self._messages.warning(str(ended))
+            writer = EmbeddedEngine.without_agent(address.key.app_name, await source.service(), source.files, self._on_committed)
+            cancelled = await writer.cancel_open_calls(address.key, self._invocation_id, edits)
+        runs_on = " A blocking tool (a plain function) cannot be stopped: it runs on in its thread to its end, and its result is dropped."
+        for event in cancelled:
             for response in event.get_function_responses():
                 began = response.id not in self._not_begun
                 self._messages.info(
-                    f"{response.name} had not returned and is recorded as cancelled. A blocking tool (a plain function) cannot be stopped:"
-                    " it runs on in its thread to its end, and its result is dropped."
+                    f"{response.name} had not returned and is recorded as cancelled.{runs_on if engine.leaves_threads else ''}"
                     if began
                     else f"{response.name} was not called: it is recorded as cancelled.",
                     quiet=not began,
@@ -345,12 +394,16 @@ class CurrentRun(QObject):
         loaded = self._agents.loaded
         assert loaded is not None
         source = self._availability.new_session_source()
-        if source is None or not source.writing_allowed:  # a read-only one may have been selected meanwhile
+        if source is not None and (not source.writing_allowed or (loaded.needs_file and source.target == MEMORY)):
+            source = None  # a read-only one may have been selected meanwhile
+        if source is None and not loaded.needs_file:
             source = await self._databases.memory(loaded.name)
-        engine = EmbeddedEngine(loaded.app, await source.service(), source.files, self._on_committed)
+        engine = await loaded.open_engine(source or self._databases.unsaved_file, self._on_committed)
         selected = self._cursor.session
         user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
-        address = SessionAddress(source.target, await engine.new_session(user_id))
+        key = await engine.new_session(user_id)
+        source = source or await self._databases.unsaved()
+        address = SessionAddress(source.target, key)
         await self._current.refresh_session(address)
         self._cursor.select_session(address)
         await self._current.wait_until_loaded()
@@ -363,7 +416,7 @@ class CurrentRun(QObject):
 
     def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
         self._invocation_id = event.invocation_id
-        self._arrivals.add(Committed(event, temp))
+        self._take(Committed(event, temp))
 
     def _on_arrivals_shown(self) -> None:
         self._tell_beside()
@@ -371,6 +424,8 @@ class CurrentRun(QObject):
             self._emit_changed()
 
     def _on_debugger_changed(self) -> None:
+        if self._is_closed:
+            return
         if self.hold is not None:
             self.pausing = False
             self._arrivals.flush()  # display the event before the hold at it
@@ -385,7 +440,7 @@ class CurrentRun(QObject):
             self.beside_changed.emit()
 
     def _tell_hold(self) -> None:
-        if self.hold is not self._told_hold:
+        if self.hold is not self._told_hold and not self._is_closed:
             self._told_hold = self.hold
             self.hold_changed.emit(self._told_hold)
 

@@ -50,12 +50,10 @@ DIFFERENCES = {
     r"^InMemoryArtifactService\.artifacts ": "internal data",
     r"^Event\.id ": "generated at once, not in a second step",
     r"^(EventActions\.render_ui_widgets |\w+\.render_ui_widget$)": "widgets of adk web; kept as an unknown field",
-    r"\.(add_memory|add_events_to_memory)$": "contexts add the session; single entries are added on the service",
     r"^(ReadonlyContext|CallbackContext|ToolContext)\.(get|load|save)_credential$": "tools request credentials with `request_credential`",
     r"^CallbackContext\.(get_auth_response|request_\w+|function_call_id.*|tool_confirmation.*)$": "1.39 has one class for both contexts;"
     " members that need a call are on ToolContext, as in 1.25",
     r"^ToolContext\.(function_call_id|tool_confirmation)$": "plain attributes",
-    r"\.get_artifact_version$": "on the artifact service",
     r"^LlmRequest\.set_output_schema\.base_model ": "deprecated there in favour of output_schema",
     r"^LlmRequest\.set_output_schema\.output_schema ": "the only way to give the schema, so it is required",
     r"^(InMemory)?Runner\.rewind_async\.run_config ": "none of its settings would apply",

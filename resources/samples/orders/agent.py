@@ -45,10 +45,9 @@ def check_stock(sku: str, tool_context: ToolContext) -> dict[str, Any]:
     Args:
         sku: the product's number, such as "PA4-80".
     """
-    asked = tool_context.state.get("app:stock_calls", 0) + 1
-    tool_context.state["app:stock_calls"] = asked
-    if asked % 3 == 1:
+    if tool_context.state.get("app:stock_calls", 0) % 3 == 0:
         raise TimeoutError("the warehouse did not answer within 2 s")
+    _count_stock_call(tool_context)
     product = _product(sku)
     return {"sku": sku, "in_stock": product["stock"] if product else 0}
 
@@ -98,7 +97,13 @@ def place_order(tool_context: ToolContext) -> dict[str, Any]:
 
 def report_tool_error(tool: BaseTool, args: dict[str, Any], tool_context: ToolContext, error: Exception) -> dict[str, Any]:
     """Tell the model what went wrong, so that it can try again, in place of ending the invocation."""
+    if tool.name == check_stock.__name__:
+        _count_stock_call(tool_context)  # what the tool itself writes before it raises is reverted
     return {"error": str(error)}
+
+
+def _count_stock_call(tool_context: ToolContext) -> None:
+    tool_context.state["app:stock_calls"] = tool_context.state.get("app:stock_calls", 0) + 1
 
 
 def _product(sku: str) -> dict[str, Any] | None:

@@ -100,7 +100,8 @@ def shown(event: Any) -> dict[str, Any]:
         "long_running": len(event.long_running_tool_ids or ()),
         "state": without_ids(actions.state_delta),
         "artifacts": actions.artifact_delta,
-        "transfer": actions.transfer_to_agent,
+        # Ours is on the call event too, as the seeds have it.
+        "transfer": None if event.get_function_calls() else actions.transfer_to_agent,
         "escalate": actions.escalate,
         "skips_summary": actions.skip_summarization,
         "confirmations": sorted(c.hint for c in actions.requested_tool_confirmations.values()),

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import gc
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from inspector_app.engines.agent_loader import AgentLoadError, load_agent
+from tests.seeds.running import run, runner_for
 
 AGENT = "from runtime.agents.base_agent import BaseAgent\nroot_agent = BaseAgent(name='{name}')\n"
 APP = """
@@ -140,9 +143,9 @@ def test_a_failed_reload_keeps_the_loaded_modules(tmp_path: Path) -> None:
     ("source", "message"),
     [
         ("def broken(:", "SyntaxError"),
-        ("import sys; sys.exit(3)", "SystemExit: 3"),
+        ("import sys; sys.exit(3)", r"it calls sys\.exit\(3\) while it is imported \(agent\.py, line 1\)"),
         ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
-        ("from google.adk.agents import Agent", "here the import path is `runtime`"),
+        ("from google.adk.agents import Nothing", r"agent\.py, line 1: the embedded runtime has no google\.adk\.agents\.Nothing"),
         ("from runtime.tools.mcp_tool import McpToolset", "runtime has much of google-adk, but not that"),
         ("from runtime.tools import McpToolset", "runtime has much of google-adk, but not that"),
         ("from runtime.agents import Agent; Agent(name='a', modle='m')", r"LlmAgent: modle: Extra inputs are not permitted\.$"),
@@ -164,7 +167,7 @@ def test_an_interrupted_import_leaves_no_modules(tmp_path: Path) -> None:
 
 def test_an_agent_in_yaml_is_refused_with_a_hint(tmp_path: Path) -> None:
     (tmp_path / "root_agent.yaml").write_text("name: a\n", "utf-8")
-    with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* root_agent\.yaml cannot be read"):
+    with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* root_agent\.yaml runs on google-adk only"):
         load_agent(tmp_path)
 
 
@@ -181,3 +184,46 @@ def test_a_path_without_a_folder_or_python_file_is_refused(tmp_path: Path) -> No
         load_agent(str(tmp_path / "notes.txt"))
     with pytest.raises(AgentLoadError, match="There is no file or folder"):
         load_agent(str(tmp_path / "nowhere"))
+
+
+THREAD_BOUND = """
+import sqlite3, threading
+from runtime.agents import LlmAgent
+from runtime.models.scripted_llm import Reply, ScriptedLlm
+
+connection = sqlite3.connect(":memory:")
+connection.execute("CREATE TABLE notes (text)")
+local = threading.local()
+local.imported = True
+imported_on = threading.current_thread()
+
+def note(text: str) -> dict:
+    connection.execute("INSERT INTO notes VALUES (?)", (text,))
+    return {"notes": connection.execute("SELECT count(*) FROM notes").fetchone()[0], "imported": local.imported}
+
+root_agent = LlmAgent(
+    name="planner",
+    model=ScriptedLlm(replies=[Reply(calls=[("note", {"text": "a"}), ("note", {"text": "b"})]), "done"]),
+    tools=[note],
+    before_agent_callback=lambda callback_context: connection.execute("SELECT 1") and None,
+)
+"""
+
+
+@pytest.mark.rule("R3")
+async def test_an_agents_calls_run_on_the_thread_that_imported_it(tmp_path: Path) -> None:
+    folder = write(tmp_path / "trip_planner", agent=THREAD_BOUND)
+    for _ in range(2):  # a reloaded agent has a new thread, and new connections
+        events = await run(runner_for(load_agent(folder).app.root_agent))
+        results = [response.response for event in events for response in event.get_function_responses()]
+        assert results == [{"notes": 1, "imported": True}, {"notes": 2, "imported": True}]
+
+
+def test_the_thread_of_an_agent_that_cannot_be_loaded_ends(tmp_path: Path) -> None:
+    before = set(threading.enumerate())
+    with pytest.raises(AgentLoadError):
+        load_agent(write(tmp_path / "trip_planner", agent="1 / 0"))
+    gc.collect()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(30)
+        assert not thread.is_alive()

@@ -1,0 +1,77 @@
+"""The session service of google-adk that continues a database, by the version of google-adk; or why that version cannot."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from runtime.errors import KnownError
+from runtime.storage.connections.database_url import database_url, named_file
+from runtime.storage.reading.reader import StoredDatabase
+
+_NEEDED_BY_V0 = "input_transcription"  # google-adk from 1.19 on reads this column, which older files do not have
+
+_DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "mysql": "mysql+aiomysql"}
+
+
+class StorageRefusedError(KnownError):
+    """The agent's google-adk cannot continue a database, or would change its layout; the message says what to do."""
+
+
+def session_storage(target: str | None, adk_version: str, *, new_as_sqlite: bool = False) -> dict[str, Any]:
+    """Return where a child is to store sessions, as `sessions` of `open` in docs/engine-protocol.md. Nothing is written.
+
+    Args:
+        target: a file path or an SQLAlchemy URL; None or `:memory:` keeps sessions in the child's memory.
+        adk_version: the version of google-adk that will open it.
+        new_as_sqlite: create a new file in adk web's layout, for which google-adk from 1.19 on needs no other packages.
+
+    Raises:
+        StorageRefusedError: that version cannot continue the database.
+        NotASessionDatabaseError: it is not a session database.
+        StorageError: it cannot be read.
+    """
+    if target in (None, "", ":memory:"):
+        return {"kind": "memory"}
+    assert target is not None
+    file = named_file(target)
+    version = _numbers(adk_version)
+    if file is None:
+        return {"kind": "database", "url": _with_driver(database_url(target).render_as_string(hide_password=False))}
+    url = f"{_DRIVERS['sqlite'] if version >= (1, 22) else 'sqlite'}:///{file.absolute()}"
+    if not file.exists() or (file.is_file() and file.stat().st_size == 0):
+        if new_as_sqlite and version >= (1, 19):
+            return {"kind": "sqlite", "path": str(file.absolute())}
+        return {"kind": "database", "url": url}
+    with StoredDatabase.open(target) as stored:
+        layout = stored.layout
+    if layout.kind == "sqlite":
+        if version < (1, 19):
+            raise _refusal(target, adk_version, "adk web's layout, which 1.19 and later open")
+        return {"kind": "sqlite", "path": str(file.absolute())}
+    if layout.kind == "v1":
+        if version < (1, 22):
+            raise _refusal(target, adk_version, "layout v1, which 1.22 and later open")
+        return {"kind": "database", "url": url}
+    if layout.kind == "v0":
+        if version >= (1, 19) and _NEEDED_BY_V0 not in layout.event_columns:
+            raise _refusal(target, adk_version, "the layout of google-adk 1.18 and earlier, which later versions do not open")
+        return {"kind": "database", "url": url}
+    raise _refusal(target, adk_version, f"the layout {layout.title}, which is not google-adk's")
+
+
+def _refusal(target: str, adk_version: str, why: str) -> StorageRefusedError:
+    return StorageRefusedError(
+        f"google-adk {adk_version} cannot continue {target}: it has {why}. Convert a copy: agent-inspector convert {target} NEW."
+    )
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+
+
+def _with_driver(url: str) -> str:
+    """Return a URL with the asynchronous driver that google-adk uses."""
+    scheme, _, rest = url.partition("://")
+    backend = scheme.partition("+")[0]
+    return f"{_DRIVERS.get(backend, scheme)}://{rest}"

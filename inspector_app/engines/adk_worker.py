@@ -1,0 +1,1259 @@
+"""The child's side of the google-adk engine: loads one agent and runs it on the google-adk of its own environment.
+
+The inspector starts this file with the agent's Python (3.10 or newer) and passes three descriptors: commands, messages, lifeline. Nothing
+else of the inspector is installed or imported there, so this file uses the standard library only. docs/engine-protocol.md describes the
+messages.
+
+Two processes run it. The first one, the guard, waits for the second one, the worker, and for the end of the lifeline, which the inspector
+holds open. When either ends, the guard kills all processes that the agent has left behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import ctypes
+import importlib
+import importlib.metadata
+import inspect
+import itertools
+import json
+import os
+import select
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from pathlib import Path
+from types import FrameType, ModuleType, TracebackType
+from typing import Any
+
+PROTOCOL = 1  # raised when a message changes its meaning
+
+ADK = "google.adk"
+_root = ADK  # the package that has google-adk's names
+
+PLACES = ("event", "agent start", "agent end", "before model", "before tool", "error")
+
+AGENT_FILES = ("agent.py", "root_agent.yaml")
+
+MAX_JSON_DEPTH = 100  # of values that are no events, such as arguments
+
+EDITED = "inspector_edited"  # key in an event's custom_metadata; see runtime/events/marks.py
+
+NOT_JSON = "(not editable: a Python object)"
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+class WorkerError(Exception):
+    """A command cannot be done; the message is a sentence for the user.
+
+    Attributes:
+        details: further fields of the error message.
+    """
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class RaisedByHandError(RuntimeError):
+    """The user made a tool call fail."""
+
+
+# Processes
+
+
+def start_guarded(lifeline: int, *descriptors: int) -> None:
+    """Fork. Return in the worker; the guard waits and never returns.
+
+    Args:
+        lifeline: a descriptor that is at its end as soon as the inspector no longer exists.
+        *descriptors: the worker's own; the guard closes them.
+    """
+    guard = os.getpid()
+    if sys.platform == "linux":
+        _prctl(_PR_SET_CHILD_SUBREAPER, 1)  # orphans of the worker become children of the guard
+    worker = os.fork()
+    if worker == 0:
+        if sys.platform == "linux":
+            _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != guard:
+                os._exit(1)
+        os.close(lifeline)
+        return
+    try:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        _guard(worker, lifeline)
+    finally:
+        os._exit(1)
+
+
+def _guard(worker: int, lifeline: int) -> None:
+    wake, signalled = os.pipe()
+    os.set_blocking(signalled, False)
+    signal.set_wakeup_fd(signalled, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda number, frame: None)
+    status = None
+    while status is None:
+        ended, status_now = os.waitpid(worker, os.WNOHANG)
+        if ended:
+            status = status_now
+            break
+        readable = select.select([wake, lifeline], [], [])[0]
+        if lifeline in readable and not os.read(lifeline, 1):
+            _kill(worker)
+            status = os.waitpid(worker, 0)[1]
+        if wake in readable:
+            os.read(wake, 4096)
+            _reap(except_for=worker)
+    _kill_descendants()
+    if os.WIFSIGNALED(status):
+        _end_by_signal(os.WTERMSIG(status))
+    os._exit(os.WEXITSTATUS(status))
+
+
+def _reap(except_for: int) -> None:
+    """Collect ended processes that the agent has left behind; a live agent may leave many."""
+    for pid in _children(os.getpid()):
+        if pid != except_for:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _kill_descendants() -> None:
+    """Kill every process below the guard, until none is left. The rest of the process group is killed by the inspector."""
+    while True:
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        remaining = _children(os.getpid())
+        if not remaining:
+            return
+        for pid in remaining:
+            _kill(pid)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(remaining[0], 0)
+
+
+def _children(parent: int) -> list[int]:
+    """Return a process's direct children; none where /proc does not exist."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            if int(entry.read_text(errors="replace").rpartition(")")[2].split()[1]) == parent:
+                found.append(int(entry.parent.name))
+    return found
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def _end_by_signal(number: int) -> None:
+    """End this process as the worker ended, without a second core file."""
+    with contextlib.suppress(Exception):
+        resource = importlib.import_module("resource")
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with contextlib.suppress(OSError, ValueError):
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def _prctl(option: int, value: int) -> None:
+    with contextlib.suppress(Exception):  # a Python without ctypes, or a C library without prctl
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+# Messages
+
+
+class Channel:
+    """The two descriptors that carry one JSON object a line.
+
+    Args:
+        commands: descriptor to read from.
+        messages: descriptor to write to.
+    """
+
+    def __init__(self, commands: int, messages: int) -> None:
+        self._commands = commands
+        self._messages = messages
+        self._lock = threading.Lock()
+
+    def send(self, kind: str, _raw: tuple[str, str] | None = None, /, **fields: Any) -> None:
+        """Write a message.
+
+        Args:
+            kind: its `type`.
+            _raw: the name of one more field, and its value as JSON text.
+            **fields: its other fields.
+        """
+        text = to_json({"type": kind, **fields})
+        if _raw is not None:
+            text = f"{text[:-1]}, {json.dumps(_raw[0])}: {_raw[1]}}}"
+        data = memoryview(text.encode("utf-8", "backslashreplace") + b"\n")
+        with self._lock, contextlib.suppress(BrokenPipeError):  # the inspector no longer exists: the guard ends this process
+            while data:
+                data = data[os.write(self._messages, data) :]
+
+    def lines(self) -> Any:
+        """Yield the lines that arrive."""
+        with open(self._commands, "rb", closefd=False) as stream:  # a descriptor
+            yield from stream
+
+
+def to_json(value: Any) -> str:
+    """Return JSON text. What JSON cannot express is replaced: NaN by null, other objects by their `repr`."""
+    try:
+        return json.dumps(value, default=_plain, allow_nan=False)
+    except (ValueError, TypeError, RecursionError):
+        return json.dumps(_storable(value, 0), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not isinstance(value, type):
+        return dump(mode="json", exclude_none=True)
+    if isinstance(value, (set, frozenset, tuple)):
+        return list(value)
+    return _repr(value)
+
+
+def _storable(value: Any, depth: int) -> Any:
+    if depth > MAX_JSON_DEPTH:
+        return "…"
+    if isinstance(value, dict):
+        return {str(key): _storable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_storable(item, depth + 1) for item in value]
+    if isinstance(value, float):
+        return value if value == value and abs(value) != float("inf") else None
+    if value is None or isinstance(value, (str, int, bool)):
+        return value
+    plain = _plain(value)
+    return plain if isinstance(plain, str) else _storable(plain, depth + 1)
+
+
+def _repr(value: Any) -> str:
+    try:
+        return repr(value)[:1000]
+    except Exception as error:  # the object's own code
+        return f"<{type(value).__name__}: its repr failed: {type(error).__name__}>"
+
+
+def event_json(event: Any) -> str:
+    """Return an event as google-adk stores it, without `temp:` keys."""
+    delta = event.actions.state_delta if event.actions is not None else {}
+    if not any(isinstance(key, str) and key.startswith("temp:") for key in delta):
+        with contextlib.suppress(Exception):  # a value that pydantic cannot write
+            return str(event.model_dump_json(exclude_none=True))
+    try:
+        data = event.model_dump(mode="json", exclude_none=True)
+    except Exception:
+        data = event.model_dump(exclude_none=True)
+    kept = data.get("actions", {}).get("state_delta", {})
+    for key in [key for key in kept if str(key).startswith("temp:")]:
+        del kept[key]
+    return to_json(data)
+
+
+# Loading
+
+
+class Agent:
+    """A loaded agent.
+
+    Attributes:
+        root: the App, agent or node that its code defines.
+        name: the folder's or module's name.
+        folder: the agent's folder; that of the file, for a single file.
+        agents_dir: the folder that is on `sys.path`.
+    """
+
+    def __init__(self, root: Any, name: str, folder: Path, agents_dir: Path) -> None:
+        self.root = root
+        self.name = name
+        self.folder = folder
+        self.agents_dir = agents_dir
+
+
+def agents_in(folder: Path) -> list[str]:
+    """Return the names of the folders below a folder that are agents."""
+    try:
+        children = sorted(child.name for child in folder.iterdir() if child.is_dir() and not child.name.startswith((".", "__")))
+    except OSError:
+        return []
+    return [name for name in children if any((folder / name / file).is_file() for file in (*AGENT_FILES, "__init__.py"))]
+
+
+def folder_of(path: str) -> Path:
+    """Return the folder whose code is the agent's."""
+    place = Path(path).absolute()
+    return place if place.is_dir() else place.parent
+
+
+def load_agent(path: str) -> Agent:
+    """Load the agent at `path`, in the order in which google-adk's AgentLoader searches.
+
+    Raises:
+        WorkerError: there is no agent; with `choices` if the path is a folder of agents.
+        Exception: the agent's own code failed.
+    """
+    place = Path(path).absolute()
+    if place.is_file() and place.name in (*AGENT_FILES, "__init__.py"):
+        place = place.parent
+    if place.is_dir():
+        agents_dir, name, folder = place.parent, place.name, place
+    elif place.is_file() and place.suffix == ".py":
+        agents_dir, name, folder = place.parent, place.stem, place.parent
+    else:
+        raise WorkerError(f"There is no agent at {path}: name a folder with an agent.py, or a Python file.")
+    choices = agents_in(place) if place.is_dir() else []
+    is_agent = not place.is_dir() or any((place / file).is_file() for file in (*AGENT_FILES, "__init__.py"))
+    if is_agent:
+        if str(agents_dir) not in sys.path:
+            sys.path.insert(0, str(agents_dir))
+        load_env_file(folder)
+        if _root != ADK:
+            importlib.import_module("inspector_app.engines.google_adk_imports").resolve_google_adk(folder)
+        importlib.invalidate_caches()
+        root = _from_module(name) or _from_module(f"{name}.agent") or _from_yaml(folder / "root_agent.yaml", place.is_dir())
+        if root is not None:
+            return Agent(root, name, folder, agents_dir)
+    if choices:
+        raise WorkerError(f"{path} holds several agents: {', '.join(choices)}. Name one of them.", choices=choices)
+    raise WorkerError(f"{path} defines neither `root_agent` nor `app`, and has no root_agent.yaml.")
+
+
+def load_on_own_thread(path: str) -> Agent:
+    """Load an agent on the thread that makes its synchronous calls on the embedded runtime, so that its connections belong to it.
+
+    Raises:
+        Exception: see `load_agent`.
+    """
+    threads = importlib.import_module("runtime.support.agent_thread")
+    thread = threads.AgentThread(Path(path).stem)
+    agent: Agent = thread.call_and_wait(load_agent, path)
+    threads.adopt_thread(getattr(agent.root, "root_agent", agent.root), thread)
+    return agent
+
+
+def load_env_file(folder: Path) -> None:
+    """Set what the nearest `.env` sets, unless it is set already."""
+    if os.environ.get("ADK_DISABLE_LOAD_DOTENV", "").lower() in ("1", "true"):
+        return
+    file = next((place / ".env" for place in (folder, *folder.parents) if (place / ".env").is_file()), None)
+    if file is not None:
+        importlib.import_module("dotenv").load_dotenv(file, override=False, verbose=True)
+
+
+def _from_module(name: str) -> Any:
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (error.name == name or name.startswith(error.name + ".")):
+            return None
+        raise
+    app, root = getattr(module, "app", None), getattr(module, "root_agent", None)
+    if app is not None and isinstance(app, _class("google.adk.apps.app", "App")):
+        return app
+    if root is None or isinstance(root, ModuleType):
+        return None
+    kinds = [_class("google.adk.agents.base_agent", "BaseAgent"), _class("google.adk.workflow", "BaseNode")]
+    if isinstance(root, tuple(kind for kind in kinds if kind is not None)):
+        return root
+    kind = f"{type(root).__module__}.{type(root).__qualname__}"
+    raise WorkerError(f"{getattr(module, '__file__', None) or name} defines a `root_agent` that is no agent, but a {kind}.")
+
+
+def _from_yaml(file: Path, is_folder: bool) -> Any:
+    if not is_folder or not file.is_file():
+        return None
+    try:
+        utils = _module("google.adk.agents.config_agent_utils")
+    except ModuleNotFoundError:
+        raise WorkerError(f"{_capital(engine_name())} loads no YAML agents, so {file} cannot be loaded.") from None
+    return utils.from_config(str(file))
+
+
+def _class(module: str, name: str) -> Any:
+    """Return a class of google-adk; None if this version has none of that name."""
+    try:
+        return getattr(_module(module), name, None)
+    except ModuleNotFoundError as error:
+        if _is_engines(error.name):
+            return None
+        raise
+
+
+def _module(name: str) -> ModuleType:
+    """Import a module of google-adk's, or the embedded runtime's in its place."""
+    return importlib.import_module(_root + name[len(ADK) :])
+
+
+def _is_engines(name: str | None) -> bool:
+    return (name or "").startswith(_root)
+
+
+def engine_name() -> str:
+    """Return google-adk with its version, for sentences; or the embedded runtime."""
+    return f"google-adk {adk_version()}" if _root == ADK else "the embedded runtime"
+
+
+def use_embedded_runtime() -> None:
+    """Run agents on the embedded runtime, which is installed with the inspector."""
+    global _root
+    _root = "runtime"
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+
+def _capital(text: str) -> str:
+    return text if text.startswith("google") else text[0].upper() + text[1:]
+
+
+def adk_version() -> str | None:
+    """Return the version of the installed google-adk; None if there is none."""
+    try:
+        return importlib.metadata.version("google-adk")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def describe_agent(agent: Any, depth: int = 0) -> dict[str, Any]:
+    """Return an agent or node and those below it as JSON."""
+    model = getattr(agent, "model", None)
+    described: dict[str, Any] = {
+        "name": str(getattr(agent, "name", "") or type(agent).__name__),
+        "type": type(agent).__name__,
+        "description": str(getattr(agent, "description", "") or ""),
+        "model": model if isinstance(model, str) else str(getattr(model, "model", "") or type(model).__name__) if model else None,
+        "tools": [_tool_name(tool) for tool in getattr(agent, "tools", None) or ()],
+        "sub_agents": [],
+    }
+    if depth < 20:
+        below = list(getattr(agent, "sub_agents", None) or ()) or _graph_nodes(agent)
+        described["sub_agents"] = [describe_agent(one, depth + 1) for one in below]
+    return described
+
+
+def _graph_nodes(agent: Any) -> list[Any]:
+    graph = getattr(agent, "graph", None)
+    nodes = getattr(graph, "nodes", None) or ()
+    nodes = nodes.values() if isinstance(nodes, dict) else nodes
+    return [node for node in nodes if getattr(node, "name", None) not in (None, "", "__START__")]
+
+
+def _tool_name(tool: Any) -> str:
+    return str(getattr(tool, "name", None) or getattr(tool, "__name__", None) or type(tool).__name__)
+
+
+def error_fields(error: BaseException, folder: Path | None) -> dict[str, Any]:
+    """Return an exception as JSON: type, message, traceback from the agent's first frame on, and the place in the agent's code."""
+    start: TracebackType | None = error.__traceback__
+    while start is not None and _is_ours(start.tb_frame.f_code.co_filename, folder):
+        start = start.tb_next
+    file, line = None, None
+    frames = traceback.extract_tb(start)
+    for frame in frames:
+        if folder is not None and Path(frame.filename).is_relative_to(folder):
+            file, line = frame.filename, frame.lineno
+    if isinstance(error, SyntaxError) and error.filename:
+        file, line = error.filename, error.lineno
+    message = str(error)
+    if isinstance(error, SystemExit):
+        message = f"The agent's code called sys.exit({'' if error.code is None else repr(error.code)})."
+    text = "".join(traceback.format_exception(type(error), error, start if start is not None else None))
+    fields = {"type": type(error).__name__, "message": message, "traceback": text[-100_000:], "file": file, "line": line}
+    if isinstance(error, WorkerError):
+        fields = {**fields, "type": "WorkerError", "traceback": None, **error.details}
+    return fields
+
+
+def _is_ours(filename: str, folder: Path | None) -> bool:
+    if filename == __file__ or filename.startswith("<frozen importlib"):
+        return True
+    return folder is not None and not Path(filename).is_relative_to(folder)
+
+
+def _of_command(kind: str, error: BaseException, folder: Path | None) -> dict[str, Any]:
+    """Return the error of a command as JSON; a field that is missing is named."""
+    place = traceback.extract_tb(error.__traceback__)[-1:]
+    if isinstance(error, KeyError) and place and place[0].filename == __file__:
+        return error_fields(WorkerError(f"The command {kind!r} needs {error}."), None)
+    return error_fields(error, folder)
+
+
+# Services
+
+
+def make_session_service(wanted: dict[str, Any], agent: Agent) -> Any:
+    """Return google-adk's own session service.
+
+    Args:
+        wanted: `kind`: `memory`, `database` with `url`, `sqlite` with `path`, or `adk`: as `adk web` chooses for this folder.
+        agent: the agent.
+    """
+    kind = wanted.get("kind")
+    if kind == "memory":
+        return _required("google.adk.sessions.in_memory_session_service", "InMemorySessionService")()
+    if kind == "sqlite":
+        return _required("google.adk.sessions.sqlite_session_service", "SqliteSessionService")(wanted["path"])
+    if kind == "database":
+        return _required("google.adk.sessions.database_session_service", "DatabaseSessionService")(wanted["url"])
+    if kind == "adk":
+        return _from_factory("create_session_service_from_options", agent)
+    raise WorkerError(f"There is no session service of kind {kind!r}.")
+
+
+def _required(module: str, name: str) -> Any:
+    try:
+        found = getattr(_module(module), name, None)
+    except ImportError as error:
+        missing = error.name or str(error)
+        if _is_engines(missing):
+            raise WorkerError(f"{_capital(engine_name())} has no {name}.") from None
+        raise WorkerError(f"{name} needs {missing}, which is not installed in {sys.prefix}: pip install {missing}.") from None
+    if found is None:
+        raise WorkerError(f"{_capital(engine_name())} has no {name}.")
+    return found
+
+
+def make_other_services(agent: Agent, app_name: str) -> dict[str, Any]:
+    """Return the artifact, memory and credential services that `adk web` would choose for the agent's folder."""
+    with contextlib.suppress(ImportError):
+        _module("google.adk.cli.service_registry").load_services_module(str(agent.agents_dir))
+    services = {
+        "artifact_service": _from_factory("create_artifact_service_from_options", agent, app_name),
+        "memory_service": _from_factory("create_memory_service_from_options", agent, app_name),
+    }
+    credentials = _class("google.adk.auth.credential_service.in_memory_credential_service", "InMemoryCredentialService")
+    if credentials is not None:
+        services["credential_service"] = credentials()
+    return services
+
+
+_IN_MEMORY = {
+    "create_session_service_from_options": ("google.adk.sessions.in_memory_session_service", "InMemorySessionService"),
+    "create_artifact_service_from_options": ("google.adk.artifacts.in_memory_artifact_service", "InMemoryArtifactService"),
+    "create_memory_service_from_options": ("google.adk.memory.in_memory_memory_service", "InMemoryMemoryService"),
+}
+
+
+def _from_factory(function: str, agent: Agent, app_name: str = "") -> Any:
+    try:
+        make = getattr(_module("google.adk.cli.utils.service_factory"), function)
+    except (ImportError, AttributeError):  # an older version, whose adk web keeps them in memory
+        return _required(*_IN_MEMORY[function])()
+    names = {app_name: agent.name} if app_name and app_name != agent.name else None
+    options = {"base_dir": agent.agents_dir, "app_name_to_dir": names, "use_local_storage": True}
+    known = inspect.signature(make).parameters
+    return make(**{name: value for name, value in options.items() if name in known})
+
+
+# Requests to models
+
+
+def request_json(request: Any) -> dict[str, Any]:
+    """Return a request as JSON; objects that are not JSON are named instead."""
+    config = {}
+    if request.config is not None:
+        for name in sorted(request.config.model_fields_set):
+            if getattr(request.config, name) is not None:
+                config[name] = _config_field(request.config, name)
+    contents = [content.model_dump(mode="json", exclude_none=True) for content in request.contents]
+    return {"model": request.model, "contents": contents, "config": config}
+
+
+def _config_field(config: Any, name: str) -> Any:
+    try:
+        return json.loads(to_json(config.model_dump(mode="json", include={name}, exclude_none=True).get(name)))
+    except Exception:  # pydantic, or the object's own code, may raise anything
+        value = getattr(config, name)
+        return f"{NOT_JSON[:-1]}, {value.__name__})" if isinstance(value, type) else NOT_JSON
+
+
+def change_request(request: Any, after: dict[str, Any]) -> None:
+    """Apply an edited JSON form to a request. Unchanged parts keep their objects."""
+    types = importlib.import_module("google.genai.types")
+    before = request_json(request)
+    if after.get("model") != before["model"]:
+        request.model = after.get("model")
+    if after.get("contents") != before["contents"]:
+        present = {json.dumps(value, sort_keys=True): content for value, content in zip(before["contents"], request.contents)}  # noqa: B905
+        texts = [json.dumps(value, sort_keys=True) for value in after.get("contents") or []]
+        request.contents = [present.get(text) or types.Content.model_validate_json(text) for text in texts]
+    config = after.get("config") or {}
+    changed = {name: value for name, value in config.items() if name not in before["config"] or value != before["config"][name]}
+    update: dict[str, Any] = {name: None for name in before["config"] if name not in config}
+    if changed or update:
+        checked = types.GenerateContentConfig.model_validate_json(json.dumps(changed))
+        update.update({name: getattr(checked, name) for name in checked.model_fields_set})
+        request.config = request.config.model_copy(update=update)
+
+
+# The run
+
+
+class Policy:
+    """At which places the run waits for an answer. Replaced as a whole, by the thread that reads commands.
+
+    Attributes:
+        hold: names of PLACES.
+        state: whether waiting places report the whole state.
+        requests: whether model calls report their request even if they do not wait.
+    """
+
+    def __init__(self, hold: Any = PLACES, state: bool = False, requests: bool = True) -> None:
+        self.hold = frozenset(hold)
+        self.state = state
+        self.requests = requests
+
+
+class Calls:
+    """The active calls of agents, numbered, for a run."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._known: dict[int, tuple[Any, int]] = {}  # by id() of the context, which each entry keeps alive
+        self._callers: contextvars.ContextVar[tuple[int, ...]] = contextvars.ContextVar("callers", default=())
+        self.tool_call: contextvars.ContextVar[tuple[int | None, str | None] | None] = contextvars.ContextVar("tool_call", default=None)
+
+    def entered(self, context: Any) -> tuple[int, tuple[int, ...]]:
+        """Number an agent's call; return the number and those of its callers, the outermost first."""
+        callers = self._callers.get()
+        number = next(self._numbers)
+        self._known[id(context)] = (context, number)
+        self._callers.set((*callers, number))
+        return number, callers
+
+    def left(self, context: Any) -> int | None:
+        """Return the number of a call that ends."""
+        number = self.number(context)
+        callers = self._callers.get()
+        if number in callers:
+            self._callers.set(callers[: callers.index(number)])
+        self._known.pop(id(context), None)
+        return number
+
+    def number(self, context: Any) -> int | None:
+        """Return the number of the call that has this context."""
+        found = self._known.get(id(context))
+        if found is not None:
+            return found[1]
+        same = [number for other, number in self._known.values() if _is_same_call(other, context)]
+        return same[-1] if same else None
+
+    def clear(self) -> None:
+        """Drop all calls."""
+        self._known.clear()
+
+
+def _is_same_call(one: Any, other: Any) -> bool:
+    return bool(
+        one.session.id == other.session.id
+        and getattr(one.agent, "name", None) == getattr(other.agent, "name", None)
+        and one.branch == other.branch
+    )
+
+
+class Worker:
+    """Does what the commands say.
+
+    Args:
+        channel: carries commands and messages.
+    """
+
+    def __init__(self, channel: Channel) -> None:
+        self._channel = channel
+        self._loop = asyncio.get_running_loop()
+        self._policy = Policy()
+        self._agent: Agent | None = None
+        self._folder: Path | None = None
+        self._service: Any = None
+        self._runner: Any = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._run: asyncio.Task[Any] | None = None
+        self._run_id: Any = None
+        self._session_id = ""
+        self._is_stopping = False
+        self._next = asyncio.Event()
+        self._is_held = False
+        self._ids = itertools.count(1)
+        self._appending: asyncio.Task[Any] | None = None  # the task of an `append_event` command
+        self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
+        self._calls = Calls()
+        self._state: dict[str, Any] | None = None  # the committed one; None before the first agent starts
+        self._committed_ids: set[str] = set()  # of this run
+        self._run_session: Any = None  # the Runner's own copy of the session
+        self._sent: dict[tuple[str, str, str | None], int] = {}
+        self._model_edits: dict[tuple[str, str, str | None], dict[str, Any]] = {}
+        self._call_edits: dict[str, dict[str, Any]] = {}
+        self._failures: dict[str, str] = {}
+        self._ended = asyncio.Event()
+
+    async def serve(self) -> None:
+        """Read commands until `quit` or the end of the input."""
+        version = {"protocol": PROTOCOL, "pid": os.getpid(), "python": sys.version.split()[0], "adk": adk_version()}
+        self._channel.send("hello", **version, prefix=sys.prefix, engine=engine_name())
+        threading.Thread(target=self._read, name="commands", daemon=True).start()
+        await self._ended.wait()
+        if self._run is not None:
+            self._run.cancel()
+        close = getattr(self._runner, "close", None)
+        if close is not None:
+            await close()
+
+    def _read(self) -> None:
+        """Read commands, on a thread of its own: a policy or a question for the place counts even if the agent blocks the loop."""
+        for line in self._channel.lines():
+            command: Any = None
+            try:
+                command = json.loads(line)
+                if not isinstance(command, dict):
+                    raise WorkerError("A command must be a JSON object.")
+                kind = command.get("type")
+                if kind == "policy":
+                    self._policy = Policy(command.get("hold", PLACES), bool(command.get("state")), bool(command.get("requests", True)))
+                elif kind == "where":
+                    self._channel.send("answer", id=command.get("id"), value=where_is_main_thread())
+                elif kind in _COMMANDS or kind in _REQUESTS:
+                    self._loop.call_soon_threadsafe(self._take, kind, command)
+                else:
+                    raise WorkerError(f"There is no command {kind!r}.")
+            except Exception as error:
+                number = command.get("id") if isinstance(command, dict) else None
+                reason = f"This is not JSON: {error}" if isinstance(error, ValueError) else str(error)
+                self._channel.send("error", id=number, error={"type": "ProtocolError", "message": reason})
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._ended.set)
+
+    def _take(self, kind: str, command: dict[str, Any]) -> None:
+        if kind in _COMMANDS:
+            try:
+                _COMMANDS[kind](self, command)
+            except Exception as error:
+                self._channel.send("error", id=command.get("id"), error=_of_command(kind, error, self._folder))
+            return
+        task = self._loop.create_task(self._answer(kind, command))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, kind: str, command: dict[str, Any]) -> None:
+        number = command.get("id")
+        try:
+            value = await _REQUESTS[kind](self, command)
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            self._channel.send("error", id=number, error=_of_command(kind, error, self._folder))
+        else:
+            self._channel.send("answer", id=number, value=value)
+
+    # Commands without an answer
+
+    def _on_run(self, command: dict[str, Any]) -> None:
+        """Start a run. At once, so that a `stop` that follows finds it."""
+        if self._runner is None:
+            raise WorkerError("The services are not open.")
+        if self._run is not None:
+            raise WorkerError("A run is active. Stop it first.")
+        types = importlib.import_module("google.genai.types")
+        config = _module("google.adk.agents.run_config")
+        options: dict[str, Any] = {"user_id": command["user_id"], "session_id": command["session_id"]}
+        if command.get("message") is not None:
+            options["new_message"] = types.Content.model_validate_json(json.dumps(command["message"]))
+        if command.get("invocation_id") is not None:
+            options["invocation_id"] = command["invocation_id"]
+        if command.get("state_delta"):
+            options["state_delta"] = command["state_delta"]
+        mode = config.StreamingMode.SSE if command.get("streaming", True) else config.StreamingMode.NONE
+        options["run_config"] = config.RunConfig(streaming_mode=mode)
+        self._run_id, self._session_id = command["id"], command["session_id"]
+        self._is_stopping = self._is_held = False
+        self._next.clear()
+        self._channel.send("answer", id=command["id"], value={})
+        self._run = self._loop.create_task(self._drive(options))
+        self._run.add_done_callback(self._on_run_over)
+
+    def _on_next(self, command: dict[str, Any]) -> None:
+        self._next.set()
+
+    def _on_go(self, command: dict[str, Any]) -> None:
+        waiting = self._waiting.pop(command["at"], None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(command)
+
+    def _on_stop(self, command: dict[str, Any]) -> None:
+        self._is_stopping = True
+        if self._run is not None:
+            self._run.cancel()
+
+    def _on_quit(self, command: dict[str, Any]) -> None:
+        self._ended.set()
+
+    # Requests
+
+    async def _load(self, command: dict[str, Any]) -> dict[str, Any]:
+        if command.get("protocol") != PROTOCOL:
+            raise WorkerError(f"The worker speaks version {PROTOCOL} of the protocol, not {command.get('protocol')!r}.")
+        if sys.version_info < (3, 10):  # noqa: UP036  # any Python may be given
+            raise WorkerError(f"Python 3.10 or newer is needed; {sys.executable} is {sys.version.split()[0]}.")
+        if _root == ADK and adk_version() is None:
+            raise WorkerError(f"google-adk is not installed in {sys.prefix}.")
+        self._folder = folder_of(command["path"])
+        self._agent = agent = load_agent(command["path"]) if _root == ADK else load_on_own_thread(command["path"])
+        root = agent.root.root_agent if hasattr(agent.root, "root_agent") else agent.root
+        app_name = agent.root.name if root is not agent.root else agent.name
+        resumability = getattr(agent.root, "resumability_config", None)
+        resumable = bool(resumability is not None and resumability.is_resumable)
+        return {
+            "app_name": app_name,
+            "folder": str(agent.folder),
+            "resumable": resumable,
+            "root": describe_agent(root),
+            "capabilities": self._capabilities(resumable),
+        }
+
+    def _capabilities(self, resumable: bool) -> dict[str, str | None]:
+        """Return what this version cannot do: name → a sentence; None if it can."""
+        runner = _required("google.adk.runners", "Runner")
+        plugin = _class("google.adk.plugins.base_plugin", "BasePlugin")
+        confirmation = _class("google.adk.tools.tool_confirmation", "ToolConfirmation")
+        version = _capital(engine_name())
+
+        def unless(possible: bool, sentence: str) -> str | None:
+            return None if possible else sentence
+
+        resumes = "invocation_id" in inspect.signature(runner.run_async).parameters
+        not_resumable = "The app is not resumable: its App has no ResumabilityConfig(is_resumable=True)."
+        return {
+            "hold_calls": unless(plugin is not None, f"{version} has no plugins, so calls cannot be held; 1.7 and later have them."),
+            "resume": unless(resumes, f"{version} cannot resume an invocation; 1.16 and later can.") or unless(resumable, not_resumable),
+            "rewind": unless(hasattr(runner, "rewind_async"), f"{version} cannot rewind; 1.17 and later can."),
+            "confirm": unless(confirmation is not None, f"{version} knows no confirmations of tool calls; 1.14 and later do."),
+            "edit_errors": unless(
+                hasattr(plugin, "on_tool_error_callback"), f"{version} does not let a plugin answer for a failed tool; 1.14 and later do."
+            ),
+            "rerun": f"Runs on {engine_name()} cannot be repeated with recorded answers"
+            f"{'' if _root == ADK else ' in a process of their own'}. The embedded runtime in the inspector's process can.",
+        }
+
+    async def _open(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Make the services and the Runner."""
+        if self._run is not None:
+            raise WorkerError("A run is active. Stop it first.")
+        agent = self._loaded()
+        app_class = _class("google.adk.apps.app", "App")
+        is_app = app_class is not None and isinstance(agent.root, app_class)
+        app_name = agent.root.name if is_app else agent.name
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of services that the agent's author did not choose
+            service = make_session_service(command["sessions"], agent)
+            services = {"session_service": service, **make_other_services(agent, app_name)}
+        self._runner = self._make_runner(is_app, app_name, services)
+        self._service = service
+        self._observe(service)
+        manager = getattr(self._runner, "plugin_manager", None)
+        if manager is not None:
+            plugin = make_plugin(self)
+            try:
+                manager.register_plugin(plugin, first=True)
+            except TypeError:  # google-adk: at the end only
+                manager.plugins.insert(0, plugin)
+        names = {name.removesuffix("_service"): type(one).__name__ for name, one in services.items()}
+        return {"app_name": app_name, "services": names}
+
+    def _make_runner(self, is_app: bool, app_name: str, services: dict[str, Any]) -> Any:
+        agent, runner_class = self._loaded(), _required("google.adk.runners", "Runner")
+        if is_app:
+            return runner_class(app=agent.root, **services)
+        base = _required("google.adk.agents.base_agent", "BaseAgent")
+        what = "agent" if isinstance(agent.root, base) else "node"
+        return runner_class(app_name=app_name, **{what: agent.root}, **services)
+
+    async def _drive(self, options: dict[str, Any]) -> dict[str, Any] | None:
+        """Run to the end; pull each event only when told. Return the failure as JSON; None if there is none."""
+        try:
+            async with contextlib.aclosing(self._runner.run_async(**options)) as events:
+                async for event in events:
+                    if self._is_stopping:  # the agent has swallowed its cancellation
+                        break
+                    await self._yielded(event)
+        except (Exception, SystemExit) as error:
+            return error_fields(error, self._folder)
+        return None
+
+    def _on_run_over(self, task: asyncio.Task[Any]) -> None:
+        """Report the end of a run; also of one that was cancelled before it began."""
+        stopped = self._is_stopping or task.cancelled()
+        failure = None if stopped else task.result()
+        unmarked: dict[str, Any] = {"calls": dict(self._call_edits)} if self._call_edits else {}
+        if self._model_edits:
+            unmarked["model"] = next(reversed(self._model_edits.values()))
+        for kept in (self._waiting, self._committed_ids, self._sent, self._model_edits, self._call_edits, self._failures):
+            kept.clear()
+        self._calls.clear()
+        self._run = self._state = self._run_session = None
+        self._channel.send("end", run=self._run_id, error=failure, stopped=stopped, unmarked_edits=unmarked)
+
+    async def _yielded(self, event: Any) -> None:
+        if event.partial:
+            self._channel.send("partial", ("event", event_json(event)), run=self._run_id)
+            await asyncio.sleep(0)  # a model that streams without waiting must not keep commands from being read
+            return
+        self._next.clear()
+        raw = None if event.id in self._committed_ids else ("event", event_json(event))
+        self._channel.send("yielded", raw, run=self._run_id, event_id=event.id, waits="event" in self._policy.hold)
+        if "event" in self._policy.hold:
+            self._is_held = True
+            try:
+                await self._next.wait()
+            finally:
+                self._is_held = False
+
+    # What the services and the plugin report
+
+    def _observe(self, service: Any) -> None:
+        """Report each event that the service commits."""
+        append = service.append_event
+
+        async def append_event(session: Any, event: Any, *args: Any, **options: Any) -> Any:
+            if event.partial:
+                return await append(session, event, *args, **options)
+            self._mark(event)
+            delta = event.actions.state_delta if event.actions is not None else {}
+            temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith("temp:")}
+            before = self._state if self._policy.state and self._state is not None else None
+            stored = await append(session, event, *args, **options)
+            if self._run is not None and session.id == self._session_id:
+                self._state, self._run_session = dict(session.state), session
+                self._committed_ids.add(stored.id)
+            request = None
+            if not event.get_function_responses():
+                request = self._sent.pop((event.invocation_id, event.author, event.branch), None)
+            fields = {"run": self._run_id, "user_id": session.user_id, "session_id": session.id, "temp": temp, "request": request}
+            if before is not None:
+                fields["state_before"] = before
+            ahead = self._is_held and asyncio.current_task() is not self._appending
+            self._channel.send("committed", ("event", event_json(stored)), ahead=ahead, **fields)
+            return stored
+
+        service.append_event = append_event
+
+    def _mark(self, event: Any) -> None:
+        """Record the user's changes in the event that they led to."""
+        edits: dict[str, Any] = {}
+        responses = [response.id for response in event.get_function_responses()]
+        calls = {number: self._call_edits.pop(number) for number in responses if number in self._call_edits}
+        if calls:
+            edits["calls"] = calls
+        if not responses:
+            edited = self._model_edits.pop((event.invocation_id, event.author, event.branch), None)
+            if edited is not None:
+                edits["model"] = edited
+        if edits:
+            event.custom_metadata = {**(event.custom_metadata or {}), EDITED: edits}
+
+    async def at(self, place: str, context: Any, _raw: tuple[str, str] | None = None, /, **fields: Any) -> dict[str, Any]:
+        """Report a place of the run; wait there if the policy says so.
+
+        Args:
+            place: one of PLACES; `inner event`, which waits as `event` does; or `after tool`, which never waits.
+            context: the invocation context.
+            _raw: the name of one more field, and its value as JSON text.
+            **fields: what there is to say.
+
+        Returns:
+            The answer; just the place's number if it did not wait.
+        """
+        number = next(self._ids)
+        policy = self._policy
+        waits = (place if place != "inner event" else "event") in policy.hold and not self._is_stopping and not fields.get("is_partial")
+        message: dict[str, Any] = {
+            "run": self._run_id,
+            "at": number,
+            "place": place,
+            "waits": waits,
+            "agent": getattr(context.agent, "name", None),
+            "branch": context.branch,
+            "invocation_id": context.invocation_id,
+            "session_id": context.session.id,
+        }
+        message.setdefault("call", fields.pop("call", None) or self._calls.number(context))
+        message.update(fields)
+        if waits:
+            state, committed = context.session.state, self._state or {}
+            changed = {key: value for key, value in state.items() if key not in committed or not _is_same(committed[key], value)}
+            message["uncommitted"] = changed if self._state is not None else {}
+            if policy.state:
+                message["state"] = state
+            self._waiting[number] = self._loop.create_future()
+        self._channel.send("at", _raw, **message)
+        if not waits:
+            return {"at": number}
+        try:
+            return await self._waiting[number]
+        except asyncio.CancelledError:
+            self._channel.send("left", run=self._run_id, at=number)
+            raise
+        finally:
+            self._waiting.pop(number, None)
+
+    async def at_agent(self, place: str, context: Any) -> None:
+        """Report that an agent starts or ends."""
+        if place == "agent end":
+            await self.at(place, context)
+            self._calls.left(context)
+            return
+        if self._state is None:
+            self._state = dict(context.session.state)
+        number, callers = self._calls.entered(context)
+        is_inner = context.session.id != self._session_id
+        await self.at(place, context, call=number, callers=callers, outer=self._calls.tool_call.get() if is_inner else None)
+
+    async def at_model(self, context: Any, request: Any, error: Exception | None = None) -> Any:
+        """Report a model call or its failure; return an answer that replaces the model's."""
+        place = "before model" if error is None else "error"
+        fields: dict[str, Any] = {"kind": "model"}
+        if self._policy.requests or place in self._policy.hold:
+            fields["request"] = request_json(request)
+        if error is not None:
+            fields["error"] = error_fields(error, self._folder)
+        key = (context.invocation_id, getattr(context.agent, "name", ""), context.branch)
+        answer = await self.at(place, context, **fields)
+        if error is None:
+            self._sent[key] = answer["at"]
+        if answer.get("edits"):
+            self._model_edits[key] = answer["edits"]
+        if answer.get("response") is not None:
+            response_class = _required("google.adk.models.llm_response", "LlmResponse")
+            return response_class.model_validate_json(json.dumps(answer["response"]))
+        if answer.get("request") is not None and error is None:
+            change_request(request, answer["request"])
+        return None
+
+    async def at_tool(self, context: Any, tool: Any, args: dict[str, Any], error: Exception | None = None) -> Any:
+        """Report a tool call or its failure; return a result that replaces the tool's."""
+        ctx = context._invocation_context
+        call_id = context.function_call_id
+        place = "before tool" if error is None else "error"
+        fields: dict[str, Any] = {"kind": "tool", "tool": tool.name, "call_id": call_id, "args": args, **_source(tool)}
+        if error is not None:
+            fields["error"] = error_fields(error, self._folder)
+        elif place in self._policy.hold:
+            fields["declaration"] = _declaration(tool)
+        answer = await self.at(place, ctx, **fields)
+        if error is None:
+            self._calls.tool_call.set((self._calls.number(ctx), call_id))
+        if answer.get("edits") and call_id:
+            self._call_edits[call_id] = {**self._call_edits.get(call_id, {}), **answer["edits"]}
+        if answer.get("args") is not None and error is None:
+            args.clear()
+            args.update(answer["args"])
+        if answer.get("raise") is not None:
+            if error is not None:
+                return None  # the tool's own exception is raised
+            self._fail(tool, call_id, answer["raise"])
+        return answer.get("result")
+
+    async def at_tool_result(self, context: Any, tool: Any) -> None:
+        """Report that a tool has returned."""
+        self._calls.tool_call.set(None)
+        await self.at("after tool", context._invocation_context, kind="tool", tool=tool.name, call_id=context.function_call_id)
+
+    async def inner_event(self, context: Any, event: Any) -> None:
+        """Report an event of an agent that runs as a tool: google-adk stores none of them."""
+        if context.session.id == self._session_id:
+            return
+        outer = self._calls.tool_call.get()
+        await self.at("inner event", context, ("event", event_json(event)), outer=outer, is_partial=bool(event.partial))
+
+    def _fail(self, tool: Any, call_id: str, message: str) -> None:
+        """Make a tool's next call with this id raise, so that the agent's own error handling sees it."""
+        self._failures[call_id] = message
+        if "run_async" in vars(tool):
+            return
+        original = tool.run_async
+
+        async def run_async(*, args: dict[str, Any], tool_context: Any) -> Any:
+            failure = self._failures.pop(tool_context.function_call_id, None)
+            if not self._failures:
+                vars(tool).pop("run_async", None)
+            if failure is not None:
+                raise RaisedByHandError(failure)
+            return await original(args=args, tool_context=tool_context)
+
+        vars(tool)["run_async"] = run_async
+
+    # Sessions
+
+    async def _create_session(self, command: dict[str, Any]) -> dict[str, Any]:
+        options = {key: command[key] for key in ("state", "session_id") if command.get(key) is not None}
+        session = await self._opened().create_session(app_name=self._runner.app_name, user_id=command["user_id"], **options)
+        return _session_json(session)
+
+    async def _get_session(self, command: dict[str, Any]) -> dict[str, Any] | None:
+        session = await self._opened().get_session(**self._session(command))
+        return _session_json(session) if session is not None else None
+
+    async def _list_sessions(self, command: dict[str, Any]) -> list[dict[str, Any]]:
+        listed = await self._opened().list_sessions(app_name=self._runner.app_name, user_id=command["user_id"])
+        return [_session_json(session) for session in listed.sessions]
+
+    async def _delete_session(self, command: dict[str, Any]) -> None:
+        await self._opened().delete_session(**self._session(command))
+
+    async def _append_event(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Append an event that no agent yielded."""
+        service = self._opened()
+        session = self._run_session if command["session_id"] == self._session_id else None
+        if session is None:
+            session = await service.get_session(**self._session(command))
+        if session is None:
+            raise WorkerError(f"There is no session {command['session_id']}.")
+        event = _required("google.adk.events.event", "Event").model_validate_json(json.dumps(command["event"]))
+        self._appending = asyncio.current_task()
+        stored: dict[str, Any] = json.loads(event_json(await service.append_event(session, event)))
+        return stored
+
+    async def _rewind(self, command: dict[str, Any]) -> None:
+        if self._run is not None:
+            raise WorkerError("A run is active. Stop it first.")
+        self._opened()
+        if not hasattr(self._runner, "rewind_async"):
+            raise WorkerError(f"{_capital(engine_name())} cannot rewind; google-adk 1.17 and later can.")
+        where = {"user_id": command["user_id"], "session_id": command["session_id"]}
+        await self._runner.rewind_async(**where, rewind_before_invocation_id=command["invocation_id"])
+
+    def _session(self, command: dict[str, Any]) -> dict[str, str]:
+        return {"app_name": self._runner.app_name, "user_id": command["user_id"], "session_id": command["session_id"]}
+
+    def _loaded(self) -> Agent:
+        if self._agent is None:
+            raise WorkerError("No agent is loaded.")
+        return self._agent
+
+    def _opened(self) -> Any:
+        if self._service is None:
+            raise WorkerError("The services are not open.")
+        return self._service
+
+
+_COMMANDS = {"run": Worker._on_run, "next": Worker._on_next, "go": Worker._on_go, "stop": Worker._on_stop, "quit": Worker._on_quit}
+_REQUESTS = {
+    "load": Worker._load,
+    "open": Worker._open,
+    "rewind": Worker._rewind,
+    "create_session": Worker._create_session,
+    "get_session": Worker._get_session,
+    "list_sessions": Worker._list_sessions,
+    "delete_session": Worker._delete_session,
+    "append_event": Worker._append_event,
+}
+
+
+def make_plugin(worker: Worker) -> Any:
+    """Return the plugin that reports the places of a run to the worker."""
+    base = _required("google.adk.plugins.base_plugin", "BasePlugin")
+
+    class InspectorPlugin(base):  # type: ignore[misc, valid-type]
+        """Holds a run before its model and tool calls."""
+
+        async def before_agent_callback(self, *, agent: Any, callback_context: Any, **_: Any) -> None:
+            await worker.at_agent("agent start", callback_context._invocation_context)
+
+        async def after_agent_callback(self, *, agent: Any, callback_context: Any, **_: Any) -> None:
+            await worker.at_agent("agent end", callback_context._invocation_context)
+
+        async def before_model_callback(self, *, callback_context: Any, llm_request: Any, **_: Any) -> Any:
+            return await worker.at_model(callback_context._invocation_context, llm_request)
+
+        async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception, **_: Any) -> Any:
+            return await worker.at_model(callback_context._invocation_context, llm_request, error)
+
+        async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, **_: Any) -> Any:
+            return await worker.at_tool(tool_context, tool, tool_args)
+
+        async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any, **_: Any) -> None:
+            await worker.at_tool_result(tool_context, tool)
+
+        async def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any, **_: Any) -> Any:
+            if not isinstance(error, Exception):
+                return None  # a cancellation
+            return await worker.at_tool(tool_context, tool, tool_args, error)
+
+        async def on_event_callback(self, *, invocation_context: Any, event: Any, **_: Any) -> None:
+            await worker.inner_event(invocation_context, event)
+
+    return InspectorPlugin(name="inspector_debugger")
+
+
+def _session_json(session: Any) -> dict[str, Any]:
+    return {
+        "app_name": session.app_name,
+        "user_id": session.user_id,
+        "id": session.id,
+        "state": session.state,
+        "last_update_time": session.last_update_time,
+        "events": [json.loads(event_json(event)) for event in session.events],
+    }
+
+
+def _declaration(tool: Any) -> Any:
+    with contextlib.suppress(Exception):  # the tool's own code
+        declaration = tool._get_declaration()
+        if declaration is not None:
+            return declaration.model_dump(mode="json", exclude_none=True)
+    return None
+
+
+def _source(tool: Any) -> dict[str, Any]:
+    """Return the file and line of a tool's code."""
+    code = getattr(inspect.unwrap(tool.func), "__code__", None) if callable(getattr(tool, "func", None)) else None
+    return {"file": code.co_filename, "line": code.co_firstlineno} if code is not None else {}
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one is other or one == other)
+    except Exception:  # the object's own code
+        return False
+
+
+def where_is_main_thread() -> list[dict[str, Any]]:
+    """Return the stack of the thread that runs the agent, the innermost frame last."""
+    frame: FrameType | None = sys._current_frames().get(threading.main_thread().ident or 0)
+    stack = traceback.extract_stack(frame) if frame is not None else []
+    return [{"file": one.filename, "line": one.lineno, "function": one.name} for one in stack if one.filename != __file__]
+
+
+async def _serve(commands: int, messages: int) -> None:
+    await Worker(Channel(commands, messages)).serve()
+
+
+def main() -> None:
+    """Run the worker; the arguments are the three descriptors, and `embedded` for the embedded runtime."""
+    is_embedded = "embedded" in sys.argv[4:]
+    commands, messages, lifeline = (int(argument) for argument in sys.argv[1:4])
+    for descriptor in (commands, messages, lifeline):
+        os.set_inheritable(descriptor, False)
+    start_guarded(lifeline, commands, messages)
+    here = str(Path(__file__).parent)
+    sys.path[:] = [entry for entry in sys.path if entry != here]
+    if is_embedded:
+        use_embedded_runtime()
+    sys.argv[:] = [sys.argv[0]]
+    sys.dont_write_bytecode = True  # the folder is the user's
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True)
+    asyncio.run(_serve(commands, messages))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,486 @@
+"""The engine that runs an agent in a child process: on the google-adk of the agent's own environment, or on the embedded runtime."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.engines.agent_loader import check_names
+from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
+from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
+from inspector_app.engines.protocol import AgentDescription, Capability
+from inspector_app.support.tasks import Tasks
+from runtime.debugger.debugger import Debugger
+from runtime.errors import KnownError, SessionNotFoundError
+from runtime.events.event import Event
+from runtime.models.llm_request import LlmRequest
+from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
+from runtime.sessions.session import SessionKey
+from runtime.storage.layouts.decode import parse_event
+from runtime.support.ids import new_uuid
+
+LOAD_SECONDS = 60.0  # for the agent's imports; a person may wait longer, so the caller can say so
+OPEN_SECONDS = 60.0  # for the services: importing drivers and opening the database
+
+MAX_QUEUED = 2_000  # streamed pieces; the child is not read while more wait to be taken
+
+ALL_PLACES = ("event", "agent start", "agent end", "before model", "before tool", "error")
+
+IN_MEMORY: Mapping[str, Any] = {"kind": "memory"}
+
+
+class AgentStillLoadingError(KnownError):
+    """The agent's code has not been imported in time; the message says where it is."""
+
+
+class ChildEngine:
+    """Runs one agent in a child process with the agent's own Python.
+
+    Use `start` to make one. All methods are called on the event loop's thread.
+
+    Args:
+        child: the started child.
+        agent: the agent that it has loaded.
+        capabilities: what its version cannot do: name → a sentence; None if it can.
+        on_commit: called right after each commit with the event, the user's message included, and the `temp:` keys it set.
+        on_request: called with a model event's id and the request that it answers.
+        on_ahead: called with the id of each event that was committed while the run was held, by another branch.
+    """
+
+    def __init__(
+        self,
+        child: ChildProcess,
+        agent: AgentDescription,
+        capabilities: Mapping[str, str | None],
+        on_commit: Callable[[Event, dict[str, Any]], None],
+        on_request: Callable[[str, LlmRequest], None] = lambda event_id, request: None,
+        on_ahead: Callable[[str], None] = lambda event_id: None,
+    ) -> None:
+        self._child = child
+        self._agent = agent
+        self._capabilities = capabilities
+        self._on_commit = on_commit
+        self._on_request = on_request
+        self._on_ahead = on_ahead
+        self._tasks = Tasks(self._on_task_failed)
+        self._debugger: Debugger | None = None
+        self._run: _Run | None = None
+        self._unmarked: dict[str, Any] = {}
+        self._places: tuple[str, ...] = ALL_PLACES
+        self._tasks.spawn(self._take_messages(), "Reading the agent's messages")
+
+    @classmethod
+    async def start(
+        cls,
+        python: str | Path,
+        path: str | Path,
+        on_commit: Callable[[Event, dict[str, Any]], None],
+        *,
+        sessions: Mapping[str, Any] = IN_MEMORY,
+        seconds: float = LOAD_SECONDS,
+        environ: Mapping[str, str] | None = None,
+        embedded: bool = False,
+        on_output: Callable[[str, str], None] = lambda stream, line: None,
+        on_ended: Callable[[ChildEndedError], None] = lambda error: None,
+        on_request: Callable[[str, LlmRequest], None] = lambda event_id, request: None,
+        on_ahead: Callable[[str], None] = lambda event_id: None,
+    ) -> ChildEngine:
+        """Start a child, load an agent and open its services.
+
+        Args:
+            python: the agent's Python.
+            path: the agent's folder or file.
+            on_commit: see the class.
+            sessions: where sessions are stored; see `open` in docs/engine-protocol.md.
+            seconds: to wait for the agent's imports.
+            environ: the child's environment variables; None means ours.
+            embedded: run the agent on the embedded runtime, with our own Python.
+            on_output: called with `stdout` or `stderr`, and each line that the agent writes.
+            on_ended: called once, when the child has ended.
+            on_request: see the class.
+            on_ahead: see the class.
+
+        Raises:
+            AgentLoadError: the embedded runtime has a package of the same name as one of the agent's own.
+            ChildError: the agent cannot be loaded, or its services cannot be opened.
+            AgentStillLoadingError: the agent's code was not imported in time.
+            ChildEndedError: the child has ended meanwhile.
+        """
+        if embedded:
+            check_names(Path(path))
+        child = ChildProcess(python, on_output, on_ended, environ=environ, embedded=embedded)
+        try:
+            await child.start()
+            loaded = await _load(child, str(path), seconds)
+            await child.request("open", OPEN_SECONDS, sessions=dict(sessions))
+        except BaseException:
+            await child.close(0)
+            raise
+        agent = AgentDescription(loaded["app_name"], loaded["folder"], loaded["resumable"], loaded["root"])
+        return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_ahead)
+
+    @property
+    def title(self) -> str:
+        """A phrase for the status bar."""
+        engine = str(self._child.hello["engine"])
+        return engine if engine.startswith("google-adk") else "embedded runtime, own process"
+
+    @property
+    def agent(self) -> AgentDescription:
+        """The loaded agent."""
+        return self._agent
+
+    @property
+    def leaves_threads(self) -> bool:
+        """See `Engine.leaves_threads`: a blocked child is killed."""
+        return False
+
+    @property
+    def child(self) -> ChildProcess:
+        """The child process."""
+        return self._child
+
+    @property
+    def unmarked_edits(self) -> dict[str, Any]:
+        """The user's changes to calls of the last run that no committed event records."""
+        return self._unmarked
+
+    def why_not(self, capability: Capability) -> str | None:
+        """Return a sentence that says why the engine cannot do something; None if it can."""
+        return self._capabilities.get(capability)
+
+    async def open(self, sessions: Mapping[str, Any]) -> None:
+        """Open the services again, with sessions in another place. No run may be active.
+
+        Raises:
+            ChildError: they cannot be opened.
+            ChildEndedError: the child has ended.
+        """
+        await self._child.request("open", OPEN_SECONDS, sessions=dict(sessions))
+
+    def attach(self, debugger: Debugger) -> None:
+        """Let a debugger hold the next run. Pass that run to `Debugger.run`."""
+        self._debugger = debugger
+
+    def set_places(self, places: Sequence[str]) -> None:
+        """Set where the child waits for an answer, at once, also during a run.
+
+        Args:
+            places: names of ALL_PLACES. Without `event`, the run continues while its events are being taken.
+        """
+        self._places = tuple(places)
+        self._send_policy()
+
+    async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
+        """Create a session of the app."""
+        created = await self._child.request("create_session", user_id=user_id, state=dict(state or {}) or None, session_id=session_id)
+        return SessionKey(created["app_name"], created["user_id"], created["id"])
+
+    async def session(self, key: SessionKey) -> tuple[dict[str, Any], list[Event]] | None:
+        """Return a session's merged state and its events, as google-adk's service returns them; None if it does not exist."""
+        found = await self._child.request("get_session", user_id=key.user_id, session_id=key.session_id)
+        return (found["state"], [_event(event) for event in found["events"]]) if found is not None else None
+
+    async def sessions(self, user_id: str) -> list[SessionKey]:
+        """Return a user's sessions of the app."""
+        listed = await self._child.request("list_sessions", user_id=user_id)
+        return [SessionKey(one["app_name"], one["user_id"], one["id"]) for one in listed]
+
+    async def delete_session(self, key: SessionKey) -> None:
+        """Delete a session and its events."""
+        await self._child.request("delete_session", user_id=key.user_id, session_id=key.session_id)
+
+    async def run(
+        self,
+        key: SessionKey,
+        message: types.Content | None,
+        invocation_id: str | None = None,
+        *,
+        state_delta: Mapping[str, Any] | None = None,
+        streaming: bool = True,
+    ) -> AsyncGenerator[Event, None]:
+        """Run, resume or answer; see `Engine.run`.
+
+        Args:
+            key: the session.
+            message: the user's message or answer.
+            invocation_id: the invocation to resume.
+            state_delta: keys that the message sets.
+            streaming: whether the model streams.
+
+        Raises:
+            AgentCodeError: the agent's code, or google-adk, raised an exception; of a subclass with that exception's name.
+            ChildEndedError: the child has ended.
+        """
+        if self._child.ended is not None:
+            raise self._child.ended
+        run = self._run = _Run(self._debugger, self._child)
+        self._debugger = None
+        self._unmarked = {}
+        self._send_policy()
+        try:
+            await self._start_run(key, message, invocation_id, state_delta, streaming)
+            while (event := await run.take()) is not None:
+                yield event
+                if not event.partial:
+                    self._child.send("next")
+        finally:
+            await self._end(run)
+
+    async def rewind(self, key: SessionKey, invocation_id: str) -> None:
+        """Take back an invocation and all later ones."""
+        await self._child.request("rewind", user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id)
+
+    async def edit_state(self, key: SessionKey, changes: dict[str, Any]) -> Event:
+        """Set state keys manually; see `SessionEdits.edit_state`."""
+        state, _ = await self._stored(key)
+        return await self._append(key, state_edit(changes, state, self._edit_invocation()))
+
+    async def undo_state_edit(self, key: SessionKey, event_id: str) -> Event:
+        """Undo a manual edit; see `SessionEdits.undo_state_edit`."""
+        state, events = await self._stored(key)
+        edit = next((event for event in events if event.id == event_id), None)
+        if edit is None:
+            raise StateEditError(f"Session {key.session_id} has no event {event_id}.")
+        return await self._append(key, state_edit_undone(edit, state, self._edit_invocation()))
+
+    async def report_progress(self, key: SessionKey, call_id: str, response: dict[str, Any]) -> Event:
+        """Report the progress of a long-running call; see `SessionEdits.report_progress`."""
+        _, events = await self._stored(key)
+        return await self._append(key, progress(events, call_id, response))
+
+    async def cancel_open_calls(self, key: SessionKey, invocation_id: str, edits: dict[str, Any]) -> list[Event]:
+        """Answer the calls that a stopped run left unanswered; see `SessionEdits.cancel_open_calls`."""
+        _, events = await self._stored(key)
+        return [await self._append(key, event) for event in cancelled_calls(events, invocation_id, edits)]
+
+    async def close(self) -> None:
+        """End the child, and all processes that it has left behind."""
+        await self._child.close()
+        await self._tasks.close(1)
+
+    async def _start_run(
+        self,
+        key: SessionKey,
+        message: types.Content | None,
+        invocation_id: str | None,
+        state_delta: Mapping[str, Any] | None,
+        streaming: bool,
+    ) -> None:
+        try:
+            await self._child.request(
+                "run",
+                user_id=key.user_id,
+                session_id=key.session_id,
+                message=message.model_dump(mode="json", exclude_none=True) if message is not None else None,
+                invocation_id=invocation_id,
+                state_delta=dict(state_delta) if state_delta else None,
+                streaming=streaming,
+            )
+        except (ChildError, ChildEndedError) as error:  # it has not started
+            if self._run is not None:
+                self._run.finish(error)
+            raise
+
+    async def _stored(self, key: SessionKey) -> tuple[dict[str, Any], list[Event]]:
+        found = await self.session(key)
+        if found is None:
+            raise SessionNotFoundError(f"Session not found: {key.session_id}")
+        return found
+
+    async def _append(self, key: SessionKey, event: Event) -> Event:
+        data = json.loads(event.model_dump_json(exclude_none=True))
+        return _event(await self._child.request("append_event", user_id=key.user_id, session_id=key.session_id, event=data))
+
+    def _edit_invocation(self) -> str:
+        return self._run.invocation_id if self._run is not None and self._run.invocation_id else f"e-{new_uuid()}"
+
+    def _send_policy(self) -> None:
+        state = self._run is not None and self._run.interception is not None and self._run.interception.needs_state
+        self._child.send("policy", hold=self._places, state=state, requests=True)
+
+    async def _end(self, run: _Run) -> None:
+        """End a run; kill the child if the run does not end by itself in time."""
+        run.discard()
+        if not run.is_over and self._child.ended is None:
+            self._child.send("stop")
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(STOP_SECONDS):
+                    await run.ended.wait()
+            if not run.is_over:
+                self._child.kill(f"The agent did not stop within {STOP_SECONDS:g} s, so its process was killed.")
+                await run.ended.wait()
+        self._unmarked = run.unmarked_edits
+        self._run = None
+
+    async def _take_messages(self) -> None:
+        """Take the child's messages until it ends."""
+        while True:
+            try:
+                message = await self._child.receive()
+            except ChildEndedError as error:
+                if self._run is not None:
+                    self._run.finish(error)
+                return
+            kind = message["type"]
+            if kind == "committed":
+                self._take_commit(message)
+            elif self._run is not None:
+                await self._take(kind, message, self._run)
+
+    async def _take(self, kind: str, message: dict[str, Any], run: _Run) -> None:
+        if kind == "partial":
+            await run.put(_event(message["event"]))
+        elif kind == "yielded":
+            event = run.committed.pop(message["event_id"], None)
+            await run.put(event if event is not None else _event(message["event"]))
+        elif kind == "at":
+            if message["waits"] and run.interception is not None:
+                run.hold(message["at"], self._tasks.spawn(run.interception.at(message), "Holding the agent"))
+            elif run.interception is not None:
+                await run.interception.at(message)
+            elif message["waits"]:
+                self._child.send("go", at=message["at"])
+        elif kind == "left" and message["at"] in run.places:
+            run.places[message["at"]].cancel()
+        elif kind == "end":
+            run.unmarked_edits = message.get("unmarked_edits") or {}
+            failure = message.get("error")
+            error: AgentCodeError | None = None
+            if failure is not None:
+                error = run.interception.failure(failure) if run.interception is not None else error_from_child(failure)
+            run.finish(error)
+
+    def _take_commit(self, message: dict[str, Any]) -> None:
+        event = _event(message["event"])
+        run = self._run
+        if run is not None:
+            run.invocation_id = run.invocation_id or event.invocation_id
+            run.committed[event.id] = event
+            if run.interception is not None:
+                run.interception.committed(event, message.get("state_before"))
+            request = run.requests.pop(message.get("request") or 0, None)
+            if request is not None:
+                self._on_request(event.id, request)
+        if message.get("ahead"):
+            self._on_ahead(event.id)
+        self._on_commit(event, message.get("temp") or {})
+
+    def _on_task_failed(self, name: str, error: BaseException) -> None:
+        self._child.kill(f"{name} failed: {type(error).__name__}: {error}")
+        if self._run is not None:
+            self._run.finish(error)
+
+
+class _Run:
+    """A run of the child, as the inspector sees it.
+
+    Attributes:
+        interception: passes places to the debugger, if there is one.
+        committed: committed events that the run has not yielded yet, by id.
+        requests: requests to models that no event answers yet, by the number of their place.
+        places: the tasks that hold the agent, by the number of their place.
+        invocation_id: its invocation; empty before the first commit.
+        unmarked_edits: see `Engine.unmarked_edits`.
+        ended: set when it is over.
+    """
+
+    def __init__(self, debugger: Debugger | None, child: ChildProcess) -> None:
+        self.requests: dict[int, LlmRequest] = {}
+        self.interception = (
+            ChildInterception(debugger, lambda number, fields: child.send("go", **{**fields, "at": number}), self.requests.__setitem__)
+            if debugger is not None
+            else None
+        )
+        self.committed: dict[str | None, Event] = {}
+        self.places: dict[int, asyncio.Task[Any]] = {}
+        self.invocation_id = ""
+        self.unmarked_edits: dict[str, Any] = {}
+        self.ended = asyncio.Event()
+        self._error: BaseException | None = None
+        self._is_discarding = False
+        self._events: deque[Event] = deque()
+        self._changed = asyncio.Event()
+        self._has_room = asyncio.Event()
+        self._has_room.set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the child has reported the end, or has ended itself."""
+        return self.ended.is_set()
+
+    def hold(self, number: int, task: asyncio.Task[Any]) -> None:
+        """Keep a task that holds the agent until it has ended."""
+        self.places[number] = task
+        task.add_done_callback(lambda _: self.places.pop(number, None))
+
+    async def put(self, event: Event) -> None:
+        """Hand over an event; wait while too many wait to be taken."""
+        if self._is_discarding:
+            return
+        self._events.append(event)
+        self._changed.set()
+        if len(self._events) >= MAX_QUEUED:
+            self._has_room.clear()
+            await self._has_room.wait()
+
+    async def take(self) -> Event | None:
+        """Return the next event; None at the end.
+
+        Raises:
+            Exception: the run's failure.
+        """
+        while not self._events:
+            if self.is_over:
+                if self._error is not None:
+                    raise self._error
+                return None
+            self._changed.clear()
+            await self._changed.wait()
+        event = self._events.popleft()
+        if len(self._events) < MAX_QUEUED // 2:
+            self._has_room.set()
+        return event
+
+    def discard(self) -> None:
+        """Drop this run's events from now on: its consumer has left."""
+        self._is_discarding = True
+        self._events.clear()
+        self._has_room.set()
+
+    def finish(self, error: BaseException | None) -> None:
+        """Record the end, and release what is held."""
+        if self.is_over:
+            return
+        self._error = error
+        for task in list(self.places.values()):
+            task.cancel()
+        self.ended.set()
+        self._changed.set()
+        self._has_room.set()
+
+
+async def _load(child: ChildProcess, path: str, seconds: float) -> dict[str, Any]:
+    try:
+        loaded: dict[str, Any] = await child.request("load", seconds, path=path, protocol=PROTOCOL)
+        return loaded
+    except TimeoutError:
+        stack = await child.where()
+        folder = path.removesuffix(".py").rstrip("/")
+        own = [frame for frame in stack if frame["file"].startswith(folder)] or stack
+        where = f" It is at {own[-1]['file']}, line {own[-1]['line']}." if own else ""
+        raise AgentStillLoadingError(f"{path} is still being imported after {seconds:g} s.{where}") from None
+
+
+def _event(data: Mapping[str, Any]) -> Event:
+    return parse_event(json.dumps(data))
+
+
+__all__ = ["ALL_PLACES", "IN_MEMORY", "AgentCodeError", "AgentStillLoadingError", "ChildEndedError", "ChildEngine", "ChildError"]

@@ -1,0 +1,101 @@
+"""Which engine runs an agent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from inspector_app.engines.code_files import code_files
+from inspector_app.engines.environments import Decision, find_environment
+from inspector_app.engines.samples import is_bundled
+from runtime.errors import KnownError
+
+EngineKind = Literal["adk", "embedded", "embedded-process"]
+ENGINE_KINDS: tuple[EngineKind, ...] = get_args(EngineKind)
+
+MAX_TEXT = 200_000  # bytes of a file that are searched for imports; these are near its top
+
+_IMPORTS_ADK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+google\.adk\b|^[ \t]*from[ \t]+google[ \t]+import[ \t]+adk\b", re.MULTILINE)
+_IMPORTS_RUNTIME = re.compile(rb"^[ \t]*(?:from|import)[ \t]+runtime\b", re.MULTILINE)
+
+
+class NoEngineError(KnownError):
+    """The engine that the user chose cannot run the agent."""
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    """What the user chose for an agent.
+
+    Attributes:
+        kind: the engine; None leaves it to `plan_engine`.
+        python: the Python, or the folder of its environment, for google-adk; None searches for it.
+    """
+
+    kind: EngineKind | None = None
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePlan:
+    """Which engine runs an agent, and why.
+
+    Attributes:
+        kind: the engine.
+        decision: the environments that were found.
+    """
+
+    kind: EngineKind
+    decision: Decision
+
+    @property
+    def sentence(self) -> str:
+        """The engine as a sentence, for the question whether to trust the agent."""
+        if self.kind == "adk":
+            return f"It runs on {self.decision.environment}, in a process of its own."
+        if self.kind == "embedded-process":
+            return "It runs on the embedded runtime, in a process of its own."
+        return "It runs on the embedded runtime, in this process."
+
+    def lines(self) -> list[str]:
+        """Return the whole decision as lines."""
+        return [*self.decision.lines(), *([] if self.kind == "adk" else [self.sentence])]
+
+
+def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
+    """Choose the engine of an agent. No code runs.
+
+    google-adk is chosen if the agent's environment has it, unless the agent imports `runtime` and not `google.adk`.
+
+    Args:
+        path: the agent's folder or file.
+        choice: the user's choice.
+
+    Raises:
+        NoEngineError: google-adk was chosen, and the Python does not have it.
+        EnvironmentNotFoundError: the chosen Python does not exist.
+    """
+    decision = find_environment(path, python=choice.python)
+    if choice.kind == "adk" and not decision.has_adk:
+        raise NoEngineError(f"{decision.environment.python} has no google-adk. Install it there, or name another Python with --python.")
+    folder = decision.agent if decision.agent.is_dir() else decision.agent.parent
+    wants_adk = choice.kind == "adk" or (choice.kind is None and not is_bundled(folder) and not _is_for_embedded_runtime(folder))
+    if wants_adk and decision.has_adk:
+        return EnginePlan("adk", decision)
+    return EnginePlan(choice.kind or "embedded", decision)
+
+
+def _is_for_embedded_runtime(folder: Path) -> bool:
+    imports_runtime = False
+    for name in code_files(folder, (".py",)).files:
+        try:
+            with (folder / name).open("rb") as opened:
+                text = opened.read(MAX_TEXT)
+        except OSError:
+            continue
+        if _IMPORTS_ADK.search(text):
+            return False
+        imports_runtime = imports_runtime or bool(_IMPORTS_RUNTIME.search(text))
+    return imports_runtime

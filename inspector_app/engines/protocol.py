@@ -1,0 +1,180 @@
+"""What the window, the commands and the server ask of an engine: an object that drives one agent.
+
+An engine is made for one agent and one place where its sessions are stored. The debugger, its breakpoints and its steps are the same for
+all engines: an engine reports to the debugger where its agent is, and waits there for the debugger's answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from google.genai import types
+
+from runtime.agents.base_agent import BaseAgent
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.debugger.debugger import Debugger
+from runtime.debugger.request_recorder import RequestRecorder
+from runtime.events.event import Event
+from runtime.memory.base_memory_service import BaseMemoryService
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.session import SessionKey
+
+OnCommit = Callable[[Event, dict[str, Any]], None]
+"""Called right after each commit with the event, the user's message included, and the `temp:` keys it set."""
+
+Capability = Literal["hold_calls", "resume", "rewind", "confirm", "edit_errors", "rerun"]
+"""What some engines, or some versions of google-adk, cannot do.
+
+`hold_calls`: hold before model and tool calls, and edit them. `resume`: continue a stored invocation. `rewind`: take back invocations.
+`confirm`: tools that ask for a confirmation. `edit_errors`: answer in place of a tool or model that has failed. `rerun`: repeat a run with
+recorded answers.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDescription:
+    """A loaded agent as data.
+
+    Attributes:
+        app_name: the app's name.
+        folder: the agent's folder.
+        resumable: whether the app keeps checkpoints.
+        root: the root agent and those below it: `name`, `type`, `description`, `model`, `tools` (names), `sub_agents`.
+    """
+
+    app_name: str
+    folder: str
+    resumable: bool
+    root: dict[str, Any] = field(default_factory=dict)
+
+
+class Engine(Protocol):
+    """Drives one agent."""
+
+    @property
+    def title(self) -> str:
+        """A phrase for the status bar, such as `google-adk 2.13.0`."""
+
+    @property
+    def agent(self) -> AgentDescription:
+        """The loaded agent."""
+
+    def why_not(self, capability: Capability) -> str | None:
+        """Return a sentence that says why the engine cannot do something; None if it can."""
+
+    def attach(self, debugger: Debugger) -> None:
+        """Let a debugger hold the next run. Pass that run to `Debugger.run`."""
+
+    @property
+    def unmarked_edits(self) -> dict[str, Any]:
+        """The user's changes to calls of the last run that no committed event records; see `Interception.unmarked_edits`."""
+
+    async def new_session(self, user_id: str) -> SessionKey:
+        """Create an empty session of the app."""
+
+    def run(self, key: SessionKey, message: types.Content | None, invocation_id: str | None = None) -> AsyncGenerator[Event, None]:
+        """Run, resume or answer. The agent continues only when the next event is requested.
+
+        Args:
+            key: the session.
+            message: the user's message or answer; None resumes an invocation.
+            invocation_id: the invocation to resume; None starts a new one, or resumes the one that the answer belongs to.
+        """
+
+    async def rewind(self, key: SessionKey, invocation_id: str) -> None:
+        """Take back an invocation and all later ones."""
+
+    async def edit_state(self, key: SessionKey, changes: dict[str, Any]) -> Event:
+        """Set state keys manually, with a committed event."""
+
+    async def undo_state_edit(self, key: SessionKey, event_id: str) -> Event:
+        """Undo a manual edit, with a committed event."""
+
+    async def report_progress(self, key: SessionKey, call_id: str, response: dict[str, Any]) -> Event:
+        """Report the progress of a long-running call, with a committed event."""
+
+    async def cancel_open_calls(self, key: SessionKey, invocation_id: str, edits: dict[str, Any]) -> list[Event]:
+        """Answer the calls that a stopped run left unanswered."""
+
+    @property
+    def leaves_threads(self) -> bool:
+        """Whether a blocking function of a stopped run continues on its thread, because nothing can stop it."""
+
+    async def close(self) -> None:
+        """Release what the engine holds. No run may be active."""
+
+
+class Store(Protocol):
+    """Where an agent's sessions and files are stored: a source of sessions, as an engine sees it."""
+
+    @property
+    def target(self) -> str:
+        """The database's path or URL, or a word for sessions in memory."""
+
+    @property
+    def layout_kind(self) -> str:
+        """`v1`, `sqlite` and the like; `memory`."""
+
+    @property
+    def files(self) -> BaseArtifactService:
+        """The artifact service."""
+
+    @property
+    def memory(self) -> BaseMemoryService:
+        """The memory service."""
+
+    async def service(self) -> BaseSessionService:
+        """Return the session service that runs write through."""
+
+
+class Agent(Protocol):
+    """An agent that is ready to run, with the engine that drives it."""
+
+    @property
+    def name(self) -> str:
+        """The app's name."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder it was loaded from."""
+
+    @property
+    def engine_title(self) -> str:
+        """The engine, as a phrase for the status bar."""
+
+    @property
+    def root(self) -> BaseAgent:
+        """The root agent; an outline of it if the agent is in another process."""
+
+    @property
+    def needs_file(self) -> bool:
+        """Whether its sessions must be in a database, because the window cannot read its memory."""
+
+    @property
+    def is_blocked(self) -> bool:
+        """Whether it must be loaded again before it can run."""
+
+    def why_not(self, capability: Capability) -> str | None:
+        """Return a sentence that says why it cannot do something; None if it can."""
+
+    def active(self) -> AbstractContextManager[None]:
+        """Set its environment variables in this process, if it runs here."""
+
+    async def open_engine(self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None) -> Engine:
+        """Return an engine that runs it on a store, until the next call.
+
+        Args:
+            store: where its sessions are.
+            on_commit: called after each commit.
+            requests: records the requests to models.
+
+        Raises:
+            KnownError: the engine cannot be started, or cannot use the store.
+        """
+
+    async def close(self) -> None:
+        """Release what it holds. No run may be active."""

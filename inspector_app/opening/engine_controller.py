@@ -1,0 +1,81 @@
+"""Answers the question which engine runs the loaded agent, and changes it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from inspector_app.engines.child_agent import ChildAgent
+from inspector_app.engines.embedded import TITLE
+from inspector_app.engines.engine_choice import EngineChoice, EngineKind
+from inspector_app.opening.engine_menu import EngineMenu, EngineOption
+from inspector_app.presentation.message import Message
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.messages import MessageBus
+
+
+class EngineController(QObject):
+    """Fills the menu of engines, and reports what an agent in another process writes.
+
+    Args:
+        agents: the loaded agent.
+        run: no engine is changed during a run.
+        tasks: loads the agent again.
+        messages: receives the agent's output.
+        commands: the menu's commands.
+        menu: the engines.
+    """
+
+    def __init__(
+        self,
+        agents: CurrentAgent,
+        run: CurrentRun,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        menu: EngineMenu,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._agents = agents
+        self._run = run
+        self._tasks = tasks
+        self._messages = messages
+        self._menu = menu
+        commands.choose_engine.triggered.connect(self.ask)
+        agents.output_written.connect(self._on_output)
+        menu.chosen.connect(self._on_chosen)
+
+    def ask(self) -> None:
+        """Show the engines that can run the loaded agent."""
+        if self._agents.loaded is None:
+            self._messages.info("Open an agent first (Ctrl+O).")
+        elif self._run.phase != "idle":
+            self._messages.info("A run is in progress: stop it first (Shift+F5).")
+        else:
+            self._menu.offer(self._options())
+
+    def _options(self) -> list[EngineOption]:
+        loaded, plan = self._agents.loaded, self._agents.plan
+        is_child = isinstance(loaded, ChildAgent)
+        used = str(loaded.python or "") if isinstance(loaded, ChildAgent) else ""
+        found = {str(step.environment.python): step.environment for step in plan.decision.steps if step.environment} if plan else {}
+        with_adk = [
+            EngineOption("adk", python, f"google-adk {one.adk_version} ({python})", python == used)
+            for python, one in found.items()
+            if one.adk_version is not None
+        ]
+        return [
+            *with_adk,
+            EngineOption("embedded", "", f"{TITLE}, in this process", not is_child),
+            EngineOption("embedded-process", "", f"{TITLE}, in a process of its own", is_child and not used),
+        ]
+
+    def _on_chosen(self, kind: EngineKind, python: str) -> None:
+        choice = EngineChoice(kind, python or None)
+        self._tasks.spawn(self._agents.choose_engine(choice), "Changing the engine")
+
+    def _on_output(self, stream: str, line: str) -> None:
+        self._messages.post(Message("info", f"{stream}: {line}", quiet=True))

@@ -1,0 +1,66 @@
+"""The menu of engines that can run the loaded agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from inspector_app.presentation.values import visible
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOption:
+    """An engine that can be chosen.
+
+    Attributes:
+        kind: `adk`, `embedded` or `embedded-process`.
+        python: its Python; empty for the embedded runtime.
+        title: its text in the menu.
+        is_used: whether the loaded agent runs on it.
+    """
+
+    kind: str
+    python: str
+    title: str
+    is_used: bool
+
+
+class EngineMenu(QMenu):
+    """Offers engines, and a file dialog for another Python.
+
+    Signals:
+        chosen (str, str): the engine's kind and its Python.
+    """
+
+    chosen = Signal(str, str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("engine_menu")
+        self.setAccessibleName("Engine of the agent")
+
+    def offer(self, options: Sequence[EngineOption]) -> None:
+        """Show the options at the mouse pointer."""
+        self.clear()
+        for option in options:
+            action = self.addAction(visible(option.title))
+            action.setObjectName(f"engine_{option.kind}")
+            action.setCheckable(True)
+            action.setChecked(option.is_used)
+            action.triggered.connect(partial(self.chosen.emit, option.kind, option.python))
+        self.addSeparator()
+        another = self.addAction("Choose another Python…")
+        another.setObjectName("engine_another")
+        another.triggered.connect(self._on_another)
+        self.popup(QCursor.pos())
+
+    def _on_another(self) -> None:
+        dialog = QFileDialog(self.parentWidget(), "Choose the Python of the agent's environment")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(partial(self.chosen.emit, "adk"))
+        dialog.open()

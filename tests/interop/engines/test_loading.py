@@ -1,0 +1,145 @@
+"""Loading agents as google-adk does, and the errors of agents that cannot be loaded."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from inspector_app.engines.child_engine import AgentStillLoadingError, ChildEngine
+from inspector_app.engines.child_process import ChildEndedError, ChildError
+from inspector_app.engines.environments import own_environment
+from tests.interop.engines.conftest import AGENTS, EMBEDDED, Start
+from tests.interop.engines.driving import drive, text
+
+AGENT = """
+from google.adk.agents import BaseAgent
+from google.adk.events import Event
+from google.genai import types
+import os
+class Echo(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        text = os.environ.get("GREETING", "hello")
+        yield Event(invocation_id=ctx.invocation_id, author=self.name, content=types.Content(role="model", parts=[types.Part(text=text)]))
+root_agent = Echo(name="echo")
+"""
+
+
+def write(file: Path, code: str = AGENT) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(textwrap.dedent(code))
+    return file
+
+
+async def test_a_folder_with_relative_imports_and_an_app(version: str, start_engine: Start) -> None:
+    for path in (AGENTS / "steps", AGENTS / "steps" / "agent.py"):
+        started = await start_engine(version, path)
+        assert (started.engine.agent.app_name, started.engine.agent.root["name"]) == ("steps_app", "steps")
+
+
+async def test_a_single_file_and_the_env_file_above_it(
+    version: str, start_engine: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    file = write(tmp_path / "single" / "echo_agent.py")
+    (tmp_path / ".env").write_text("GREETING=from the file\nGIVEN=from the file\n")
+    started = await start_engine(version, file)
+    assert started.engine.agent.app_name == "echo_agent"
+    (event,) = await drive(started.engine, await started.engine.new_session("u"), text("hi"))
+    assert event.content is not None and event.content.parts is not None and event.content.parts[0].text == "from the file"
+    assert not (file.parent / "__pycache__").exists(), "nothing is written into the user's folder"
+
+
+async def test_a_package_whose_init_defines_the_agent(newest: str, start_engine: Start, tmp_path: Path) -> None:
+    write(tmp_path / "packed" / "__init__.py", "from .inner.made import root_agent\n")
+    write(tmp_path / "packed" / "inner" / "made.py")
+    assert (await start_engine(newest, tmp_path / "packed")).engine.agent.root["name"] == "echo"
+
+
+async def test_a_yaml_agent(version: str, start_engine: Start, tmp_path: Path) -> None:
+    if version == EMBEDDED:
+        pytest.skip("the embedded runtime loads no YAML agents")
+    yaml = "name: told\nmodel: gemini-2.5-flash\ndescription: Told by a file.\ninstruction: Answer.\n"
+    write(tmp_path / "told" / "root_agent.yaml", yaml)
+    started = await start_engine(version, tmp_path / "told")
+    assert started.engine.agent.root["model"] == "gemini-2.5-flash"
+
+
+async def test_a_folder_of_agents_offers_them(newest: str, start_engine: Start) -> None:
+    with pytest.raises(ChildError, match="holds several agents: beside, fan, graph, line, spread, steps") as caught:
+        await start_engine(newest, AGENTS)
+    assert caught.value.choices == ("beside", "fan", "graph", "line", "spread", "steps")
+
+
+async def test_a_folder_that_is_no_agent_says_so(newest: str, start_engine: Start, tmp_path: Path) -> None:
+    with pytest.raises(ChildError, match="defines neither `root_agent` nor `app`"):
+        await start_engine(newest, tmp_path)
+    with pytest.raises(ChildError, match="There is no agent at"):
+        await start_engine(newest, tmp_path / "nothing")
+    file = write(tmp_path / "other" / "agent.py", "root_agent = 3\n")
+    with pytest.raises(ChildError, match=r"agent\.py defines a `root_agent` that is no agent, but a builtins\.int"):
+        await start_engine(newest, file)
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "message"),
+    [
+        ("import os\nroot_agent = Agent()\n", 2, "NameError: name 'Agent' is not defined"),
+        ("x = 1\n\ndef broken(:\n", 3, "SyntaxError"),
+        ("import sys\nsys.exit(3)\n", 2, r"SystemExit: The agent's code called sys\.exit\(3\)\."),
+        ("from google.adk.agents import NoSuchAgent\n", 1, "ImportError: cannot import name 'NoSuchAgent'"),
+        ("import a_package_that_is_not_installed\n", 1, "ModuleNotFoundError: No module named 'a_package_that_is_not_installed'"),
+    ],
+)
+async def test_an_error_at_import_names_the_line_in_the_agents_file(
+    newest: str, start_engine: Start, tmp_path: Path, code: str, line: int, message: str
+) -> None:
+    file = write(tmp_path / "bad" / "agent.py", code)
+    with pytest.raises(ChildError, match=message) as caught:
+        await start_engine(newest, tmp_path / "bad")
+    assert (caught.value.file, caught.value.line) == (str(file), line)
+    assert "adk_worker" not in (caught.value.traceback or "")
+
+
+async def test_a_relative_import_of_a_missing_module_is_not_taken_for_a_missing_agent(
+    newest: str, start_engine: Start, tmp_path: Path
+) -> None:
+    write(tmp_path / "bad" / "agent.py", "from .tools import search\n")
+    with pytest.raises(ChildError, match=r"No module named 'bad\.tools'"):
+        await start_engine(newest, tmp_path / "bad")
+
+
+async def test_an_endless_import_says_where_it_is(newest: str, start_engine: Start, tmp_path: Path) -> None:
+    write(tmp_path / "endless" / "agent.py", "import time\n\nwhile True:\n    time.sleep(0.01)\n")
+    with pytest.raises(AgentStillLoadingError, match=r"still being imported after 1 s\. It is at .*agent\.py, line [34]"):
+        await start_engine(newest, tmp_path / "endless", seconds=1)
+
+
+async def test_an_import_that_ends_the_process_is_reported(newest: str, start_engine: Start, tmp_path: Path) -> None:
+    write(tmp_path / "gone" / "agent.py", "import os, sys\nprint('leaving', file=sys.stderr)\nos._exit(7)\n")
+    with pytest.raises(ChildEndedError, match=r"exit status 7[\s\S]*leaving"):
+        await start_engine(newest, tmp_path / "gone")
+
+
+async def test_a_workflow_graph_runs(start_engine: Start) -> None:
+    started = await start_engine("2.13", AGENTS / "graph")
+    assert [node["name"] for node in started.engine.agent.root["sub_agents"]] == ["first", "second"]
+    events = await drive(started.engine, await started.engine.new_session("u"), text("hi"))
+    dumped = [event.model_dump(exclude_none=True) for event in events]
+    assert [one["node_info"]["path"] for one in dumped][:2] == ["graph@1/first@1", "graph@1/second@1"]
+    assert "second saw first saw" in str(dumped)
+
+
+async def test_a_workflow_graph_needs_google_adk_2(start_engine: Start) -> None:
+    with pytest.raises(ChildError, match=r"No module named 'google\.adk\.workflow'") as caught:
+        await start_engine("1.39", AGENTS / "graph")
+    assert caught.value.line == 5
+
+
+async def test_an_agent_of_the_wrong_environment_says_what_is_missing(start_engine: Start) -> None:
+    if own_environment().adk_version is not None:
+        pytest.skip("google-adk is installed beside the inspector")
+    with pytest.raises(ChildError, match=r"google-adk is not installed in "):
+        await ChildEngine.start(sys.executable, AGENTS / "steps", lambda event, temp: None)

@@ -1,0 +1,128 @@
+"""Agents whose files import google-adk, loaded on the embedded runtime."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import runtime.agents
+from inspector_app.engines.agent_loader import AgentLoadError, load_agent
+
+AGENT = """
+    from google.adk.agents import LlmAgent
+    root_agent = LlmAgent(name="planner", model="gemini-2.5-flash")
+"""
+
+
+def write(folder: Path, **files: str) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, code in files.items():
+        (folder / f"{name}.py").write_text(textwrap.dedent(code))
+    return str(folder)
+
+
+@pytest.mark.rule("N1")
+def test_an_agent_written_for_google_adk_loads_unchanged(tmp_path: Path) -> None:
+    loaded = load_agent(write(tmp_path / "planner_1", agent=AGENT))
+    assert type(loaded.app.root_agent) is runtime.agents.LlmAgent
+
+
+FORMS = [
+    "import google.adk.agents\nAgent = google.adk.agents.LlmAgent",
+    "import google.adk.agents\nimport google.genai.types\nAgent = google.adk.agents.LlmAgent\ngoogle.genai.types.Part",
+    "import google.adk.agents as agents\nAgent = agents.LlmAgent",
+    "import google.adk as adk\nAgent = adk.agents.LlmAgent",
+    "from google import adk, genai\ngenai.types\nAgent = adk.agents.LlmAgent",
+    "from google.adk import agents\nAgent = agents.LlmAgent",
+    "from google.adk import Agent",
+    "from google.adk.agents import *\nAgent = LlmAgent",
+    "from google.adk.agents.llm_agent import LlmAgent as Agent\nfrom google.genai import types",
+    "from google.adk.agents import llm_agent\nAgent = llm_agent.LlmAgent",
+]
+
+
+@pytest.mark.parametrize("number", range(len(FORMS)))
+def test_every_form_of_import_works(tmp_path: Path, number: int) -> None:
+    code = f'{FORMS[number]}\nroot_agent = Agent(name="planner", model="gemini-2.5-flash")\n'
+    loaded = load_agent(write(tmp_path / f"form_{number}", agent=code))
+    assert type(loaded.app.root_agent) is runtime.agents.LlmAgent
+
+
+def test_other_modules_of_the_agent_and_imports_inside_functions_see_it_too(tmp_path: Path) -> None:
+    write(tmp_path, shared_by_planners="from google.adk.tools import FunctionTool\n")
+    write(
+        tmp_path / "planner_2" / "parts", tools="from google.adk.tools import ToolContext\n", late="from google.adk.events import Event\n"
+    )
+    code = """
+        from google.adk.agents import LlmAgent
+        from shared_by_planners import FunctionTool
+        from .parts.tools import ToolContext
+
+        def later():
+            from google.adk.sessions import State
+            from .parts.late import Event
+            return State, Event
+
+        root_agent = LlmAgent(name="planner", model="gemini-2.5-flash", tools=[later])
+    """
+    loaded = load_agent(write(tmp_path / "planner_2", agent=code))
+    (later,) = loaded.app.root_agent.tools  # type: ignore[attr-defined]
+    state, event = later()
+    assert (state.__module__, event.__module__) == ("runtime.sessions.state", "runtime.events.event")
+
+
+def test_an_agent_in_the_init_of_its_package_sees_it_too(tmp_path: Path) -> None:
+    assert load_agent(write(tmp_path / "planner_3", __init__=AGENT)).app.root_agent.name == "planner"
+
+
+def test_two_agents_in_one_process_do_not_disturb_each_other(tmp_path: Path) -> None:
+    first = load_agent(write(tmp_path / "a" / "planner_4", agent=AGENT))
+    second = load_agent(write(tmp_path / "b" / "planner_4", agent=AGENT))
+    assert type(first.app.root_agent) is type(second.app.root_agent)
+    assert first.app.root_agent is not second.app.root_agent
+
+
+@pytest.mark.rule("N1")
+def test_other_code_sees_the_real_google(tmp_path: Path) -> None:
+    load_agent(write(tmp_path / "planner_5", agent=AGENT))
+    assert not any(name.startswith("google.adk") and module.__name__.startswith("runtime") for name, module in sys.modules.items())
+    if importlib.util.find_spec("google.adk") is None:
+        with pytest.raises(ModuleNotFoundError):
+            importlib.import_module("google.adk")
+    assert type(importlib.import_module("google")).__name__ == "module"
+
+
+@pytest.mark.parametrize(
+    ("code", "line", "missing"),
+    [
+        ("from google.adk.tools import NoSuchTool\n", 1, "google.adk.tools.NoSuchTool"),
+        ("\n\nfrom google.adk.no_such_part import thing\n", 3, "google.adk.no_such_part"),
+        ("import google.adk.agents.no_such_agent\n", 1, "google.adk.agents.no_such_agent"),
+    ],
+)
+def test_a_name_that_the_runtime_does_not_have_is_reported_with_its_line_and_the_engine_that_has_it(
+    tmp_path: Path, code: str, line: int, missing: str
+) -> None:
+    with pytest.raises(AgentLoadError) as caught:
+        load_agent(write(tmp_path / "planner_6", agent=code))
+    text = str(caught.value)
+    assert f"agent.py, line {line}: the embedded runtime has no {missing}." in text
+    assert "install google-adk in its environment, or name a Python that has it with --python." in text
+    assert "the import path is `runtime`" not in text
+
+
+def test_an_optional_import_can_be_caught(tmp_path: Path) -> None:
+    code = """
+        from google.adk.agents import LlmAgent
+        try:
+            from google.adk.tools import NoSuchTool
+        except ImportError:
+            NoSuchTool = None
+        root_agent = LlmAgent(name="planner", model="gemini-2.5-flash")
+    """
+    assert load_agent(write(tmp_path / "planner_7", agent=code)).app.root_agent.name == "planner"

@@ -1,57 +1,481 @@
-"""The command line: opens the window or runs a headless subcommand.
+"""The command line: opens the window or runs a headless command.
 
-Results go to stdout, problems to stderr. Each subcommand's modules are imported when it runs, so that `--help` and the window do not load
-the agent and database code, and the subcommands never load Qt.
+Results go to stdout, problems to stderr. Each command's modules are imported when it runs, so that help, completion and the window do not
+load the agent and database code, and the commands never load Qt.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
-import json
+import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any, NoReturn
 
+import typer
+from typer.completion import get_completion_inspect_parameters
+from typer.main import get_command
+
+from inspector_app.commands import parameters as given
 from inspector_app.commands import stdout
+from inspector_app.commands.command_class import InspectorCommand, InspectorGroup
+from inspector_app.commands.options import Options
+from inspector_app.commands.problems import UsageError
 from inspector_app.presentation.values import visible_lines
 from runtime.errors import KnownError
+from runtime.storage.connections.database_url import typed_passwords
 
-DONE, FAILED, USAGE, PAUSED, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, FAILED, USAGE, PAUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
+PROGRAM = "agent-inspector"
+COMPLETION_VARIABLE = "_AGENT_INSPECTOR_COMPLETE"  # set by the completion scripts
+RUNNING = ("run", "resume", "fork", "delete", "prune")  # a closed output cuts them off
 
-READING = "inspector_app.commands.reading"
-COMPARING = "inspector_app.commands.comparing"
-CONVERTING = "inspector_app.commands.converting"
-DELETING = "inspector_app.commands.deleting"
-FORKING = "inspector_app.commands.forking"
-REWINDING = "inspector_app.commands.rewinding"
-RUNNING = "inspector_app.commands.running"
-SERVING = "inspector_app.commands.serving"
-WINDOW = "inspector_app.commands.window"
+READ, RUN, BRANCH, CHANGE, SERVE, HELP = "Read a database", "Run an agent", "Fork and compare", "Change a database", "Serve", "Help"
+EXIT_STATUS = (
+    "Exit status: 0 done; 1 failed, a sentence says why (compare: the sessions differ); 2 wrong usage; 3 the invocation is paused and waits"
+    " for an answer; 130 interrupted; 143 terminated."
+)
+WINDOW_EXAMPLES = (
+    "agent-inspector my_agent sessions.db",
+    "agent-inspector resources/samples/orders --screenshot orders.png --trust",
+)
+EXPRESSIONS = (
+    "--where: comparisons of names with values, joined by and, or, not. `agent-inspector help where` explains all of it.",
+    "Names: author, kind, text (what people and models wrote), error, call.NAME.args.X, response.NAME.X (tool results), delta.KEY,"
+    " tokens.total, state, json (the whole event).",
+)
 
-EPILOG = """\
-headless, for scripts (each has its own --help, and --json):
-  agent-inspector sessions DB
-  agent-inspector events DB --app A --user U --session S [--where EXPR] [--limit N] [--after EVENT_ID]
-  agent-inspector state DB --app A --user U --session S [--at EVENT_ID | --writers KEY]
-  agent-inspector invocations DB --app A --user U --session S
-  agent-inspector convert OLD NEW
-  agent-inspector run AGENT --message TEXT [--db DB] [--app A] [--user U] [--session S] [--state JSON] [--streaming]
-  agent-inspector resume AGENT --db DB --session S [--app A] [--user U] [--invocation I] [--response JSON [--call ID]]
-  agent-inspector fork DB --app A --user U --session S [--at EVENT_ID | --before INVOCATION] [--into DB2] [--new-session S2]
-                       [--artifacts DIR] [--agent AGENT (--message TEXT | --rerun [--answer TEXT | --result JSON [--call ID]])]
-  agent-inspector forks DB
-  agent-inspector rewind DB --app A --user U --session S --before INVOCATION [--dry-run] [--in-place] [--artifacts DIR]
-  agent-inspector delete DB --app A --user U --session S [--session S2] [--yes | --dry-run] [--in-place]
-  agent-inspector prune DB --days N [--app A] [--user U] [--yes | --dry-run] [--in-place]
-  agent-inspector undelete DB COPY
-  agent-inspector compare DB [DB2] --app A --user U --session S [--session S2]
-  agent-inspector api_server FOLDER [--port 8000] [--host localhost]
 
-exit status: 0 done, 1 failed (the message says why), 2 usage, 3 the invocation is paused and waits for an answer, 130 interrupted
-"""
+def _help(*lines: str) -> str:
+    """Return lines as the end of a help text: each is a paragraph, as Typer joins single lines."""
+    return "\n\n".join((*lines, EXIT_STATUS))
+
+
+def _examples(*lines: str) -> str:
+    return _help("Examples:", *lines)
+
+
+app = typer.Typer(
+    cls=InspectorGroup, add_completion=False, rich_markup_mode="rich", context_settings={"help_option_names": ["-h", "--help"]}
+)
+window_app = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings={"help_option_names": ["-h", "--help"]})
+
+TrustWindow = Annotated[bool, typer.Option("--trust", help="Load the agent's code without asking.")]
+Theme = Annotated[str | None, given.option("--theme", "NAME", "light, dark or system. Default: the last one chosen.", given.theme)]
+Size = Annotated[str | None, given.option("--size", "WIDTHxHEIGHT", "Size of the window, such as 1280x800.", given.size)]
+Screenshot = Annotated[
+    str | None, given.option("--screenshot", "OUT.png", "Save a picture of the window and exit. Works without a display.")
+]
+
+
+@window_app.command(cls=InspectorCommand, epilog=_examples(*WINDOW_EXAMPLES))
+def window(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH", callback=given.texts, show_default=False, help="An agent's folder or file, a session database, or both."
+        ),
+    ] = None,
+    trust: TrustWindow = False,
+    theme: Theme = None,
+    size: Size = None,
+    screenshot: Screenshot = None,
+    engine: given.Engine = None,
+    python: given.Python = None,
+) -> int:
+    """Open the window: watch agents live, stop them anywhere, inspect their state, resume crashed runs."""
+    for path in paths or ():
+        meant = get_close_matches(path, app_command().commands, 1, 0.75)
+        if meant and not Path(path).exists():
+            raise UsageError(f"{path} is not a file or folder; did you mean the command `{meant[0]}`?")
+    return _call("window:open_window", locals())
+
+
+@app.callback(invoke_without_command=True, epilog=_examples("agent-inspector my_agent sessions.db", "agent-inspector sessions sessions.db"))
+def main_options(
+    context: typer.Context,
+    trust: TrustWindow = False,
+    theme: Theme = None,
+    size: Size = None,
+    screenshot: Screenshot = None,
+    engine: given.Engine = None,
+    python: given.Python = None,
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> int:
+    """Debug AI agents. `agent-inspector PATH...` opens the window on an agent's folder, a session database, or both."""
+    if show_version:
+        return print_version()
+    return DONE
+
+
+def _command(name: str, panel: str, *examples: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Return a decorator that registers a command with its examples."""
+    return app.command(name, cls=InspectorCommand, rich_help_panel=panel, epilog=_examples(*examples))
+
+
+@_command("sessions", READ, "agent-inspector sessions sessions.db", "agent-inspector sessions postgresql://ana@localhost/agents --json")
+def sessions(db: given.Database, json: given.AsJson = False) -> int:
+    """List the sessions of a database."""
+    return _call("reading:sessions", locals())
+
+
+@app.command(
+    "events",
+    cls=InspectorCommand,
+    rich_help_panel=READ,
+    epilog=_help(
+        "Examples:",
+        "agent-inspector events sessions.db --last 20",
+        """agent-inspector events sessions.db --session s1 --where 'kind == "tool call" and tokens.total > 20000'""",
+        *EXPRESSIONS,
+    ),
+)
+def events(
+    db: given.Database,
+    app: given.App = None,
+    user: given.User = None,
+    session: given.Session = None,
+    where: Annotated[str | None, given.option("--where", "EXPR", "Only events that match this expression; see below.")] = None,
+    last: Annotated[str | None, given.option("--last", "N", "Only the last N events.", given.count)] = None,
+    limit: Annotated[str | None, given.option("--limit", "N", "At most N events.", given.count)] = None,
+    after: Annotated[str | None, given.event("--after", "Only events committed after this one.")] = None,
+    json: given.AsJson = False,
+) -> int:
+    """List a session's events in commit order."""
+    if last is not None and (limit is not None or after is not None):
+        raise UsageError("--last counts from the end: give it without --limit and --after.")
+    return _call("reading:events", locals())
+
+
+@_command(
+    "state",
+    READ,
+    "agent-inspector state sessions.db --session s1 --at 3f2a",
+    "agent-inspector state sessions.db --session s1 --writers user:plan",
+)
+def state(
+    db: given.Database,
+    app: given.App = None,
+    user: given.User = None,
+    session: given.Session = None,
+    at: Annotated[str | None, given.event("--at", "The state after this event. Default: the present state.")] = None,
+    writers: Annotated[
+        str | None,
+        given.option("--writers", "KEY", "Instead, list the writes of this key; of a user: or app: key also those of other sessions."),
+    ] = None,
+    json: given.AsJson = False,
+) -> int:
+    """Show a session's state, at present or after one of its events."""
+    if at is not None and writers is not None:
+        raise UsageError("--at and --writers exclude each other.")
+    return _call("reading:state", locals())
+
+
+@_command("invocations", READ, "agent-inspector invocations sessions.db --session s1")
+def invocations(
+    db: given.Database, app: given.App = None, user: given.User = None, session: given.Session = None, json: given.AsJson = False
+) -> int:
+    """List a session's invocations: their status and checkpoints."""
+    return _call("reading:invocations", locals())
+
+
+@_command(
+    "run",
+    RUN,
+    'agent-inspector run my_agent --message "40 boxes of paper" --db orders.db --session s1',
+    'agent-inspector run my_agent --message hello --state \'{"user:plan": "gold"}\' --json',
+)
+def run(
+    agent: given.Agent,
+    message: Annotated[str, given.option("--message", "TEXT", "The user's message.")],
+    db: Annotated[
+        str | None, given.option("--db", "DB", "Store the session here: a file or URL, created if missing. Default: in memory.")
+    ] = None,
+    app: given.AgentApp = None,
+    user: Annotated[str, given.option("--user", "U", "The user.")] = "user",
+    session: Annotated[str | None, given.option("--session", "S", "Created if it does not exist. Default: a new session.")] = None,
+    state: Annotated[str | None, given.option("--state", "JSON", "Keys to set before the agent starts.", given.json_object)] = None,
+    streaming: Annotated[bool, typer.Option("--streaming", help="Let the model stream; print its output as it arrives.")] = False,
+    engine: given.Engine = None,
+    python: given.Python = None,
+    trust: given.Trust = False,
+    json: given.AsJson = False,
+) -> int:
+    """Send an agent a message and print its events as they are committed."""
+    return _call("running:run", {**locals(), "state": state or {}})
+
+
+@_command(
+    "resume",
+    RUN,
+    "agent-inspector resume my_agent --db orders.db",
+    'agent-inspector resume my_agent --db orders.db --session s1 --response \'{"status": "approved"}\'',
+)
+def resume(
+    agent: given.Agent,
+    db: Annotated[str, given.option("--db", "DB", "The session's database: a file or URL.")],
+    app: given.AgentApp = None,
+    user: given.User = None,
+    session: given.Session = None,
+    invocation: Annotated[str | None, given.invocation("--invocation", "Default: the newest one that is not finished.")] = None,
+    response: Annotated[
+        str | None, given.option("--response", "JSON", "The answer to the call that it waits for, a JSON object.", given.json_object)
+    ] = None,
+    call: Annotated[str | None, given.option("--call", "ID", "The call to answer, if several wait.")] = None,
+    engine: given.Engine = None,
+    python: given.Python = None,
+    trust: given.Trust = False,
+    json: given.AsJson = False,
+) -> int:
+    """Resume an invocation that was interrupted or waits for an answer."""
+    if call is not None and response is None:
+        raise UsageError("--call names the call that --response answers: give both.")
+    return _call("running:resume", locals())
+
+
+@_command(
+    "fork",
+    BRANCH,
+    "agent-inspector fork orders.db --session s1 --at 3f2a --new-session s2",
+    "agent-inspector fork orders.db --session s1 --at 3f2a --agent my_agent --rerun --result '{\"in_stock\": 3}'",
+)
+def fork(
+    db: given.Database,
+    app: given.App = None,
+    user: given.User = None,
+    session: given.Session = None,
+    at: Annotated[str | None, given.event("--at", "The last event to copy. Default: the session's last event.")] = None,
+    before: Annotated[str | None, given.invocation("--before", "Instead, copy everything before this invocation's message.")] = None,
+    into: Annotated[
+        str | None, given.option("--into", "DB2", "The fork's database, created if missing. Default: the same, if it is ours.")
+    ] = None,
+    new_session: Annotated[str | None, given.option("--new-session", "S2", "The fork's id. Default: a new one.")] = None,
+    artifacts: given.Artifacts = None,
+    credentials: Annotated[bool, typer.Option("--credentials", help="Also copy the credentials that people gave.")] = False,
+    agent: Annotated[str | None, given.option("--agent", "AGENT", "Run this agent in the fork.")] = None,
+    message: Annotated[str | None, given.option("--message", "TEXT", "Send it this message.")] = None,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Repeat the event's invocation: as recorded up to --at, live from there on.")
+    ] = False,
+    answer: Annotated[str | None, given.option("--answer", "TEXT", "With --rerun: replaces the model's answer at --at.")] = None,
+    result: Annotated[
+        str | None, given.option("--result", "JSON", "With --rerun: replaces the tool's result at --at.", given.json_object)
+    ] = None,
+    call: Annotated[str | None, given.option("--call", "ID", "The call that --result answers, if the event has several.")] = None,
+    json: given.AsJson = False,
+) -> int:
+    """Copy a session up to one of its events into a new session, and run an agent there if one is given."""
+    _exclude(("--at", at), ("--before", before))
+    _exclude(("--message", message), ("--rerun", rerun or None))
+    _exclude(("--answer", answer), ("--result", result))
+    if bool(agent) != (message is not None or rerun):
+        raise UsageError("--agent needs --message or --rerun, and either of these needs --agent.")
+    if (answer is not None or result is not None) and not rerun:
+        raise UsageError("--answer and --result change the recording: give --rerun, too.")
+    if rerun and before is not None:
+        raise UsageError("--rerun repeats an invocation up to an event: give --at, not --before.")
+    if call is not None and result is None:
+        raise UsageError("--call names the call that --result answers: give both.")
+    return _call("forking:fork", locals())
+
+
+@_command("forks", BRANCH, "agent-inspector forks orders.db")
+def forks(db: given.Database, json: given.AsJson = False) -> int:
+    """Show the forks in a database as trees."""
+    return _call("forking:forks", locals())
+
+
+@_command(
+    "compare",
+    BRANCH,
+    "agent-inspector compare orders.db --session s1 --session s2",
+    "agent-inspector compare before.db after.db --session s1",
+)
+def compare(
+    db: given.Database,
+    db2: Annotated[
+        str | None,
+        typer.Argument(metavar="DB2", callback=given.text, show_default=False, help="The second session's database. Default: the same."),
+    ] = None,
+    app: given.Apps = None,
+    user: given.Users = None,
+    session: given.Sessions = None,
+    json: given.AsJson = False,
+) -> int:
+    """Align two sessions' events and show where they differ; then the exit status is 1. Ids and times are ignored."""
+    most = 2
+    for name, values in (("app", app), ("user", user), ("session", session)):
+        if len(values or ()) > most:
+            raise UsageError(f"--{name} can be given at most twice: two sessions are compared.")
+    if not db2 and len(session or ()) < most:
+        raise UsageError("Give two sessions, or a second database with the same session id.")
+    return _call("comparing:compare_sessions", locals())
+
+
+@_command("convert", CHANGE, "agent-inspector convert old.db new.db")
+def convert(
+    old: Annotated[
+        str, typer.Argument(metavar="OLD", callback=given.text, show_default=False, help="The session database to read; it is not changed.")
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", callback=given.text, show_default=False, help="The new file; must not exist.")],
+    drop_unreadable: Annotated[
+        bool, typer.Option("--drop-unreadable", help="Convert damaged events too, without what cannot be read.", show_default=False)
+    ] = False,
+    credentials: Annotated[bool, typer.Option("--credentials", help="Also copy the credentials that people gave.")] = False,
+    json: given.AsJson = False,
+) -> int:
+    """Copy a database of any google-adk layout into a new file of the present layout."""
+    return _call("converting:convert", locals())
+
+
+@_command("rewind", CHANGE, "agent-inspector rewind orders.db --session s1 --before e-4c1 --dry-run")
+def rewind(
+    db: given.Database,
+    before: Annotated[str, given.invocation("--before", "The first invocation to take back.")],
+    app: given.App = None,
+    user: given.User = None,
+    session: given.Session = None,
+    dry_run: given.DryRun = False,
+    in_place: given.InPlace = False,
+    artifacts: given.Artifacts = None,
+    json: given.AsJson = False,
+) -> int:
+    """Take back an invocation and all later ones: state and files are restored, nothing is deleted."""
+    return _call("rewinding:rewind", locals())
+
+
+@_command("delete", CHANGE, "agent-inspector delete orders.db --session s1 --session s2")
+def delete(
+    db: given.Database,
+    session: given.Sessions,
+    app: given.App = None,
+    user: given.User = None,
+    yes: given.Yes = False,
+    dry_run: given.DryRun = False,
+    in_place: given.InPlace = False,
+    json: given.AsJson = False,
+) -> int:
+    """Delete sessions with their events. They are copied first; `undelete` restores them."""
+    _check_deletion(yes, dry_run, json)
+    return _call("deleting:delete", locals())
+
+
+@_command("prune", CHANGE, "agent-inspector prune orders.db --days 30 --dry-run")
+def prune(
+    db: given.Database,
+    days: Annotated[str, given.option("--days", "N", "Minimum days without a change.", given.count)],
+    app: Annotated[str | None, given.option("--app", "A", "Only sessions of this app.")] = None,
+    user: Annotated[str | None, given.option("--user", "U", "Only sessions of this user.")] = None,
+    yes: given.Yes = False,
+    dry_run: given.DryRun = False,
+    in_place: given.InPlace = False,
+    json: given.AsJson = False,
+) -> int:
+    """Delete the sessions that have not changed for some days. They are copied first; `undelete` restores them."""
+    _check_deletion(yes, dry_run, json)
+    return _call("deleting:prune", locals())
+
+
+@_command("undelete", CHANGE, "agent-inspector undelete orders.db orders.db.deleted-20261121-113000-5f3a9c")
+def undelete(
+    db: given.Database,
+    copy: Annotated[
+        str,
+        typer.Argument(metavar="COPY", callback=given.text, show_default=False, help="The copy whose name `delete` or `prune` printed."),
+    ],
+    json: given.AsJson = False,
+) -> int:
+    """Restore deleted sessions. Changes made to the database since then are kept."""
+    return _call("deleting:undelete", locals())
+
+
+@_command("api_server", SERVE, "agent-inspector api_server agents --port 8000")
+def api_server(
+    folder: Annotated[
+        str,
+        typer.Argument(metavar="FOLDER", callback=given.text, show_default=False, help="An agent's folder, or a folder of such folders."),
+    ],
+    port: Annotated[str, given.option("--port", "N", "0 takes any free port.", given.port)] = "8000",
+    host: Annotated[str, given.option("--host", "H", "localhost, 127.0.0.1 or ::1.")] = "127.0.0.1",
+    json: given.AsJson = False,
+) -> int:
+    """Serve agents to programs on this machine, with the endpoints of google-adk's api_server."""
+    return _call("serving:api_server", locals())
+
+
+@_command("doctor", HELP, "agent-inspector doctor my_agent", "agent-inspector doctor my_agent --python ~/envs/agents")
+def doctor(agent: given.Agent, engine: given.Engine = None, python: given.Python = None, json: given.AsJson = False) -> int:
+    """Say which Python and which engine run an agent, and why. Nothing of the agent runs."""
+    return _call("diagnosis:doctor", locals())
+
+
+@_command("help", HELP, "agent-inspector help run", "agent-inspector help where")
+def show_help(
+    command: Annotated[str | None, typer.Argument(metavar="COMMAND", show_default=False, help="A command, or `where`.")] = None,
+) -> int:
+    """Explain a command, or the language of `events --where`."""
+    if command == "where":
+        stdout.write(f"{importlib.import_module('runtime.expressions').__doc__}\n")
+        return DONE
+    if command is not None and command not in app_command().commands:
+        near = get_close_matches(command, app_command().commands, 1)
+        raise UsageError(f"There is no command {command}.{f' Did you mean {near[0]}?' if near else ''}")
+    return _run([*([command] if command else []), "--help"])
+
+
+@_command("version", HELP, "agent-inspector version")
+def print_version() -> int:
+    """Print the version."""
+    try:
+        number = version(PROGRAM)
+    except PackageNotFoundError:
+        number = "(not installed)"
+    stdout.write(f"{PROGRAM} {number}\n")
+    return DONE
+
+
+@_command(
+    "completion",
+    HELP,
+    "source <(agent-inspector completion bash)",
+    "agent-inspector completion zsh > ~/.zfunc/_agent-inspector",
+    "agent-inspector completion fish > ~/.config/fish/completions/agent-inspector.fish",
+    "agent-inspector completion powershell >> $PROFILE",
+)
+def completion(
+    shell: Annotated[str, typer.Argument(metavar="SHELL", show_default=False, help="bash, zsh, fish or powershell.")],
+) -> int:
+    """Print the script that completes commands, options, and a database's apps, users and ids in your shell."""
+    return _call("shell_scripts:completion", locals())
+
+
+def _exclude(*options: tuple[str, object]) -> None:
+    (one, first), (other, second) = options
+    if first is not None and second is not None:
+        raise UsageError(f"{one} and {other} exclude each other.")
+
+
+def _check_deletion(yes: bool, dry_run: bool, json: bool) -> None:
+    _exclude(("--yes", yes or None), ("--dry-run", dry_run or None))
+    if json and not (yes or dry_run):
+        raise UsageError("--json cannot ask for confirmation: give --yes or --dry-run.")
+
+
+def _call(command: str, options: dict[str, Any]) -> int:
+    """Import a command's module and run the command."""
+    module, _, function = command.partition(":")
+    run_command: Callable[[Options], int] = getattr(importlib.import_module(f"inspector_app.commands.{module}"), function)
+    return run_command(Options(**options))
+
+
+def app_command() -> Any:
+    """Return all commands as Typer's group."""
+    return get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,319 +488,83 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
+    stdout.open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         _write_any_text(stream)
-    running = bool(arguments) and arguments[0] in ("run", "resume", "fork", "delete", "prune")
+    previous = _on_termination(_terminate)
+    running = bool(arguments) and arguments[0] in RUNNING
+    passwords = typed_passwords(arguments)
     try:
-        status = _answer(arguments)
+        with stdout.hidden_in_complaints(passwords):
+            status = _answer(arguments)
         stdout.write("")
         return status
+    except stdout.OutputFailedError as error:
+        stdout.complain(f"agent-inspector: {error}\n")
+        return FAILED
     except stdout.OutputClosedError:
         return FAILED if running else DONE  # the reader has read enough, but a run that was cut off is not done
+    except _TerminatedError:
+        return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
+    finally:
+        _on_termination(previous)
 
 
-def _answer(arguments: Sequence[str]) -> int:
+class _TerminatedError(KeyboardInterrupt):
+    """Raised by SIGTERM, so that private copies are deleted and files are closed as after Ctrl-C."""
+
+
+def _terminate(_number: int, _frame: object) -> NoReturn:
+    raise _TerminatedError
+
+
+def _on_termination(handler: Any) -> Any:
+    """Set the handler of SIGTERM and return the previous one; do nothing outside the main thread or where SIGTERM is ignored."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) in (signal.SIG_IGN, None):
+        return None
+    return signal.signal(signal.SIGTERM, signal.SIG_DFL if handler is None else handler)
+
+
+def _answer(arguments: list[str]) -> int:
     try:
-        options = _parse(arguments)
-        command: Callable[[argparse.Namespace], int] = _load(options.command)
-        return command(options)
-    except SystemExit as finished:  # argparse printed help or an error
+        return _run(arguments)
+    except SystemExit as finished:
         return finished.code if isinstance(finished.code, int) else USAGE
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        return _wrong_usage(error.format_message(), context)
+    except UsageError as error:
+        return _wrong_usage(str(error), None)
+    except stdout.OutputFailedError:
+        raise
     except KnownError as error:
         details = getattr(error, "traceback", None)
-        sys.stderr.write(f"{details}\n" if details else "")
-        sys.stderr.write(f"agent-inspector: {visible_lines(str(error))}\n")
+        stdout.complain(f"{details}\n" if details else "")
+        stdout.complain(f"agent-inspector: {visible_lines(str(error))}\n")
         return FAILED
 
 
-def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    makers: dict[str, Callable[[], argparse.ArgumentParser]] = {
-        "sessions": _sessions_parser,
-        "events": _events_parser,
-        "state": _state_parser,
-        "invocations": _invocations_parser,
-        "convert": _convert_parser,
-        "fork": _fork_parser,
-        "forks": _forks_parser,
-        "rewind": _rewind_parser,
-        "delete": _delete_parser,
-        "prune": _prune_parser,
-        "undelete": _undelete_parser,
-        "compare": _compare_parser,
-        "run": _run_parser,
-        "resume": _resume_parser,
-        "api_server": _api_server_parser,
-    }
-    if arguments and arguments[0] in makers:
-        parser = makers[arguments[0]]()
-        options = parser.parse_args(arguments[1:])
-        problem = _CHECKS[arguments[0]](options) if arguments[0] in _CHECKS else None
-        if problem:
-            parser.error(problem)
-        return options
-    options = _window_parser().parse_args(arguments)
-    for path in options.paths:
-        meant = get_close_matches(path, makers, 1, 0.75)
-        if meant and not Path(path).exists():
-            _window_parser().error(f"{path} is not a file or folder; did you mean the command `{meant[0]}`?")
-    return options
+def _wrong_usage(sentence: str, context: Any) -> int:
+    usage = " ".join(context.get_usage().split()).removeprefix("Usage: ") if context is not None else f"{PROGRAM} --help"
+    stdout.complain(f"usage: {usage}\nagent-inspector: {visible_lines(sentence)}\n")
+    return USAGE
 
 
-def _window_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="agent-inspector",
-        description="Open the inspector: watch agents live, stop them anywhere, inspect their state, resume crashed runs.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="an agent's folder or file, or a session database (file or URL), or both")
-    parser.add_argument("--trust", action="store_true", help="load the agent's code without asking")
-    parser.add_argument("--theme", choices=("light", "dark", "system"), help="default: the last one chosen")
-    parser.add_argument("--size", type=_size, metavar="WIDTHxHEIGHT", help="size of the window, such as 1280x800")
-    parser.add_argument("--screenshot", metavar="OUT.png", help="save a picture of the window and exit; works off screen")
-    parser.set_defaults(command=f"{WINDOW}:open_window")
-    return parser
-
-
-def _sessions_parser() -> argparse.ArgumentParser:
-    return _command("sessions", f"{READING}:sessions", "List the sessions of a database.", _database)
-
-
-def _events_parser() -> argparse.ArgumentParser:
-    parser = _command("events", f"{READING}:events", "List a session's events in commit order.", _database, _stored_session)
-    parser.add_argument(
-        "--where", metavar="EXPR", help="""only events that match this expression, such as 'kind == "tool call"'; see the README"""
-    )
-    parser.add_argument("--limit", type=_count, metavar="N", help="at most N events")
-    parser.add_argument("--after", metavar="EVENT_ID", help="only events committed after this one")
-    return parser
-
-
-def _state_parser() -> argparse.ArgumentParser:
-    parser = _command(
-        "state", f"{READING}:state", "Show a session's state, at present or after one of its events.", _database, _stored_session
-    )
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--at", metavar="EVENT_ID", help="the state after this event; default: the present state")
-    which.add_argument(
-        "--writers", metavar="KEY", help="instead, list the writes of this key; for a user: or app: key also those of other sessions"
-    )
-    return parser
-
-
-def _invocations_parser() -> argparse.ArgumentParser:
-    text = "List a session's invocations: their status and checkpoints."
-    return _command("invocations", f"{READING}:invocations", text, _database, _stored_session)
-
-
-def _convert_parser() -> argparse.ArgumentParser:
-    text = "Copy a database of any google-adk layout into a new file of the present layout."
-    parser = _command("convert", f"{CONVERTING}:convert", text)
-    parser.add_argument("old", metavar="OLD", help="the session database to read; it is not changed")
-    parser.add_argument("new", metavar="NEW", help="the new file; must not exist")
-    return parser
-
-
-def _fork_parser() -> argparse.ArgumentParser:
-    text = "Copy a session up to one of its events into a new session, and run an agent there if one is given. The original is not changed."
-    parser = _command("fork", f"{FORKING}:fork", text, _database, _stored_session)
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--at", metavar="EVENT_ID", help="the last event to copy; default: the session's last event")
-    where.add_argument("--before", metavar="INVOCATION", help="instead, copy everything before this invocation's message")
-    parser.add_argument("--into", metavar="DB2", help="the fork's database, created if missing; default: the same, if it is ours")
-    parser.add_argument("--new-session", metavar="S2", help="the fork's id; default: a new one")
-    parser.add_argument(
-        "--artifacts",
-        metavar="DIR",
-        help="the folder with the session's files and for the fork's; default: the one beside the database",
-    )
-    parser.add_argument("--agent", metavar="AGENT", help="run this agent in the fork")
-    work = parser.add_mutually_exclusive_group()
-    work.add_argument("--message", metavar="TEXT", help="send it this message")
-    work.add_argument("--rerun", action="store_true", help="repeat the event's invocation: as recorded up to --at, live from there on")
-    changed = parser.add_mutually_exclusive_group()
-    changed.add_argument("--answer", metavar="TEXT", help="with --rerun: replaces the model's answer at --at")
-    changed.add_argument("--result", type=_json_object, metavar="JSON", help="with --rerun: replaces the tool's result at --at")
-    parser.add_argument("--call", metavar="ID", help="the call that --result answers, if the event has several")
-    return parser
-
-
-def _forks_parser() -> argparse.ArgumentParser:
-    return _command("forks", f"{FORKING}:forks", "Show the forks in a database as trees.", _database)
-
-
-def _rewind_parser() -> argparse.ArgumentParser:
-    text = "Take back an invocation and all later ones: the session's state and files are restored. Nothing is deleted."
-    parser = _command("rewind", f"{REWINDING}:rewind", text, _database, _stored_session)
-    parser.add_argument("--before", required=True, metavar="INVOCATION", help="the first invocation to take back")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
-    parser.add_argument("--in-place", action="store_true", help="write also into another program's database; a backup is made beside it")
-    parser.add_argument("--artifacts", metavar="DIR", help="the folder with the session's files; default: the one beside the database")
-    return parser
-
-
-def _delete_parser() -> argparse.ArgumentParser:
-    text = "Delete sessions with their events. They are copied first; `undelete` restores them."
-    parser = _command("delete", f"{DELETING}:delete", text, _database, _asking)
-    parser.add_argument("--app", required=True, metavar="A")
-    parser.add_argument("--user", default="user", metavar="U", help='default: "user"')
-    parser.add_argument("--session", required=True, action="append", metavar="S", help="a session to delete; repeat for each")
-    return parser
-
-
-def _prune_parser() -> argparse.ArgumentParser:
-    text = "Delete the sessions that have not changed for some days. They are copied first; `undelete` restores them."
-    parser = _command("prune", f"{DELETING}:prune", text, _database, _asking)
-    parser.add_argument("--days", required=True, type=_count, metavar="N", help="minimum days without a change")
-    parser.add_argument("--app", metavar="A", help="only sessions of this app")
-    parser.add_argument("--user", metavar="U", help="only sessions of this user")
-    return parser
-
-
-def _undelete_parser() -> argparse.ArgumentParser:
-    text = "Restore deleted sessions. Changes made to the database since then are kept."
-    parser = _command("undelete", f"{DELETING}:undelete", text, _database)
-    parser.add_argument("copy", metavar="COPY", help="the copy whose name `delete` or `prune` printed")
-    return parser
-
-
-def _compare_parser() -> argparse.ArgumentParser:
-    text = "Align two sessions' events and show where they differ. Ids and times are ignored."
-    parser = _command("compare", f"{COMPARING}:compare_sessions", text, _database)
-    parser.add_argument("db2", nargs="?", metavar="DB2", help="the second session's database; default: the same")
-    parser.add_argument("--app", action="append", required=True, metavar="A", help="the app's name, once or once for each session")
-    parser.add_argument("--user", action="append", metavar="U", help='the user, once or once for each session; default: "user"')
-    parser.add_argument("--session", action="append", required=True, metavar="S", help="once for each session; once if DB2 has the same id")
-    return parser
-
-
-def _run_parser() -> argparse.ArgumentParser:
-    parser = _command("run", f"{RUNNING}:run", "Send an agent a message and print its events as they are committed.", _agent)
-    parser.add_argument("--message", required=True, metavar="TEXT")
-    parser.add_argument("--db", metavar="DB", help="store the session here (file or URL, created if missing); default: in memory")
-    parser.add_argument("--session", metavar="S", help="created if it does not exist; default: a new session")
-    parser.add_argument("--state", type=_json_object, default={}, metavar="JSON", help="keys to set before the agent starts")
-    parser.add_argument("--streaming", action="store_true", help="let the model stream; print its output as it arrives")
-    return parser
-
-
-def _resume_parser() -> argparse.ArgumentParser:
-    parser = _command("resume", f"{RUNNING}:resume", "Resume an invocation that was interrupted or waits for an answer.", _agent)
-    parser.add_argument("--db", required=True, metavar="DB", help="the session's database (file or URL)")
-    parser.add_argument("--session", required=True, metavar="S")
-    parser.add_argument("--invocation", metavar="I", help="default: the newest one that is not finished")
-    parser.add_argument("--response", type=_json_object, metavar="JSON", help="the answer to the call that it waits for, a JSON object")
-    parser.add_argument("--call", metavar="ID", help="the call to answer, if several wait")
-    return parser
-
-
-def _api_server_parser() -> argparse.ArgumentParser:
-    text = "Serve agents to programs on this machine, with the endpoints of google-adk's api_server."
-    parser = _command("api_server", f"{SERVING}:api_server", text)
-    parser.add_argument("folder", metavar="FOLDER", help="an agent's folder, or a folder of such folders")
-    parser.add_argument("--port", type=int, default=8000, metavar="N", help="default: 8000; 0: any free port")
-    parser.add_argument("--host", default="127.0.0.1", metavar="H", help="localhost, 127.0.0.1 (default) or ::1")
-    return parser
-
-
-def _command(name: str, command: str, description: str, *parts: Callable[[argparse.ArgumentParser], None]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"agent-inspector {name}", description=description)
-    for add_part in parts:
-        add_part(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.set_defaults(command=command)
-    return parser
-
-
-def _database(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("db", metavar="DB", help="a session database: a file or an SQLAlchemy URL")
-
-
-def _asking(parser: argparse.ArgumentParser) -> None:
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    how.add_argument("--dry-run", action="store_true", help="only show what would be deleted")
-    parser.add_argument("--in-place", action="store_true", help="write also into another program's database; a backup is made beside it")
-
-
-def _stored_session(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--app", required=True, metavar="A")
-    parser.add_argument("--user", default="user", metavar="U", help='default: "user"')
-    parser.add_argument("--session", required=True, metavar="S")
-
-
-def _agent(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("agent", metavar="AGENT", help="a folder whose agent.py defines `app` or `root_agent`, or the file itself")
-    parser.add_argument("--app", metavar="A", help="default: the App's or the folder's name")
-    parser.add_argument("--user", default="user", metavar="U", help='default: "user"')
-    parser.add_argument("--trust", action="store_true", help="accepted without effect: this command always trusts the agent that it names")
-
-
-def _check_resume(options: argparse.Namespace) -> str | None:
-    return "--call names the call that --response answers: give both" if options.call is not None and options.response is None else None
-
-
-def _check_fork(options: argparse.Namespace) -> str | None:
-    if bool(options.agent) != (options.message is not None or options.rerun):
-        return "--agent needs --message or --rerun, and either of these needs --agent"
-    if (options.answer is not None or options.result is not None) and not options.rerun:
-        return "--answer and --result change the recording: give --rerun, too"
-    if options.rerun and options.before is not None:
-        return "--rerun repeats an invocation up to an event: give --at, not --before"
-    return "--call names the call that --result answers: give both" if options.call is not None and options.result is None else None
-
-
-def _check_deletion(options: argparse.Namespace) -> str | None:
-    return "--json cannot ask for confirmation: give --yes or --dry-run" if options.json and not (options.yes or options.dry_run) else None
-
-
-def _check_compare(options: argparse.Namespace) -> str | None:
-    most = 2
-    for name in ("app", "user", "session"):
-        if len(getattr(options, name) or ()) > most:
-            return f"--{name} can be given at most twice: two sessions are compared"
-    return "give two sessions, or a second database with the same session id" if not options.db2 and len(options.session) < most else None
-
-
-# Checks of a subcommand's options that argparse cannot express; each returns a sentence for an error.
-_CHECKS: dict[str, Callable[[argparse.Namespace], str | None]] = {
-    "resume": _check_resume,
-    "fork": _check_fork,
-    "delete": _check_deletion,
-    "prune": _check_deletion,
-    "compare": _check_compare,
-}
-
-
-def _size(text: str) -> tuple[int, int]:
-    width, _, height = text.partition("x")
-    if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 1280x800")
-    return int(width), int(height)
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
-
-
-def _json_object(text: str) -> dict[str, Any]:
+def _run(arguments: list[str]) -> int:
+    group = app_command()
+    if COMPLETION_VARIABLE in os.environ:
+        get_completion_inspect_parameters()  # registers the shells
+        group.main(args=arguments, prog_name=PROGRAM)
+    is_command = bool(arguments) and (arguments[0] in group.commands or arguments[0] in ("-h", "--help", "--version"))
+    parser = group if is_command else get_command(window_app)
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise argparse.ArgumentTypeError(f"this is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise argparse.ArgumentTypeError('it must be a JSON object, such as {"key": "value"}')
-    return value
-
-
-def _load(command: str) -> Callable[[argparse.Namespace], int]:
-    module, _, function = command.partition(":")
-    loaded: Callable[[argparse.Namespace], int] = getattr(importlib.import_module(module), function)
-    return loaded
+        with parser.make_context(PROGRAM, arguments) as context:  # not `main`, which would swallow SIGTERM's exception
+            status = parser.invoke(context)
+    except typer.Exit as finished:
+        return int(finished.exit_code)
+    return status if isinstance(status, int) else DONE
 
 
 def _write_any_text(stream: IO[str]) -> None:

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from inspector_app.commands.options import Options
 from inspector_app.commands.output import print_json, print_line, print_table
-from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.reading import opened
+from inspector_app.commands.selection import session_key
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import preview, visible
 from runtime.compare import Comparison, Row, compare, differences_of
-from runtime.compare.comparison import prompt_of, state_differences
+from runtime.compare.comparison import Totals, prompt_of, state_differences
 from runtime.events import Event
 from runtime.history.state_at import History
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
+
+DIFFERENT = 1  # exit status, as diff's
 
 
-def compare_sessions(options: argparse.Namespace) -> int:
+def compare_sessions(options: Options) -> int:
     """Compare two sessions event by event."""
     (left_key, left), (right_key, right) = (_read(options, number) for number in (0, 1))
     found = compare(left.events, right.events)
     if options.json:
         print_json(_json(found, (left_key, left), (right_key, right)))
-        return 0
+        return DIFFERENT if _differ(found, left, right) else 0
     _print_totals(found, left_key, right_key)
     _print_rows(found, left.events, right.events)
     changes = state_differences(left, len(left) - 1, right, len(right) - 1)
@@ -32,15 +35,19 @@ def compare_sessions(options: argparse.Namespace) -> int:
     for change in changes:
         before = "—" if change.kind == "added" else preview(change.before)
         print_line(visible(f"  {change.key}: {before} | {'—' if change.kind == 'removed' else preview(change.after)}"))
-    return 0
+    return DIFFERENT if _differ(found, left, right) else 0
 
 
-def _read(options: argparse.Namespace, number: int) -> tuple[SessionKey, History]:
+def _differ(found: Comparison, left: History, right: History) -> bool:
+    return found.first_difference is not None or bool(state_differences(left, len(left) - 1, right, len(right) - 1))
+
+
+def _read(options: Options, number: int) -> tuple[SessionKey, History]:
     """Return the key and history of one of the two sessions."""
     target = (options.db2 or options.db) if number else options.db
-    app, user, session = (names[min(number, len(names) - 1)] for names in (options.app, options.user or ["user"], options.session))
+    app, user, session = (names[min(number, len(names) - 1)] if names else None for names in (options.app, options.user, options.session))
     with opened(target) as database:
-        key = existing_key(database, argparse.Namespace(app=app, user=user, session=session))
+        key = session_key([summary.key for summary in database.listing()], app, user, session)
         return key, database.history(key)
 
 
@@ -81,9 +88,15 @@ def _at(events: Sequence[Event], index: int | None, take: Any = lambda event: ev
 
 def _print_totals(found: Comparison, left: SessionKey, right: SessionKey) -> None:
     names = ("events", "invocations", "model_answers", "tool_calls", "prompt_tokens", "answer_tokens", "tokens")
-    rows = [(name.replace("_", " "), str(getattr(found.left, name)), str(getattr(found.right, name))) for name in names]
+    rows = [(name.replace("_", " "), _total(found.left, name), _total(found.right, name)) for name in names]
     rows.append(("seconds", f"{found.left.seconds:.1f}", f"{found.right.seconds:.1f}"))
     print_table(("", left.session_id, right.session_id), rows)
+
+
+def _total(totals: Totals, name: str) -> str:
+    """Return a total; both are counted by the reported tokens, so they are unknown where a model reports none."""
+    is_unknown = (name == "model_answers" or name.endswith("tokens")) and totals.events and not totals.model_answers
+    return "–" if is_unknown else str(getattr(totals, name))
 
 
 def _print_rows(found: Comparison, left: Sequence[Event], right: Sequence[Event]) -> None:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
-
-from inspector_app.commands.output import print_json, print_line
+from inspector_app.commands.options import Options
+from inspector_app.commands.output import counted, print_json, print_line
 from runtime.storage.writing.convert import convert as convert_database
 
 
-def convert(options: argparse.Namespace) -> int:
+def convert(options: Options) -> int:
     """Convert a database into a new file; the old one is not changed."""
-    done = convert_database(options.old, options.new)
+    done = convert_database(options.old, options.new, drops_unreadable=options.drop_unreadable, credentials=options.credentials)
     if options.json:
         counts = {"sessions": done.sessions, "events": done.events}
         print_json({"old": options.old, "new": options.new, "layout": done.layout.kind, **counts, "notes": done.notes})
         return 0
-    print_line(f"{options.new}: {done.sessions} sessions with {done.events} events from {options.old} ({done.layout.title})")
+    print_line(
+        f"{options.new}: {counted(done.sessions, 'session')} with {counted(done.events, 'event')} from {options.old} ({done.layout.title})"
+    )
     for note in done.notes:
         print_line(note)
     return 0

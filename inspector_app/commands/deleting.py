@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import sys
 import time
@@ -10,11 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from inspector_app.commands import stdout
+from inspector_app.commands.options import Options
 from inspector_app.commands.output import local_time, print_json, print_line, print_table
-from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.reading import opened
+from inspector_app.commands.selection import command_line, session_key
 from runtime.errors import StorageError
-from runtime.sessions.session import SessionKey
-from runtime.storage.connections.database_url import named_file
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.database_url import named_file, without_written_password
 from runtime.storage.connections.other_processes import others_with_open
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
@@ -23,16 +25,17 @@ from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_bac
 DAY = 86_400.0
 
 
-def delete(options: argparse.Namespace) -> int:
+def delete(options: Options) -> int:
     """Delete the named sessions."""
     with opened(options.db) as database:
-        keys = {existing_key(database, argparse.Namespace(app=options.app, user=options.user, session=name)) for name in options.session}
+        known = [summary.key for summary in database.listing()]
+        keys = {session_key(known, options.app, options.user, name) for name in options.session}
         chosen = [summary for summary in database.sessions() if summary.key in keys]
         _check_writable(database, options)
     return _delete(chosen, options)
 
 
-def prune(options: argparse.Namespace) -> int:
+def prune(options: Options) -> int:
     """Delete the sessions without changes for some days."""
     oldest = time.time() - options.days * DAY
     with opened(options.db) as database:
@@ -47,14 +50,17 @@ def prune(options: argparse.Namespace) -> int:
     return _delete(sorted(chosen, key=lambda summary: summary.last_update_time), options)
 
 
-def undelete(options: argparse.Namespace) -> int:
+def undelete(options: Options) -> int:
     """Restore sessions from a copy."""
     file = _file(options.db)
     if file is None:
-        raise StorageError(f"{options.db} is not a file. Copies are made only of database files.")
+        raise StorageError(f"{without_written_password(options.db)} is not a file. Copies are made only of database files.")
     with opened(options.db):  # restoring into anything else would make an incomplete database
-        _check_alone(file)
-    count = put_back(file, Path(options.copy))
+        _check_alone(file, options.db)
+    copy = named_file(options.copy)
+    if copy is None:
+        raise StorageError(f"{without_written_password(options.copy)} is not a file. Name the copy that `delete` or `prune` made.")
+    count = put_back(file, copy, options.db, options.copy)
     if options.json:
         print_json({"put_back": count})
     else:
@@ -62,22 +68,22 @@ def undelete(options: argparse.Namespace) -> int:
     return 0
 
 
-def _delete(chosen: Sequence[SessionSummary], options: argparse.Namespace) -> int:
+def _delete(chosen: Sequence[SessionSummary], options: Options) -> int:
     file, events = _file(options.db), sum(summary.event_count or 0 for summary in chosen)
     if not options.json:
         _print_chosen(chosen)
     if chosen and not options.dry_run:
         if file is not None:
-            _check_alone(file)
+            _check_alone(file, options.db)
         if not (options.yes or _agreed(f"Delete {_sessions(len(chosen))} with {events:,} events from {options.db}?", file)):
-            sys.stderr.write("agent-inspector: Nothing was deleted.\n")
+            stdout.complain("agent-inspector: Nothing was deleted.\n")
             return 1
         if file is not None:
-            _check_alone(file)  # the answer may have taken a while
+            _check_alone(file, options.db)  # the answer may have taken a while
     keys = [summary.key for summary in chosen] if not options.dry_run else []
     copy = keep_copy(file, keys) if file is not None and keys else None
     if copy is not None and not options.json:
-        print_line(f"A copy is in {copy}. To restore them: agent-inspector undelete {options.db} {copy}")
+        print_line(f"A copy is in {copy}. To restore them: {command_line('undelete', options.db, str(copy))}")
     if keys:
         asyncio.run(_delete_all(options.db, keys))
     if options.json:
@@ -96,25 +102,25 @@ async def _delete_all(target: str, keys: Sequence[SessionKey]) -> None:
 def _agreed(question: str, file: Path | None) -> bool:
     """Ask on the terminal; no answer means no."""
     lost = "" if file is not None else " This database is not a file, so they cannot be restored."
-    sys.stderr.write(f"{question}{lost} [y/N] ")
-    sys.stderr.flush()
+    stdout.complain(f"{question}{lost} [y/N] ")
     return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
 
-def _check_writable(database: StoredDatabase, options: argparse.Namespace) -> None:
+def _check_writable(database: StoredDatabase, options: Options) -> None:
     if database.layout.format.writer is None:
         raise StorageError(
-            f"{options.db} has the older layout with pickled actions and is read-only. Convert it first: agent-inspector convert OLD NEW."
+            f"{options.db} has the older layout with pickled actions and is read-only."
+            f" Convert it first: {command_line('convert', options.db, 'new.db')}"
         )
     if not (database.layout.ours or options.in_place or options.dry_run):
         raise StorageError(f"{options.db} was written by another program. To write into it after a backup, give --in-place.")
 
 
-def _check_alone(file: Path) -> None:
+def _check_alone(file: Path, name: str) -> None:
     others = others_with_open(file)
     if others:
         named = ", ".join(f"{other.pid} ({other.command})" for other in others[:3])
-        raise StorageError(f"Nothing was changed: process {named} has {file} open. Close it first.")
+        raise StorageError(f"Nothing was changed: process {named} has {name} open. Close it first.")
 
 
 def _file(target: str) -> Path | None:
@@ -127,7 +133,7 @@ def _print_chosen(chosen: Sequence[SessionSummary]) -> None:
     if rows:
         print_table(("APP", "USER", "SESSION", "EVENTS", "LAST UPDATE"), rows)
     else:
-        print_line("No session matches; nothing to delete.")
+        stdout.complain("agent-inspector: No session matches, so nothing is deleted.\n")
 
 
 def _named(key: SessionKey) -> dict[str, Any]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from google.genai import types
 
 from inspector_app.commands import stdout
-from inspector_app.commands.output import local_time, print_json, print_line
-from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.options import Options
+from inspector_app.commands.output import complain_of_nothing, counted, local_time, print_json, print_line
+from inspector_app.commands.reading import opened
 from inspector_app.commands.running import drive, open_artifacts, open_runner
+from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.presentation.result_override import changed_in, readable_content
@@ -29,11 +30,11 @@ from runtime.forks.rerun import Rerun
 from runtime.forks.tree import ForkNode, fork_trees
 from runtime.runners import Runner
 from runtime.sessions.lineage import Changed, Lineage
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
 
-def fork(options: argparse.Namespace) -> int:
+def fork(options: Options) -> int:
     """Fork a session, and run an agent in the fork if one is given."""
     with stdout.kept_for_answers():
         artifacts = open_artifacts(options.artifacts, options.db)
@@ -41,8 +42,9 @@ def fork(options: argparse.Namespace) -> int:
         with opened(options.db) as database:
             key = existing_key(database, options)
             events = database.events(key)
+        _write_out_ids(options, events)
         recording = _recording(events, options) if options.rerun else None
-        cut = _cut(events, options, recording)
+        cut = replace(_cut(events, options, recording), credentials=options.credentials)
         beside = options.into and not options.artifacts  # a named folder is for the fork, too
         files = Files(artifacts, files_of(options.into) if beside else None) if artifacts else None
         made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files))
@@ -52,7 +54,15 @@ def fork(options: argparse.Namespace) -> int:
         return asyncio.run(_run(loaded, made, recording, files, options))
 
 
-async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: argparse.Namespace) -> int:
+def _write_out_ids(options: Options, events: Sequence[Event]) -> None:
+    """Replace the beginnings of ids in the options by the whole ids."""
+    if options.at is not None:
+        options.at = whole_id("event", options.at, (event.id for event in events))
+    if options.before is not None:
+        options.before = whole_id("invocation", options.before, (event.invocation_id for event in events))
+
+
+async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: Options) -> int:
     service = open_session_service(options.into or options.db)
     kept = (files.target or files.source) if files else files_of(options.into or options.db)
     async with service, open_runner(loaded, made.key.app_name, service, kept) as runner:
@@ -81,12 +91,14 @@ async def _told(rerun: Rerun, as_json: bool) -> AsyncGenerator[Event, None]:
             counts = {"model_calls": replay.model_calls, "tool_calls": replay.tool_calls}
             print_json({"rerun": {"answered_from_the_recording": counts, "divergences": replay.divergences}})
         else:
-            print_line(f"answered from the recording: {replay.model_calls} model calls, {replay.tool_calls} tool calls")
+            print_line(
+                f"answered from the recording: {counted(replay.model_calls, 'model call')}, {counted(replay.tool_calls, 'tool call')}"
+            )
             for sentence in replay.divergences:
                 print_line(visible(f"Diverged: {sentence}"))
 
 
-def _recording(events: Sequence[Event], options: argparse.Namespace) -> Recording:
+def _recording(events: Sequence[Event], options: Options) -> Recording:
     if not events:
         raise RecordingError("The session has no events, so there is nothing to run again.")
     recording = recording_until(events, options.at or events[-1].id)
@@ -101,7 +113,7 @@ def _recording(events: Sequence[Event], options: argparse.Namespace) -> Recordin
     return recording.with_override(_with_result(recording.last, options))
 
 
-def _with_result(event: Event, options: argparse.Namespace) -> types.Content:
+def _with_result(event: Event, options: Options) -> types.Content:
     """Return a tool result's content with one result replaced as the options specify."""
     ids = [response.id for response in event.get_function_responses()]
     if options.call is None and len(ids) > 1:
@@ -116,16 +128,14 @@ def _with_result(event: Event, options: argparse.Namespace) -> types.Content:
     return content
 
 
-def _cut(events: Sequence[Event], options: argparse.Namespace, recording: Recording | None) -> Cut:
+def _cut(events: Sequence[Event], options: Options, recording: Recording | None) -> Cut:
     name = options.new_session
     if recording is not None:
         return Cut(before=recording.first_event_id, session_id=name, files_at=recording.last.id, changed=changed_in(events, recording))
     if options.before is None:
         changed = Changed("message", after=options.message) if options.message is not None else None
         return Cut(at=options.at, session_id=name, changed=changed)
-    first = next((event for event in events if event.invocation_id == options.before), None)
-    if first is None:
-        raise NotFoundError(f"The session has no invocation {options.before!r}. `agent-inspector invocations` lists its invocations.")
+    first = next(event for event in events if event.invocation_id == options.before)
     changed = Changed("message", first.id, text_of(first), options.message) if options.message is not None else None
     return Cut(before=first.id, session_id=name, changed=changed)
 
@@ -136,7 +146,10 @@ def _print_fork(made: Fork, more_notes: Sequence[str], as_json: bool) -> None:
         print_json({"fork": {**_key_json(made.key), "database": made.database, **_lineage_json(made.lineage), "notes": notes}})
         return
     lineage = made.lineage
-    until = f"with its first {lineage.event_count} events" if lineage.event_count else "with none of its events"
+    is_rerun = lineage.changed is not None and not lineage.event_count
+    until = f"with its first {counted(lineage.event_count, 'event')}" if lineage.event_count else "from its beginning"
+    if is_rerun:
+        until = "to be run again from its beginning"
     print_line(f"session {visible(made.key.session_id)} in {made.database}: a fork of {visible(lineage.parent.session_id)} {until}")
     for note in notes:
         print_line(visible(note))
@@ -156,13 +169,15 @@ def _lineage_json(lineage: Lineage) -> dict[str, Any]:
     }
 
 
-def forks(options: argparse.Namespace) -> int:
+def forks(options: Options) -> int:
     """Show the fork trees of a database."""
     with opened(options.db) as database:
         trees = fork_trees([summary.key for summary in database.sessions()], database.lineages())
     if options.json:
         print_json([_node_json(tree) for tree in trees])
         return 0
+    if not any(tree.children for tree in trees):
+        complain_of_nothing("The database has no forks.")
     for tree in trees:
         _print_node(tree, 0)
     return 0
@@ -186,7 +201,10 @@ def _print_node(node: ForkNode, depth: int) -> None:
     words = [name if node.database is None else f"{name} in {Path(node.database)}", "" if node.exists else "(deleted)"]
     if node.lineage:
         changed = node.lineage.changed
-        words += [f"after {node.lineage.event_count} events, {local_time(node.lineage.at)}", _changed_text(changed) if changed else ""]
+        words += [
+            f"after {counted(node.lineage.event_count, 'event')}, {local_time(node.lineage.at)}",
+            _changed_text(changed) if changed else "",
+        ]
     print_line(visible("  " * depth + "  ".join(filter(None, words))))
     for child in node.children:
         _print_node(child, depth + 1)

@@ -1,46 +1,90 @@
-"""Output of the subcommands: JSON for programs, aligned text for people."""
+"""Output of the commands: JSON for programs, aligned text for people."""
 
 from __future__ import annotations
 
-import json
+import os
+import shutil
+import sys
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.commands import stdout
 from inspector_app.presentation.event_summary import describe
+from inspector_app.presentation.strict_json import event_json, strict_json
 from inspector_app.presentation.values import visible
-from runtime.events import Event
-from runtime.history.invocations import PendingItem
+
+if TYPE_CHECKING:
+    from runtime.events import Event
+    from runtime.history.invocations import PendingItem
+
+_GAP = "  "
+_NARROWEST = 8  # cells to which a column is cut before the line itself is
+_BOLD, _RED, _DIM, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[2m", "\x1b[0m"
+_ID_LENGTH = 8  # characters of an event's id in a line; enough to name it in most sessions
 
 
-def print_line(text: str) -> None:
-    """Print a line and flush it."""
-    stdout.write(text + "\n")
+def print_line(text: str, *, flush: bool = True) -> None:
+    """Print a line, and flush it unless more lines follow at once."""
+    stdout.write(text + "\n", flush=flush)
 
 
 def print_json(value: Any) -> None:
     """Print a value as one line of JSON."""
-    print_line(json.dumps(value, ensure_ascii=False))
+    print_line(strict_json(value, ascii_only=not stdout.takes_any_text()))
 
 
-def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print rows in aligned columns, with control characters made visible."""
-    lines = [headings, *([visible(cell) for cell in row] for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+def complain_of_nothing(sentence: str) -> None:
+    """Report an empty result on stderr; stdout stays empty."""
+    stdout.complain(f"agent-inspector: {sentence}\n")
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: str | None = None, ids: int | None = None) -> None:
+    """Print rows in aligned columns, cut to the terminal's width, with control characters made visible.
+
+    Args:
+        headings: the columns' headings.
+        rows: the cells.
+        empty: reported on stderr instead of the table if there are no rows.
+        ids: the column with ids, which is cut last: other commands want them.
+    """
+    lines = [[visible(cell) for cell in row] for row in rows]
+    if not lines and empty is not None:
+        complain_of_nothing(empty)
+        return
+    widths = [max(map(_cells, column)) for column in zip(headings, *lines, strict=True)]
+    limit = _line_width()
+    _narrow(widths, limit, ids)
+    print_line(coloured(_row(headings, widths, limit), _BOLD))
     for line in lines:
-        print_line("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        print_line(_row(line, widths, limit), flush=False)
+    stdout.write("")
 
 
-def print_event(event: Event, as_json: bool) -> None:
+def print_event(event: Event, as_json: bool, *, flush: bool = True) -> None:
     """Print an event as google-adk's event JSON, or as a one-line summary."""
     if as_json:
-        print_line(event.model_dump_json(exclude_none=True))
-        return
+        print_line(event_json(event, ascii_only=not stdout.takes_any_text()), flush=flush)
+    else:
+        print_line(event_line(event), flush=flush)
+
+
+def event_line(event: Event) -> str:
+    """Return an event's summary in one line, cut to the terminal's width."""
     presentation = describe(event)
     delta = f"  Δ{len(event.actions.state_delta)}" if event.actions.state_delta else ""
-    time = datetime.fromtimestamp(event.timestamp).strftime("%H:%M:%S")
-    print_line(f"{time}  {visible(event.author)}  {presentation.kind}  {presentation.summary}{delta}")
+    head = f"{clock_time(event.timestamp)}  {visible(event.id[:_ID_LENGTH])}  {visible(event.author)}  {presentation.kind}"
+    colour = _RED if presentation.kind == "error" else _DIM if presentation.role == "dim" else ""
+    limit = _line_width()
+    text = f"{head}  {presentation.summary}{delta}"
+    return coloured(text if limit is None else _cut(text, limit), colour)
+
+
+def coloured(text: str, colour: str) -> str:
+    """Return text in a colour, on a terminal whose user has not set NO_COLOR."""
+    return f"{colour}{text}{_PLAIN}" if colour and text and _has_colours() else text
 
 
 def pending_json(item: PendingItem) -> dict[str, Any]:
@@ -54,5 +98,72 @@ def pending_text(items: Iterable[PendingItem]) -> str:
 
 
 def local_time(timestamp: float) -> str:
-    """Return epoch seconds as a local date and time."""
-    return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M:%S")
+    """Return epoch seconds as a local date and time; `–` for a time outside the calendar."""
+    try:
+        return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return "–"
+
+
+def clock_time(timestamp: float) -> str:
+    """Return epoch seconds as a local time of day; `–` for a time outside the calendar."""
+    return _clock_time(timestamp // 1)
+
+
+@lru_cache(maxsize=1024)  # the events of a second
+def _clock_time(second: float) -> str:
+    return local_time(second)[11:] or "–"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 event`, `2,000 events`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:
+    text = _GAP.join(_padded(_cut(cell, width), width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    return text if limit is None else _cut(text, limit)
+
+
+def _narrow(widths: list[int], limit: int | None, ids: int | None) -> None:
+    """Cut the widest columns until a line fits."""
+    over = 0 if limit is None else sum(widths) + len(_GAP) * (len(widths) - 1) - limit
+    for columns in ([column for column in range(len(widths)) if column != ids], range(len(widths))):
+        while over > 0 and columns and max(widths[column] for column in columns) > _NARROWEST:
+            widths[max(columns, key=widths.__getitem__)] -= 1
+            over -= 1
+
+
+def _line_width() -> int | None:
+    """Return the width of a line; None if the output is no terminal, unless COLUMNS is set."""
+    if os.environ.get("COLUMNS", "").isdecimal() or _is_terminal():
+        return max(shutil.get_terminal_size().columns, 20)
+    return None
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _has_colours() -> bool:
+    return _is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _cells(text: str) -> int:
+    """Return the number of cells that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
+
+
+def _cut(text: str, width: int) -> str:
+    if len(text) * 2 <= width or _cells(text) <= width:
+        return text
+    kept = text[:width]
+    while _cells(kept) > width - 1:
+        kept = kept[:-1]
+    return kept + "…"
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - _cells(text))

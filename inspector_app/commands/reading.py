@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from inspector_app.commands.output import local_time, pending_json, pending_text, print_event, print_json, print_line, print_table
+from inspector_app.commands import stdout
+from inspector_app.commands.options import Options
+from inspector_app.commands.output import (
+    complain_of_nothing,
+    local_time,
+    pending_json,
+    pending_text,
+    print_event,
+    print_json,
+    print_line,
+    print_table,
+)
+from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.presentation.values import preview, visible
-from runtime.errors import NotFoundError, SessionNotFoundError
-from runtime.events import Event
+from runtime.errors import NotFoundError
+from runtime.events.marks import has_unreadable_actions
 from runtime.expressions import Expression, ExpressionError, parse
-from runtime.history import invocations as history
 from runtime.history.key_writers import Write
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import StoredDatabase
 
+if TYPE_CHECKING:
+    from runtime.events import Event
 
-def sessions(options: argparse.Namespace) -> int:
+
+def sessions(options: Options) -> int:
     """List the sessions of a database with their pending items."""
     with opened(options.db) as database:
         waiting = database.pending()
@@ -53,31 +66,47 @@ def sessions(options: argparse.Namespace) -> int:
         )
         for summary, pending in found
     ]
-    print_table(("APP", "USER", "SESSION", "EVENTS", "LAST UPDATE", "PENDING"), rows)
+    print_table(("APP", "USER", "SESSION", "EVENTS", "LAST UPDATE", "PENDING"), rows, "The database has no sessions.", ids=2)
     return 0
 
 
-def events(options: argparse.Namespace) -> int:
+def events(options: Options) -> int:
     """List a session's events."""
     condition = _condition(options.where) if options.where is not None else None
     with opened(options.db) as database:
         key = existing_key(database, options)
-        if condition is None:
-            found = database.events(key, after=options.after, limit=options.limit)
+        after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after))
+        if condition is not None:
+            matching = _matching(database, key, condition, after)
+            found = iter(deque(matching, options.last)) if options.last is not None else islice(matching, options.limit)
+        elif options.last is not None:
+            found = iter(database.newest_events(key, options.last))
         else:
-            found = list(islice(_matching(database, key, condition, options.after), options.limit))
-    for event in found:
-        print_event(event, options.json)
+            found = database.plain_events(key, after=after, limit=options.limit)
+        is_empty = True
+        for event in found:
+            print_event(event, options.json, flush=False)
+            is_empty = False
+    if is_empty and not options.json:
+        complain_of_nothing(_no_events(condition))
     return 0
 
 
-def state(options: argparse.Namespace) -> int:
+def _no_events(condition: Expression | None) -> str:
+    if condition is None:
+        return "The session has no events here."
+    if any(mention.name == "text" for mention in condition.mentions):
+        return "No event matches. `text` is what people and models wrote; a tool's result is `response.*`, and `json` is the whole event."
+    return "No event matches."
+
+
+def state(options: Options) -> int:
     """Show the present state, the state after an event, or the writes of one key."""
     if options.writers is not None:
         return _writers(options)
     with opened(options.db) as database:
         key = existing_key(database, options)
-        scopes = _state_after(database, key, options.at) if options.at else _state_now(database, key)
+        scopes = _state_after(database, key, options.at) if options.at is not None else _state_now(database, key)
     if options.json:
         print_json(scopes)
         return 0
@@ -86,10 +115,12 @@ def state(options: argparse.Namespace) -> int:
             print_line(f"{visible(name)} = {visible(json.dumps(value, ensure_ascii=False))}")
     for name in scopes["unknown"]:
         print_line(f"{visible(name)} : not recorded at that time")
+    if not any(scopes.values()):
+        complain_of_nothing("The state is empty.")
     return 0
 
 
-def _writers(options: argparse.Namespace) -> int:
+def _writers(options: Options) -> int:
     with opened(options.db) as database:
         found = database.writes(existing_key(database, options), options.writers)
     if options.json:
@@ -108,7 +139,9 @@ def _writers(options: argparse.Namespace) -> int:
         )
         for write in found
     ]
-    print_table(("TIME", "SESSION", "AUTHOR", "TOOL", "BRANCH", "BEFORE", "AFTER", ""), rows)
+    print_table(
+        ("TIME", "SESSION", "AUTHOR", "TOOL", "BRANCH", "BEFORE", "AFTER", ""), rows, f"The key {options.writers!r} was never written."
+    )
     return 0
 
 
@@ -123,10 +156,10 @@ def _write_json(write: Write) -> dict[str, Any]:
     return {"session_id": write.session.session_id, "user_id": write.session.user_id, **{name: getattr(write, name) for name in names}}
 
 
-def invocations(options: argparse.Namespace) -> int:
+def invocations(options: Options) -> int:
     """List a session's invocations."""
     with opened(options.db) as database:
-        found = history.invocations(database.events(existing_key(database, options)))
+        found = database.invocations(existing_key(database, options))
     if options.json:
         names = ("invocation_id", "status", "reason", "first_event_id", "last_event_id", "checkpoint")
         print_json([{name: getattr(invocation, name) for name in names} for invocation in found])
@@ -135,7 +168,7 @@ def invocations(options: argparse.Namespace) -> int:
         (invocation.invocation_id, invocation.status, invocation.reason, json.dumps(invocation.checkpoint, ensure_ascii=False))
         for invocation in found
     ]
-    print_table(("INVOCATION", "STATUS", "REASON", "CHECKPOINT"), rows)
+    print_table(("INVOCATION", "STATUS", "REASON", "CHECKPOINT"), rows, "The session has no invocations.", ids=0)
     return 0
 
 
@@ -144,14 +177,14 @@ def _condition(text: str) -> Expression:
         return parse(text)
     except ExpressionError as error:
         pointer = " " * len(visible(text[: error.position])) + "^"
-        sys.stderr.write(f"agent-inspector: --where is not a valid expression. {error}\n  {visible(text)}\n  {pointer}\n")
+        stdout.complain(f"agent-inspector: --where is not a valid expression. {error}\n  {visible(text)}\n  {pointer}\n")
         raise SystemExit(2) from None
 
 
 def _matching(database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None) -> Iterator[Event]:
     """Yield the session's events that match a condition, evaluated with the state before each event."""
     if not condition.uses_state:
-        yield from (event for event in database.events(key, after=after) if condition.matches(event))
+        yield from (event for event in database.plain_events(key, after=after) if condition.matches(event))
         return
     past = database.history(key)
     first = _index(past.events, after) + 1 if after else 0
@@ -175,31 +208,24 @@ def opened(target: str) -> Iterator[StoredDatabase]:
         database.close()
 
 
-def existing_key(database: StoredDatabase, options: argparse.Namespace) -> SessionKey:
-    """Return the key of the session in the options.
-
-    Raises:
-        SessionNotFoundError: the database has no such session.
-    """
-    key = SessionKey(options.app, options.user, options.session)
-    known = [summary.key for summary in database.sessions()]
-    if key not in known:
-        near = [f"{other.app_name}/{other.user_id}" for other in known if other.session_id == key.session_id]
-        hint = f" A session with this id belongs to {near[0]} (app/user)." if near else " `agent-inspector sessions` lists all sessions."
-        raise SessionNotFoundError(f"There is no session {key.session_id!r} of app {key.app_name!r} and user {key.user_id!r}.{hint}")
-    return key
-
-
 def _state_now(database: StoredDatabase, key: SessionKey) -> dict[str, Any]:
     scopes: dict[str, Any] = {"session": {}, "user": {}, "app": {}, "unknown": []}
     for name, value in database.state(key).items():
-        scopes[scope_of(name)][name] = value
+        if (scope := scope_of(name)) in scopes:  # old databases hold temp: keys, which are no part of the state
+            scopes[scope][name] = value
     return scopes
 
 
 def _state_after(database: StoredDatabase, key: SessionKey, event_id: str) -> dict[str, Any]:
     past = database.history(key)
-    then = past.state_at(_index(past.events, event_id))
+    index = _index(past.events, whole_id("event", event_id, (event.id for event in past.events)))
+    then = past.state_at(index)
+    if lost := [event.id for event in past.events[: index + 1] if has_unreadable_actions(event)]:
+        more = f", nor those of {len(lost) - 1} others" if lost[1:] else ""
+        stdout.complain(
+            f"agent-inspector: The changes of event {visible(lost[0])} cannot be read{more}."
+            " There may be other keys, and the values of keys that were set before are unknown.\n"
+        )
     return {"session": then.session, "user": then.user, "app": then.app, "unknown": then.unknown}
 
 

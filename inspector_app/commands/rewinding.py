@@ -2,37 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 from dataclasses import asdict
 from typing import Any
 
-from inspector_app.commands.output import print_json, print_line
-from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.options import Options
+from inspector_app.commands.output import counted, print_json, print_line
+from inspector_app.commands.reading import opened
 from inspector_app.commands.running import open_artifacts
+from inspector_app.commands.selection import command_line, existing_key, session_words, whole_id
 from inspector_app.presentation.values import preview, visible
 from runtime.agents.base_agent import BaseAgent
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors import StorageError
 from runtime.runners import Runner
 from runtime.running.rewind_plan import RewindPlan, rewind_plan
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
 
-def rewind(options: argparse.Namespace) -> int:
+def rewind(options: Options) -> int:
     """Show what a rewind takes back, and do it unless `--dry-run` is given."""
     artifacts = open_artifacts(options.artifacts, options.db)
     with opened(options.db) as database:
         key = existing_key(database, options)
-        plan = rewind_plan(database.history(key), key, database.state(key), options.before)
+        past = database.history(key)
+        options.before = whole_id("invocation", options.before, (event.invocation_id for event in past.events))
+        plan = rewind_plan(past, key, database.state(key), options.before)
         ours = database.layout.ours
     if not options.json:
-        _print_plan(plan, options.db, with_files=artifacts is not None)
+        _print_plan(plan, key, options.db, with_files=artifacts is not None)
     if not options.dry_run and not ours and not options.in_place:
         raise StorageError(
-            f"{options.db} was written by another program. To write into it after a backup, give --in-place; or fork the"
-            " session into a new database: agent-inspector fork … --into NEW."
+            f"{options.db} was written by another program. To write into it after a backup, give --in-place; or fork the session into a"
+            f" new database: {command_line('fork', options.db, *session_words(key), '--before', options.before, '--into', 'new.db')}"
         )
     event_id = None if options.dry_run else asyncio.run(_rewind(options, key, artifacts))
     if options.json:
@@ -42,7 +45,7 @@ def rewind(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _rewind(options: argparse.Namespace, key: SessionKey, artifacts: BaseArtifactService | None) -> str:
+async def _rewind(options: Options, key: SessionKey, artifacts: BaseArtifactService | None) -> str:
     """Rewind, and return the id of the rewind's event."""
     async with open_session_service(options.db) as service:
         nobody = BaseAgent(name="nobody")
@@ -60,10 +63,10 @@ def _plan_json(plan: RewindPlan) -> dict[str, Any]:
     return {**plain, "undone": [asdict(each) for each in plan.undone], "state": state, "files": [asdict(file) for file in plan.files]}
 
 
-def _print_plan(plan: RewindPlan, database: str, *, with_files: bool) -> None:
+def _print_plan(plan: RewindPlan, key: SessionKey, database: str, *, with_files: bool) -> None:
     print_line("This takes back:")
     for each in plan.undone:
-        print_line(visible(f"  invocation {each.invocation_id}, {each.status}, {each.events} events: {each.message}"))
+        print_line(visible(f"  invocation {each.invocation_id}, {each.status}, {counted(each.events, 'event')}: {each.message}"))
     for change in plan.state:
         after = "cleared, as its earlier value was not recorded" if change.key in plan.unknown else preview(change.after)
         print_line(visible(f"  {change.key}: {preview(change.before)} → {after}"))
@@ -75,4 +78,5 @@ def _print_plan(plan: RewindPlan, database: str, *, with_files: bool) -> None:
     print_line(visible(f"  shared with other sessions: {', '.join(plan.stays) or 'none'}"))
     tools = ", ".join(f"{name} (×{count})" if count > 1 else name for name, count in plan.tools.items())
     print_line(visible(f"  effects of tools outside the session: {tools or 'no tool returned'}"))
-    print_line(f"To keep the session as it is, fork it instead: agent-inspector fork {database} … --before {visible(plan.invocation_id)}")
+    instead = command_line("fork", database, *session_words(key), "--before", plan.invocation_id)
+    print_line(f"To keep the session as it is, fork it instead: {visible(instead)}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import sys
 import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
@@ -15,10 +13,14 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.commands import stdout
+from inspector_app.commands.child_runs import ChildSessions, check_resumable, message_of, open_child, session_of
+from inspector_app.commands.options import Options
 from inspector_app.commands.output import pending_json, pending_text, print_event, print_json, print_line
-from inspector_app.commands.reading import existing_key, opened
+from inspector_app.commands.reading import opened
+from inspector_app.commands.selection import command_line, existing_key, session_words, whole_id
 from inspector_app.documents.session_files import files_folder, files_of
-from inspector_app.engines.agent_loader import LoadedAgent, load_agent
+from inspector_app.engines.agent_loader import LoadedAgent, check_agent_path, load_agent
+from inspector_app.engines.engine_choice import EngineChoice, EnginePlan, plan_engine
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.values import error_text, visible, visible_lines
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -27,14 +29,16 @@ from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.errors import KnownError, NotFoundError, ResumeError, StorageError
 from runtime.events import Event
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
-from runtime.history.invocations import Invocation, invocations
+from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State
+from runtime.storage.connections.database_url import without_password
 from runtime.storage.open_service import open_session_service
+from runtime.support.file_names import unusable_name
 
 FINISHED, FAILED, PAUSED = 0, 1, 3
 
@@ -42,15 +46,29 @@ FINISHED, FAILED, PAUSED = 0, 1, 3
 _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: Options) -> int:
     """Send an agent a message."""
     with stdout.kept_for_answers():
+        if (plan := _plan(options)).kind != "embedded":
+            return asyncio.run(_run_in_child(plan, options))
         loaded = load_agent(options.agent)
         service = open_session_service(options.db) if options.db else InMemorySessionService()
         return asyncio.run(_run(loaded, service, options))
 
 
-async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argparse.Namespace) -> int:
+def _plan(options: Options) -> EnginePlan:
+    check_agent_path(options.agent)
+    return plan_engine(options.agent, EngineChoice(options.engine, options.python))
+
+
+async def _run_in_child(plan: EnginePlan, options: Options) -> int:
+    async with open_child(plan, options) as engine:
+        session, state = await session_of(engine, options)
+        events = engine.run(session.key, message_of(options.message), state_delta=state, streaming=options.streaming)
+        return await drive(events, ChildSessions(engine), session.key, options, {event.invocation_id for event in session.events})
+
+
+async def _run(loaded: LoadedAgent, service: BaseSessionService, options: Options) -> int:
     async with service:
         app_name = options.app or loaded.name
         session = options.session and await service.get_session(app_name=app_name, user_id=options.user, session_id=options.session)
@@ -62,26 +80,40 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: argpar
             events = runner.run_async(
                 user_id=options.user,
                 session_id=session.id,
-                new_message=types.Content(role="user", parts=[types.Part(text=options.message)]),
+                new_message=message_of(options.message),
                 state_delta=state or None,
                 run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
             )
             return await drive(events, service, session.key, options, {event.invocation_id for event in session.events})
 
 
-def resume(options: argparse.Namespace) -> int:
+def resume(options: Options) -> int:
     """Resume an invocation."""
     with stdout.kept_for_answers():
-        loaded = load_agent(options.agent)
-        options.app = options.app or loaded.name
+        plan = _plan(options)
+        loaded = load_agent(options.agent) if plan.kind == "embedded" else None
+        if loaded is not None:
+            options.app = options.app or loaded.name
         # Read-only at first: resuming a missing session must not create it.
         with opened(options.db) as database:
             key = existing_key(database, options)
-            found = invocations(database.events(key))
+            found = database.invocations(key)
+        if options.invocation is not None:
+            options.invocation = whole_id("invocation", options.invocation, (each.invocation_id for each in found))
         chosen = _chosen(found, options.invocation)
-        _check_resumable(loaded)
+        if loaded is not None:
+            _check_resumable(loaded)
         answer = _answer(chosen, options) if options.response is not None else None
+        if loaded is None:
+            return asyncio.run(_resume_in_child(plan, key, chosen.invocation_id, answer, options))
         return asyncio.run(_resume(loaded, open_session_service(options.db), key, chosen.invocation_id, answer, options))
+
+
+async def _resume_in_child(plan: EnginePlan, key: SessionKey, invocation_id: str, answer: types.Content | None, options: Options) -> int:
+    async with open_child(plan, options) as engine:
+        check_resumable(engine)
+        events = engine.run(key, answer, invocation_id, streaming=False)
+        return await drive(events, ChildSessions(engine), key, options, set(), invocation_id)
 
 
 async def _resume(
@@ -90,7 +122,7 @@ async def _resume(
     key: SessionKey,
     invocation_id: str,
     answer: types.Content | None,
-    options: argparse.Namespace,
+    options: Options,
 ) -> int:
     async with service, open_runner(loaded, key.app_name, service, files_of(options.db)) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
@@ -125,7 +157,7 @@ def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocatio
     raise NotFoundError(f"The session has no invocation {invocation_id!r}. `agent-inspector invocations` lists its invocations.")
 
 
-def _answer(invocation: Invocation, options: argparse.Namespace) -> types.Content:
+def _answer(invocation: Invocation, options: Options) -> types.Content:
     """Return the message that answers the waiting call.
 
     Raises:
@@ -145,9 +177,9 @@ def _answer(invocation: Invocation, options: argparse.Namespace) -> types.Conten
 
 async def drive(
     events: AsyncGenerator[Event, None],
-    service: BaseSessionService,
+    service: BaseSessionService | ChildSessions,
     key: SessionKey,
-    options: argparse.Namespace,
+    options: Options,
     earlier: set[str],
     invocation_id: str | None = None,
 ) -> int:
@@ -171,25 +203,28 @@ async def drive(
             async for event in events:
                 invocation_id = invocation_id or event.invocation_id
                 printer.show(event)
-    except stdout.OutputClosedError:
+    except (stdout.OutputClosedError, stdout.OutputFailedError):
         raise
     except asyncio.CancelledError:  # Ctrl+C; the stored session may have a generated id, so print it
         where = f", invocation {visible(invocation_id)}" if invocation_id else ""
-        sys.stderr.write(f"agent-inspector: Interrupted in session {visible(key.session_id)}{where}\n" if options.db else "")
+        stdout.complain(f"agent-inspector: Interrupted in session {visible(key.session_id)}{where}\n" if options.db else "")
         raise
     except Exception as error:
         failure = error
     ended = await _ended(service, key, earlier, invocation_id)
     contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events do not record the failure
     if ended is not None and (options.json or not contradicts):
-        _print_end(key, ended, options.json)
+        _print_end(key, ended, options)
     return _status(failure, ended)
 
 
-async def _ended(service: BaseSessionService, key: SessionKey, earlier: set[str], invocation_id: str | None) -> Invocation | None:
+async def _ended(
+    service: BaseSessionService | ChildSessions, key: SessionKey, earlier: set[str], invocation_id: str | None
+) -> Invocation | None:
     """Return the invocation's present status; None if the run failed before the invocation started."""
     session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-    for invocation in reversed(invocations(session.events) if session else []):
+    found = with_recorded_ends(invocations(session.events), await service.recorded_ends(key)) if session else []
+    for invocation in reversed(found):
         if invocation.invocation_id == invocation_id or (invocation_id is None and invocation.invocation_id not in earlier):
             return invocation
     return None
@@ -199,19 +234,19 @@ def _status(failure: Exception | None, ended: Invocation | None) -> int:
     if isinstance(failure, KnownError):
         raise failure
     if failure is not None:
-        sys.stderr.write("".join(traceback.format_exception(failure)))
-        sys.stderr.write(f"agent-inspector: The agent failed with {visible_lines(error_text(failure))}\n")
+        stdout.complain("".join(traceback.format_exception(failure)))
+        stdout.complain(f"agent-inspector: The agent failed with {visible_lines(error_text(failure))}\n")
         return FAILED
     if ended is None or ended.status == "finished":
         return FINISHED
     if ended.status == "paused":
         return PAUSED
-    sys.stderr.write(f"agent-inspector: The invocation did not finish: {ended.reason}.\n")
+    stdout.complain(f"agent-inspector: The invocation did not finish: {ended.reason}.\n")
     return FAILED
 
 
-def _print_end(key: SessionKey, ended: Invocation, as_json: bool) -> None:
-    if as_json:
+def _print_end(key: SessionKey, ended: Invocation, options: Options) -> None:
+    if options.json:
         end = {
             "app_name": key.app_name,
             "user_id": key.user_id,
@@ -224,7 +259,19 @@ def _print_end(key: SessionKey, ended: Invocation, as_json: bool) -> None:
         return
     print_line(f"{ended.status}: {ended.reason}  (session {visible(key.session_id)}, invocation {visible(ended.invocation_id)})")
     if ended.status == "paused":
-        print_line(f"Waiting for: {visible(pending_text(ended.pending))}. Answer with: agent-inspector resume … --response '{{…}}'")
+        print_line(f"Waiting for: {visible(pending_text(ended.pending))}. {visible(_how_to_answer(key, ended.pending, options))}")
+
+
+def _how_to_answer(key: SessionKey, pending: Sequence[PendingItem], options: Options) -> str:
+    """Return the command that answers the first waiting call, to be pasted and changed."""
+    database = getattr(options, "into", None) or options.db
+    if not database:
+        return "The session was kept in memory only, so it cannot be continued. Give --db to store it."
+    item = pending[0]
+    response = '{"confirmed": true}' if item.kind == "confirmation" else '{"result": "..."}'
+    call = ("--call", item.call_id) if len(pending) > 1 and item.call_id else ()
+    words = ("resume", options.agent, "--db", without_password(database), *session_words(key), *call, "--response", response)
+    return f"Answer with: {command_line(*words)}"
 
 
 @dataclass
@@ -256,17 +303,23 @@ def open_artifacts(folder: str | None, database: str) -> FileArtifactService | N
     Raises:
         StorageError: the folder does not exist.
     """
+    if folder is not None and (reason := unusable_name(Path(folder))):
+        raise StorageError(f"{folder} {reason}.")
     if folder is not None and not Path(folder).is_dir():
         raise StorageError(f"There is no folder {folder}. Name the folder with the session's files after --artifacts.")
     found = files_folder(database) if folder is None else Path(folder)
-    return FileArtifactService(found) if found is not None and found.is_dir() else None
+    return FileArtifactService(found, follows_link=folder is not None) if found is not None and _is_folder(found) else None
+
+
+def _is_folder(path: Path) -> bool:
+    return unusable_name(path) is None and path.is_dir()
 
 
 @asynccontextmanager
 async def open_runner(
     loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService
 ) -> AsyncIterator[Runner]:
-    """Yield a Runner for a loaded agent and close it afterwards.
+    """Yield a Runner for a loaded agent, with the agent's environment variables set, and close it afterwards.
 
     Args:
         loaded: the agent.
@@ -277,7 +330,8 @@ async def open_runner(
     runner = Runner(
         app=loaded.app, app_name=app_name, session_service=service, artifact_service=artifacts, memory_service=InMemoryMemoryService()
     )
-    try:
-        yield runner
-    finally:
-        await runner.close()
+    with loaded.environment.active():
+        try:
+            yield runner
+        finally:
+            await runner.close()

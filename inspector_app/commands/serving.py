@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import secrets
 
 from inspector_app.commands import stdout
+from inspector_app.commands.options import Options
 from inspector_app.commands.output import print_json, print_line
 from inspector_app.engines.agent_loader import agent_folders
-from inspector_app.server.serving import listening_socket, serve
+from inspector_app.server.serving import listening_socket, serve, url_of
 
 
-def api_server(options: argparse.Namespace) -> int:
+def api_server(options: Options) -> int:
     """Serve an agent, or a folder of agents, until Ctrl+C."""
     folders = agent_folders(options.folder)
     token = secrets.token_urlsafe(24)
     with stdout.kept_for_answers(), listening_socket(options.host, options.port) as listening:
-        host = f"[{options.host}]" if ":" in options.host else options.host
-        url = f"http://{host}:{listening.getsockname()[1]}"
+        url = url_of(listening, options.host)
         if options.json:
             print_json({"server": {"url": url, "apps": sorted(folders), "token": token}})
         else:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 import importlib
 from types import ModuleType
 
+from inspector_app.commands.options import Options
+from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.support import system_check
 from runtime.errors import KnownError
 from runtime.support.gc_freeze import frozen_from_gc
 
 
-def open_window(options: argparse.Namespace) -> int:
+def open_window(options: Options) -> int:
     """Open the window, or save a picture of it.
 
     Raises:
         KnownError: Qt cannot work here; the message says what to install or do.
     """
     app = load_app(off_screen=options.screenshot is not None)
-    look = {"trust": options.trust, "theme": options.theme, "size": options.size}
+    engine = EngineChoice(options.engine, options.python) if options.engine or options.python else None
+    look = {"trust": options.trust, "theme": options.theme, "size": options.size, "engine": engine}
     if options.screenshot is not None:
         status: int = app.save_screenshot(options.paths, options.screenshot, **look)
     else:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
-from inspector_app.engines.agent_loader import load_agent
+from inspector_app.engines.agent_loader import LoadedAgent, load_agent
+from inspector_app.engines.env_file import AgentEnvironment
 from runtime.artifacts import FileArtifactService
-from runtime.errors import NotFoundError, StorageError
+from runtime.errors import KnownError, NotFoundError, StorageError
+from runtime.events import Event
 from runtime.memory import InMemoryMemoryService
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
@@ -16,6 +19,51 @@ from runtime.storage.open_service import open_session_service
 from runtime.support.worker_threads import run_in_thread
 
 KEPT_IN = ".adk"  # the folder in an agent's folder where google-adk's server stores sessions and files, too
+SECONDS_FOR_A_TURN = 60  # how long a run waits for agents with other environment variables; an agent may call another one here
+
+
+class AgentBusyError(KnownError):
+    """Agents with other environment variables ran for too long."""
+
+
+class Turns:
+    """The order in which agents run whose environment variables differ: these belong to the whole process.
+
+    Agents with the same variables run at the same time.
+    """
+
+    def __init__(self) -> None:
+        self._values: Mapping[str, str | None] = {}
+        self._users = 0
+        self._free = asyncio.Event()
+
+    @asynccontextmanager
+    async def turn(self, environment: AgentEnvironment) -> AsyncIterator[None]:
+        """Wait until no agent with other variables runs, and set these.
+
+        Raises:
+            AgentBusyError: it took too long.
+            EnvFileError: the `.env` file cannot be read.
+        """
+        values = environment.values
+        try:
+            async with asyncio.timeout(SECONDS_FOR_A_TURN):
+                while self._users and self._values != values:
+                    await self._free.wait()
+        except TimeoutError:
+            raise AgentBusyError(
+                f"Another agent, whose .env sets other variables, has been running for {SECONDS_FOR_A_TURN} s. Try again when it is done, "
+                "or serve the two agents with an api_server each."
+            ) from None
+        self._users, self._values = self._users + 1, values
+        self._free.clear()
+        try:
+            with environment.active():
+                yield
+        finally:
+            self._users -= 1
+            if not self._users:
+                self._free.set()
 
 
 class ServedAgent:
@@ -24,11 +72,14 @@ class ServedAgent:
     Args:
         name: the folder's name, and the app's name in requests and in the database.
         folder: the agent's folder.
+        turns: shared by all agents of the server.
     """
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, turns: Turns) -> None:
         self.name = name
         self._folder = folder
+        self._turns = turns
+        self._loaded: LoadedAgent | None = None
         self._service: BaseSessionService | None = None
         self._runner: Runner | None = None
         self._loading = asyncio.Lock()
@@ -53,12 +104,14 @@ class ServedAgent:
 
         Raises:
             AgentLoadError: its code cannot be loaded; the next request tries again.
+            AgentBusyError: agents with other environment variables ran for too long.
             StorageError: its database cannot be written.
         """
         async with self._loading:
-            if self._runner is None:
+            if self._runner is None or (self._loaded is not None and self._loaded.is_blocked):
                 # In a thread, so that other agents' streams continue while this one imports its libraries.
-                loaded = await run_in_thread(load_agent, str(self._folder))
+                async with self._turns.turn(AgentEnvironment(self._folder)):
+                    loaded = self._loaded = await run_in_thread(load_agent, str(self._folder))
                 files = FileArtifactService(root_dir=self._folder / KEPT_IN / "artifacts")
                 self._runner = Runner(
                     app=loaded.app,
@@ -68,6 +121,20 @@ class ServedAgent:
                     memory_service=InMemoryMemoryService(),
                 )
             return self._runner
+
+    async def in_environment(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
+        """Yield a run's events while the agent's environment variables are set.
+
+        Args:
+            events: a run of `runner()`.
+
+        Raises:
+            AgentBusyError: agents with other environment variables ran for too long.
+        """
+        assert self._loaded is not None
+        async with self._turns.turn(self._loaded.environment), aclosing(events):
+            async for event in events:
+                yield event
 
     async def close(self) -> None:
         """Close its plugins and its database."""
@@ -85,7 +152,8 @@ class ServedAgents:
     """
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
-        self._agents = {name: ServedAgent(name, folder) for name, folder in folders.items()}
+        turns = Turns()
+        self._agents = {name: ServedAgent(name, folder, turns) for name, folder in folders.items()}
 
     @property
     def names(self) -> list[str]:

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from inspector_app.presentation.values import error_text
+from inspector_app.server.json_shapes import event_json
 from inspector_app.server.runs import Run
-from runtime.events import Event
 
 STOPPED = "The run was stopped because the server is shutting down. In a resumable app the invocation can be resumed."
 
@@ -39,7 +39,7 @@ class WholeRun(Response):
         try:
             async with aclosing(self._run.events) as events:
                 async for event in events:
-                    found.append(event.model_dump(mode="json", by_alias=True, exclude_none=True))
+                    found.append(event_json(event))
         except asyncio.CancelledError:
             await JSONResponse({"detail": STOPPED}, 503)(scope, receive, send)
             raise
@@ -72,7 +72,7 @@ class EventStream(Response):
         try:
             async with aclosing(self._run.events) as events:
                 async for event in events:
-                    await _send_line(send, _json_of(event))
+                    await _send_line(send, json.dumps(event_json(event), ensure_ascii=False, separators=(",", ":")))
         except asyncio.CancelledError:
             await _send_line(send, json.dumps({"error": STOPPED}), more=False)
             raise
@@ -81,10 +81,6 @@ class EventStream(Response):
             details = {"error_type": type(error).__name__, "error_message": str(error), "timestamp": time.time()}
             await _send_line(send, json.dumps({"error": error_text(error), "error_details": details}))
         await send({"type": "http.response.body", "body": b""})
-
-
-def _json_of(event: Event) -> str:
-    return event.model_dump_json(by_alias=True, exclude_none=True)
 
 
 async def _send_line(send: Send, text: str, *, more: bool = True) -> None:

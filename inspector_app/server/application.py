@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,13 +13,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from inspector_app.engines.agent_loader import AgentLoadError
-from inspector_app.server.agents import ServedAgent, ServedAgents
+from inspector_app.engines.env_file import EnvFileError
+from inspector_app.server.agents import AgentBusyError, ServedAgent, ServedAgents
 from inspector_app.server.answers import EventStream, WholeRun
 from inspector_app.server.bodies import BadBodyError, NewSessionBody, RunBody, StateBody, read_body, read_json
 from inspector_app.server.guard import Guard
+from inspector_app.server.json_shapes import session_events, session_json
 from inspector_app.server.runs import Run, Runs, SessionBusyError
 from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.errors import AlreadyExistsError, KnownError, NotFoundError, ResumeError, SessionNotFoundError, StaleSessionError, StorageError
+from runtime.events import Event
 from runtime.history.invocations import invocations
 from runtime.runners import Runner
 from runtime.running.invocation_start import which_invocation
@@ -30,6 +33,8 @@ _STATUS: list[tuple[type[KnownError], int]] = [
     (NotFoundError, 404),
     (AlreadyExistsError, 409),
     (SessionBusyError, 409),
+    (AgentBusyError, 409),
+    (EnvFileError, 500),
     (StaleSessionError, 409),
     (ResumeError, 400),
     (AgentLoadError, 500),
@@ -67,7 +72,7 @@ def application(agents: ServedAgents, runs: Runs, *, port: int, token: str) -> S
             Route("/run_sse", endpoints.run_sse, methods=["POST"]),
         ],
         middleware=[Middleware(Guard, port=port, token=token)],
-        exception_handlers={KnownError: _known_error, BadBodyError: _bad_body, 404: _no_such_page, 405: _no_such_page},
+        exception_handlers={KnownError: _known_error, BadBodyError: bad_body, 404: _no_such_page, 405: _no_such_page},
         lifespan=lifespan,
     )
 
@@ -86,12 +91,13 @@ class _Endpoints:
     async def list_sessions(self, request: Request) -> Response:
         """List a user's sessions, without their events."""
         listed = await self._agent(request).sessions.list_sessions(app_name=_name(request), user_id=request.path_params["user_id"])
-        return JSONResponse([_dumped(session) for session in listed.sessions])
+        return JSONResponse([session_json(session) for session in listed.sessions])
 
     async def create_session(self, request: Request) -> Response:
         """Create a session with the body's id or a generated one."""
         body = await read_body(request, NewSessionBody)
-        return await self._created(request, body.session_id, body.state)
+        events = session_events(body.events or [])
+        return await self._created(request, body.session_id, body.state or {}, [event async for event in events])
 
     async def create_named_session(self, request: Request) -> Response:
         """Create the session in the path; the body is its initial state."""
@@ -102,7 +108,7 @@ class _Endpoints:
 
     async def get_session(self, request: Request) -> Response:
         """Return a session with its events."""
-        return JSONResponse(_dumped(await self._session(self._agent(request), _key(request))))
+        return JSONResponse(session_json(await self._session(self._agent(request), _key(request))))
 
     async def change_state(self, request: Request) -> Response:
         """Set state keys, as an event by `system`."""
@@ -110,7 +116,7 @@ class _Endpoints:
         agent, key = self._agent(request), _key(request)
         runner = await agent.runner()
         await runner.edit_state(user_id=key.user_id, session_id=key.session_id, changes=body.state_delta)
-        return JSONResponse(_dumped(await self._session(agent, key)))
+        return JSONResponse(session_json(await self._session(agent, key)))
 
     async def delete_session(self, request: Request) -> Response:
         """Delete a session without an active run."""
@@ -121,14 +127,19 @@ class _Endpoints:
 
     async def run(self, request: Request) -> Response:
         """Run or resume an invocation; respond when it is over."""
-        return WholeRun(await self._begun(request))
+        return WholeRun(await self._begun(request, may_stream=False))
 
     async def run_sse(self, request: Request) -> Response:
         """Run or resume an invocation; send its events as they are committed."""
-        return EventStream(await self._begun(request))
+        return EventStream(await self._begun(request, may_stream=True))
 
-    async def _begun(self, request: Request) -> Run:
-        """Begin the run after all checks that can be made beforehand, so that these errors have their own HTTP status."""
+    async def _begun(self, request: Request, *, may_stream: bool) -> Run:
+        """Begin the run after all checks that can be made beforehand, so that these errors have their own HTTP status.
+
+        Args:
+            request: the request.
+            may_stream: whether the response may have partial events; as in google-adk, that of `/run` has none.
+        """
         body = await read_body(request, RunBody)
         agent = self._agents.named(body.app_name)
         runner = await agent.runner()
@@ -137,7 +148,7 @@ class _Endpoints:
         # The session for the run itself, so that a long one is not decoded twice.
         session = await agent.sessions.session_for_run(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
         _check(_found(session, key), runner, body)
-        mode = StreamingMode.SSE if body.streaming else StreamingMode.NONE
+        mode = StreamingMode.SSE if body.streaming and may_stream else StreamingMode.NONE
         events = runner.run_async(
             user_id=key.user_id,
             session_id=key.session_id,
@@ -146,16 +157,18 @@ class _Endpoints:
             state_delta=body.state_delta,
             run_config=RunConfig(streaming_mode=mode, custom_metadata=body.custom_metadata),
         )
-        return self._runs.begin(key, events)
+        return self._runs.begin(key, agent.in_environment(events))
 
     def _agent(self, request: Request) -> ServedAgent:
         return self._agents.named(_name(request))
 
-    async def _created(self, request: Request, session_id: str | None, state: dict[str, Any]) -> Response:
+    async def _created(self, request: Request, session_id: str | None, state: dict[str, Any], events: Sequence[Event] = ()) -> Response:
         user_id = request.path_params["user_id"]
         service = self._agent(request).sessions
         session = await service.create_session(app_name=_name(request), user_id=user_id, session_id=session_id, state=state)
-        return JSONResponse(_dumped(session))
+        for event in events:
+            await service.append_event(session, event)
+        return JSONResponse(session_json(session))
 
     async def _session(self, agent: ServedAgent, key: SessionKey) -> Session:
         session = await agent.sessions.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
@@ -189,18 +202,17 @@ def _key(request: Request) -> SessionKey:
     return SessionKey(_name(request), request.path_params["user_id"], request.path_params["session_id"])
 
 
-def _dumped(session: Session) -> dict[str, Any]:
-    return session.model_dump(mode="json", by_alias=True, exclude_none=True)
-
-
 def _known_error(_: Request, error: Exception) -> Response:
     status = next((status for kind, status in _STATUS if isinstance(error, kind)), 400)
     return JSONResponse({"detail": str(error)}, status)
 
 
-def _bad_body(_: Request, error: Exception) -> Response:
+def bad_body(_: Request, error: Exception) -> Response:
+    """Respond to a body that cannot be used."""
     assert isinstance(error, BadBodyError)
-    return JSONResponse({"detail": error.problems}, error.status)
+    # After a body that was not read to its end, the connection cannot be used for another request.
+    headers = {"Connection": "close"} if error.status in (400, 408, 413) else None
+    return JSONResponse({"detail": error.problems}, error.status, headers)
 
 
 def _no_such_page(request: Request, error: Exception) -> Response:

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import math
 import re
 from typing import Any, TypeVar
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 from pydantic.alias_generators import to_camel
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from runtime.errors import KnownError
+from runtime.support.worker_threads import run_in_thread
 
 LONGEST_BODY = 32 * 2**20  # bytes; a message may contain pictures
+SECONDS_FOR_A_BODY = 30  # from its first byte to its last; on one machine, the largest takes less than one
+# JSON values in a body. Parsing is C code that stops all other requests; so many take it less than 0.1 s.
+MAX_VALUES = 200_000
+MAX_DEPTH = 100  # brackets inside brackets
+MAX_PARTS = 1_000  # of a message; validating more stops all other requests for longer than 0.1 s
+MAX_PROBLEMS = 20  # listed in a response
+
+_STRING_OR_VALUE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
+_BEFORE_A_PROBLEM = 200  # characters that are searched for a comma
 
 
 class Body(BaseModel):
@@ -43,6 +55,16 @@ class RunBody(Body):
     streaming: bool = False
     custom_metadata: dict[str, Any] | None = None
 
+    @field_validator("new_message", mode="before")
+    @classmethod
+    def _has_parts(cls, message: Any) -> Any:
+        parts = message.get("parts") if isinstance(message, dict) else None
+        if isinstance(message, dict) and not parts:
+            raise ValueError("The message has no parts. Send at least one, such as a text.")
+        if isinstance(parts, list) and len(parts) > MAX_PARTS:
+            raise ValueError(f"The message has more than {MAX_PARTS:,} parts.")
+        return message
+
 
 class NewSessionBody(Body):
     """The body for a new session.
@@ -50,12 +72,12 @@ class NewSessionBody(Body):
     Attributes:
         session_id: None for a generated id.
         state: the session's initial state.
+        events: its first events, as JSON objects; each is validated when it is appended.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     session_id: str | None = None
-    state: dict[str, Any] = Field(default_factory=dict)
+    state: dict[str, Any] | None = None
+    events: list[dict[str, Any]] | None = None
 
 
 class StateBody(Body):
@@ -91,11 +113,16 @@ async def read_body(request: Request, kind: type[B]) -> B:
     Raises:
         BadBodyError: it is not JSON, or not of this kind; a missing body counts as an empty object.
     """
+    body = await read_json(request)
     try:
-        return kind.model_validate(await read_json(request))
+        return await run_in_thread(kind.model_validate, body)
     except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        raise BadBodyError(422, [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems]) from None
+        raise BadBodyError(422, [{**problem, "loc": ["body", *problem["loc"]]} for problem in problems_of(error)]) from None
+
+
+def problems_of(error: ValidationError) -> list[dict[str, Any]]:
+    """Return what is wrong, in the form of google-adk's server; of many problems, the first ones."""
+    return [dict(problem) for problem in error.errors(include_url=False, include_context=False, include_input=False)[:MAX_PROBLEMS]]
 
 
 async def read_json(request: Request) -> Any:
@@ -104,30 +131,84 @@ async def read_json(request: Request) -> Any:
     Raises:
         BadBodyError: it is not JSON, or too long.
     """
-    text = await _text_of(request)
-    if not text.strip():
+    data = await _bytes_of(request)
+    if not data.strip():
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         # A web page can send other content types without a preflight; this one it cannot.
         raise BadBodyError(422, _problem("body_type", [], "Send the body with the header Content-Type: application/json"))
+    return await run_in_thread(_parsed, data)
+
+
+async def _bytes_of(request: Request) -> bytes:
+    found = bytearray()
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        async with asyncio.timeout(SECONDS_FOR_A_BODY):
+            async for piece in request.stream():
+                found += piece
+                if len(found) > LONGEST_BODY:
+                    raise BadBodyError(413, f"The body is longer than {LONGEST_BODY} bytes.")
+    except TimeoutError:
+        raise BadBodyError(408, f"The body did not arrive within {SECONDS_FOR_A_BODY} s.") from None
+    except ClientDisconnect:
+        raise BadBodyError(400, "The client disconnected before it had sent the body.") from None
+    return bytes(found)
+
+
+def _parsed(data: bytes) -> Any:
+    """Return the JSON value.
+
+    Raises:
+        BadBodyError: it is not JSON, is too deep, or has too many values, or text that cannot be stored.
+    """
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise BadBodyError(422, _problem("json_invalid", [error.start], f"JSON decode error: {error}")) from None
+    if _has_too_many_values(data):
+        raise BadBodyError(413, f"The body has more than {MAX_VALUES:,} values.")
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise BadBodyError(422, _json_problem(error)) from None
     except (ValueError, RecursionError) as error:
         raise BadBodyError(422, _problem("json_invalid", [], f"JSON decode error: {error}")) from None
+    if reason := _unusable(value):
+        raise BadBodyError(422, _problem("json_invalid", [], f"JSON decode error: {reason}"))
+    return value
 
 
-async def _text_of(request: Request) -> str:
-    found = bytearray()
-    async for piece in request.stream():
-        found += piece
-        if len(found) > LONGEST_BODY:
-            raise BadBodyError(413, f"The body is longer than {LONGEST_BODY} bytes.")
-    try:
-        return found.decode()
-    except UnicodeDecodeError as error:
-        raise BadBodyError(422, _problem("json_invalid", [error.start], f"JSON decode error: {error}")) from None
+def _has_too_many_values(data: bytes) -> bool:
+    """Count the values without parsing them: each but the first follows a comma or an opening bracket outside of strings."""
+    if sum(map(data.count, (b",", b"[", b"{"))) <= MAX_VALUES:
+        return False
+    values = 0
+    for match in _STRING_OR_VALUE.finditer(data):
+        values += data[match.start()] != 0x22
+        if values > MAX_VALUES:
+            return True
+    return False
+
+
+def _unusable(value: Any) -> str:
+    """Return what makes a parsed value unusable; empty if nothing does."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        below: list[Any] = []
+        for item in level:
+            if isinstance(item, dict):
+                below.extend(item)
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+            elif isinstance(item, str) and not item.isascii() and any("\ud800" <= character <= "\udfff" for character in item):
+                return "a text has half of a surrogate pair"
+            elif isinstance(item, float) and not math.isfinite(item):
+                return "a number is too large"
+        if not below:
+            return ""
+        level = below
+    return f"more than {MAX_DEPTH} brackets are inside one another"
 
 
 def _refuse_constant(name: str) -> None:
@@ -137,10 +218,10 @@ def _refuse_constant(name: str) -> None:
 def _json_problem(error: json.JSONDecodeError) -> list[dict[str, Any]]:
     """Describe what is wrong and where; for a comma before a closing bracket, the place is the comma's own."""
     message, position = error.msg, error.pos
-    before = error.doc[: position + 1]
-    comma = re.search(r",\s*[}\]]?\s*$", before)
-    if comma and re.match(r",\s*[}\]]", error.doc[comma.start() :]):
-        message, position = "Remove the comma before the closing bracket", comma.start()
+    start = max(0, position - _BEFORE_A_PROBLEM)
+    comma = re.search(r",\s*[}\]]?\s*$", error.doc[start : position + 1])
+    if comma and re.match(r",\s*[}\]]", error.doc[start + comma.start() : position + _BEFORE_A_PROBLEM]):
+        message, position = "Remove the comma before the closing bracket", start + comma.start()
     line = error.doc.count("\n", 0, position) + 1
     column = position - (error.doc.rfind("\n", 0, position) + 1) + 1
     return _problem("json_invalid", [position], "JSON decode error", {"error": f"{message} (line {line}, column {column})"})

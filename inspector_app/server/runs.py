@@ -10,7 +10,7 @@ from starlette.types import Receive
 
 from runtime.errors import KnownError
 from runtime.events import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 
 class SessionBusyError(KnownError):

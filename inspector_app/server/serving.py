@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import socket
 from collections.abc import Mapping
@@ -12,10 +13,13 @@ import uvicorn
 
 from inspector_app.server.agents import ServedAgents
 from inspector_app.server.application import application
+from inspector_app.server.connection import Connection
 from inspector_app.server.guard import LOOPBACK_NAMES
 from inspector_app.server.runs import Runs
 from runtime.errors import KnownError
 
+# `create_server` turns the errors of a name's look-up into plain OSErrors with their numbers.
+_NO_SUCH_ADDRESS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT, socket.EAI_NONAME, socket.EAI_AGAIN, socket.EAI_FAIL)
 SECONDS_TO_STOP = 5  # for the agents' `finally` blocks at shutdown
 
 
@@ -38,13 +42,33 @@ def listening_socket(host: str, port: int) -> socket.socket:
             f"The server cannot listen on {host}, because it runs agents for every client that"
             " reaches it. Set --host to localhost, 127.0.0.1 or ::1. From another machine, use a tunnel: ssh -L 8000:localhost:8000 HERE."
         )
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    addresses = ["localhost", "127.0.0.1", "::1"] if host == "localhost" else [host]
+    for address in addresses:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        try:
+            return socket.create_server((address, port), family=family, backlog=128)
+        except (OSError, OverflowError) as error:
+            # A machine without /etc/hosts does not know the name, and one without IPv4 has only ::1.
+            if address == addresses[-1] or getattr(error, "errno", None) not in _NO_SUCH_ADDRESS:
+                raise CannotListenError(
+                    f"Port {port} cannot be used: {getattr(error, 'strerror', None) or error}. Choose another with --port."
+                ) from error
+    raise AssertionError("the last address returns or raises")
+
+
+def url_of(listening: socket.socket, host: str) -> str:
+    """Return the URL under which a server is reached on this machine.
+
+    Args:
+        listening: from `listening_socket`.
+        host: as the user named it; the address itself is used where the name is not known.
+    """
+    address, port = listening.getsockname()[:2]
     try:
-        return socket.create_server((host, port), family=family, backlog=128)
-    except (OSError, OverflowError) as error:
-        raise CannotListenError(
-            f"Port {port} cannot be used: {getattr(error, 'strerror', None) or error}. Choose another with --port."
-        ) from error
+        socket.getaddrinfo(host, port)
+    except OSError:
+        host = address
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> None:
@@ -68,7 +92,7 @@ async def _serve(listening: socket.socket, folders: Mapping[str, Path], token: s
     app = application(ServedAgents(folders), runs, port=listening.getsockname()[1], token=token)
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="on",
         log_config=None,

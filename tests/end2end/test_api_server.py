@@ -69,13 +69,51 @@ root_agent = LlmAgent(name="waiter", model=llm, tools=[LongRunningFunctionTool(a
 app = App(name="waits", root_agent=root_agent, resumability_config=ResumabilityConfig(is_resumable=True))
 """
 
+# Says which variable it sees, at import and in a tool.
+SEES = """
+import os
+from runtime.agents import LlmAgent
+from runtime.models import ScriptedLlm
+
+AT_IMPORT = os.environ.get("SEEN_HERE", "nothing")
+
+
+def look():
+    return {"seen": [AT_IMPORT, os.environ.get("SEEN_HERE", "nothing")]}
+
+
+root_agent = LlmAgent(name="sees", model=ScriptedLlm(replies=[{"calls": [["look", {}]]}, "done"]), tools=[look])
+"""
+
+STREAMS = """
+from runtime.agents import LlmAgent
+from runtime.models import ScriptedLlm
+
+root_agent = LlmAgent(name="streams", model=ScriptedLlm(replies=["one two"]))
+"""
+
+SAID = {"id": "x1", "author": "user", "invocationId": "e-1", "content": {"role": "user", "parts": [{"text": "hi"}]}, "timestamp": 5.0}
+CONFIRM = {"functionCall": {"name": "adk_request_confirmation", "args": {}}}
+
+APPS = ["broken", "my_resumable_agent", "streams", "waits", "with_env", "without_env"]
 ORIGIN = "http://evil.example"
 
 
 def write_agents(folder: Path) -> Path:
-    for name, source in {"my_resumable_agent": AGENT, "broken": "import no_such_module_at_all", "waits": WAITS, "no_agent": ""}.items():
+    for name, source in {
+        "my_resumable_agent": AGENT,
+        "broken": "import no_such_module_at_all",
+        "waits": WAITS,
+        "streams": STREAMS,
+        "no_agent": "",
+    }.items():
         (folder / name).mkdir(parents=True)
         (folder / name / ("notes.py" if not source else "agent.py")).write_text(source, "utf-8")
+    for name, env in {"with_env": "SEEN_HERE=its own\n", "without_env": None}.items():
+        (folder / name).mkdir()
+        (folder / name / "agent.py").write_text(SEES, "utf-8")
+        if env:
+            (folder / name / ".env").write_text(env, "utf-8")
     return folder
 
 
@@ -121,7 +159,7 @@ def wait_until(holds: Callable[[], bool]) -> None:
 
 class TestSessions:
     def test_the_agents_are_listed(self, server: ApiServer) -> None:
-        assert server.apps == server.ask("GET", "/list-apps").json == ["broken", "my_resumable_agent", "waits"]
+        assert server.apps == server.ask("GET", "/list-apps").json == APPS
 
     def test_a_session_is_created_read_listed_changed_and_deleted(self, server: ApiServer, sessions: str) -> None:
         created = server.ask("POST", f"{sessions}/s1", {"k": 1, "user:u": 2, "nothing": None}).json
@@ -150,8 +188,11 @@ class TestSessions:
             ("PATCH", "{sessions}/s_abc", {"stateDelta": {"temp:k": 1}}, 400, "temp:"),
             ("PATCH", "{sessions}/s_abc", {}, 422, "stateDelta"),
             ("POST", "{sessions}/s3", [1], 422, "JSON object"),
-            ("POST", "{sessions}", {"events": []}, 422, "events"),
-            ("GET", "/apps/nobody/users/u/sessions", None, 404, "The agents are: broken, my_resumable_agent, waits"),
+            ("POST", "{sessions}", {"events": [{"author": 5}]}, 422, "author"),
+            ("POST", "{sessions}", {"events": [{**SAID, "actions": {"stateDelta": {"a": 1}}}]}, 400, "event actions"),
+            ("POST", "{sessions}", {"events": [{**SAID, "longRunningToolIds": ["x"]}]}, 400, "long-running tool ids"),
+            ("POST", "{sessions}", {"events": [{**SAID, "content": {"parts": [CONFIRM]}}]}, 400, "calls of the runtime itself"),
+            ("GET", "/apps/nobody/users/u/sessions", None, 404, "The agents are: broken, my_resumable_agent, streams, waits"),
             ("GET", "/apps/../users/u/sessions", None, 404, "There is no agent"),
             ("GET", "/apps/..%2F..%2Fetc/users/u/sessions", None, 404, "Not Found"),
             ("GET", "/nothing", None, 404, "Not Found"),
@@ -167,6 +208,80 @@ class TestSessions:
 
 
 class TestRunning:
+    def test_a_session_is_imported_with_its_events(self, server: ApiServer, sessions: str) -> None:
+        answered = {**SAID, "id": "x2", "author": "steps", "nodeInfo": {"path": "steps", "outputFor": ["a"]}, "timestamp": 6.0}
+        created = server.ask(
+            "POST", sessions, {"sessionId": "imported", "state": None, "events": [SAID, answered], "options": {}, "what": 1}
+        )
+        assert created.status == 200, created.text
+        for found in (created.json, server.ask("GET", f"{sessions}/imported").json):
+            assert [event["id"] for event in found["events"]] == ["x1", "x2"]
+            assert found["events"][1]["nodeInfo"] == {"path": "steps", "outputFor": ["a"]}
+            assert found["events"][0]["content"] == SAID["content"]
+
+    def test_a_session_with_a_refused_event_is_not_created(self, server: ApiServer, sessions: str) -> None:
+        refused = {"sessionId": "half", "events": [SAID, {**SAID, "longRunningToolIds": ["x"]}]}
+        assert server.ask("POST", sessions, refused).status == 400
+        assert server.ask("GET", f"{sessions}/half").status == 404
+
+    def test_names_that_newer_versions_of_google_adk_store_are_sent_in_its_form(self, server: ApiServer, sessions: str) -> None:
+        stored = {**SAID, "node_info": {"path": "", "output_for": ["a"]}}
+        server.ask("POST", sessions, {"sessionId": "stored", "events": [stored]})
+        (event,) = server.ask("GET", f"{sessions}/stored").json["events"]
+        assert event["nodeInfo"] == {"path": "", "outputFor": ["a"]}
+        assert "node_info" not in event
+
+    @pytest.mark.parametrize(("endpoint", "partials"), [("/run", 0), ("/run_sse", 2)])
+    def test_only_the_event_stream_has_the_pieces_of_a_models_answer(self, server: ApiServer, endpoint: str, partials: int) -> None:
+        path = "/apps/streams/users/u/sessions"
+        session = server.ask("POST", path, {}).json["id"]
+        asked = {"app_name": "streams", "user_id": "u", "session_id": session, "new_message": message("x"), "streaming": True, "what": 1}
+        answer = server.ask("POST", endpoint, asked)
+        events = answer.json if endpoint == "/run" else answer.events
+        assert sum(bool(event.get("partial")) for event in events) >= partials
+        assert any(event.get("partial") for event in events) == bool(partials)
+        assert events[-1]["content"]["parts"][0]["text"] == "one two"
+
+    @pytest.mark.rule("I7")
+    @pytest.mark.parametrize(
+        ("sent", "status"),
+        [
+            ({"new_message": {"role": "user", "parts": []}}, 422),
+            ({"new_message": {"role": "user"}}, 422),
+            ({"new_message": {"parts": [{"text": "x"}] * 2_000}}, 422),
+            ({"state_delta": {"a": "\ud800"}}, 422),
+            ({"state_delta": {"a" * 10: [[]] * 200_000}}, 413),
+            ({"user_id": "\udfff"}, 422),
+        ],
+    )
+    def test_a_body_that_costs_too_much_or_cannot_be_stored_is_refused(
+        self, server: ApiServer, sessions: str, sent: dict[str, object], status: int
+    ) -> None:
+        assert server.ask("POST", "/run", {**body(sessions), **sent}).status == status
+
+    @pytest.mark.rule("I7")
+    def test_other_requests_are_answered_while_a_large_body_is_parsed(self, server: ApiServer, sessions: str) -> None:
+        large = server.connect()
+        text = '{"a": [' + "[]," * 10_000_000 + "[]]}"
+        large.request("POST", f"{sessions}/large", text, {"Content-Type": "application/json"})
+        began = time.monotonic()
+        assert server.ask("GET", "/list-apps").status == 200
+        assert time.monotonic() - began < 5, "parsing it takes 16 s"
+        assert large.getresponse().status == 413
+        large.close()
+
+    @pytest.mark.rule("I7")
+    @pytest.mark.parametrize("path", ["%ED%A0%80", "%00", "%FF", "a%0Ab", "x" * 3_000, "..", "%2e%2e", "%F0%9F%98%80"])
+    def test_no_text_in_a_path_is_a_failure_of_the_server(self, server: ApiServer, path: str) -> None:
+        for request in (
+            f"/apps/{path}/users/u/sessions",
+            f"/apps/waits/users/{path}/sessions",
+            f"/apps/waits/users/u/sessions/{path}",
+        ):
+            for method in ("GET", "POST", "DELETE"):
+                answer = server.ask(method, request, {} if method == "POST" else None)
+                assert answer.status < 500, (method, request, answer.text)
+
     def test_run_responds_with_all_events(self, server: ApiServer, sessions: str) -> None:
         camel = {"appName": "my_resumable_agent", "userId": sessions.split("/")[4], "sessionId": "s_abc"}
         answer = server.ask("POST", "/run", {**camel, "newMessage": message("go"), "stateDelta": {"given": 1}})
@@ -210,6 +325,14 @@ class TestRunning:
         answered = server.ask("POST", "/run_sse", {**key, **more, "newMessage": {"role": "user", "parts": [response]}}).events
         assert answered[0]["content"]["parts"][0]["text"] == "Thank you."
         assert {event["invocationId"] for event in answered} == {call["invocationId"]}
+
+    @pytest.mark.rule("I5")
+    def test_each_agent_sees_the_variables_of_its_own_env_file(self, server: ApiServer) -> None:
+        for app, seen in (("with_env", "its own"), ("without_env", "nothing")):
+            server.ask("POST", f"/apps/{app}/users/u/sessions/s", {})
+            events = server.ask("POST", "/run", {"app_name": app, "user_id": "u", "session_id": "s", "new_message": message("look")}).json
+            (response,) = [part["functionResponse"]["response"] for part in events[1]["content"]["parts"]]
+            assert response == {"seen": [seen, seen]}
 
     def test_a_failed_run_is_a_500_that_names_the_error(self, server: ApiServer, sessions: str) -> None:
         answer = server.ask("POST", "/run", body(sessions, new_message=message("fail once")))
@@ -350,7 +473,7 @@ class TestStartAndEnd:
             connection.request("POST", "/run_sse", resumed, {"Content-Type": "application/json"})
             assert b"step 0" in connection.getresponse().readline()
             connection.close()
-            assert second.stop(signal.SIGTERM) == -signal.SIGTERM
+            assert second.stop(signal.SIGTERM) == 143
 
     def test_a_port_in_use_is_reported(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:

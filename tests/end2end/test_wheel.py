@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.agent_folders import write_agent
 from tests.end2end.processes import ROOT, environment
 
 
@@ -18,7 +19,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("installed")
     for package in ("runtime", "inspector_app", "resources"):
         shutil.copytree(ROOT / package, source / package)
-    for file in ("pyproject.toml", "README.md"):
+    for file in ("pyproject.toml", "setup.py", "README.md"):
         shutil.copy(ROOT / file, source)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
     subprocess.run([*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", source / "dist", source], check=True)
@@ -33,26 +34,45 @@ def run(installed: Path, *arguments: str, cwd: Path) -> subprocess.CompletedProc
     return subprocess.run([sys.executable, script, *arguments], cwd=cwd, env=variables, capture_output=True, text=True, timeout=60)
 
 
+def test_the_wheel_installs_two_packages_and_no_other_name(installed: Path) -> None:
+    """Python would find a top-level `resources` in place of the user's own."""
+    names = {path.name for path in installed.iterdir() if path.suffix != ".dist-info"}
+    assert names == {"runtime", "inspector_app", "bin"}
+
+
 def test_the_wheel_contains_all_resources_and_nothing_else(installed: Path) -> None:
     def files(root: Path) -> set[str]:
-        return {
-            str(path.relative_to(root)) for path in (root / "resources").rglob("*") if path.is_file() and "__pycache__" not in path.parts
-        }
+        return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
 
-    assert files(installed) == files(ROOT)
-    assert {"story", "orders"} <= {path.name for path in (installed / "resources" / "samples").iterdir()}
+    assert files(installed / "inspector_app" / "resources") == files(ROOT / "resources")
+    assert {"story", "orders"} <= {path.name for path in (installed / "inspector_app" / "resources" / "samples").iterdir()}
 
 
 def test_the_installed_sample_runs(installed: Path, tmp_path: Path) -> None:
-    done = run(installed, "run", str(installed / "resources" / "samples" / "orders"), "--message", "2 desk lamps", cwd=tmp_path)
+    done = run(
+        installed, "run", str(installed / "inspector_app" / "resources" / "samples" / "orders"), "--message", "2 desk lamps", cwd=tmp_path
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert "finished: order_desk reached its end" in done.stdout
 
 
 def test_the_installed_window_uses_its_style(installed: Path, tmp_path: Path) -> None:
-    story = str(installed / "resources" / "samples" / "story")
+    story = str(installed / "inspector_app" / "resources" / "samples" / "story")
     done = run(installed, story, "--screenshot", "window.png", "--theme", "dark", "--size", "1100x760", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     picture = (tmp_path / "window.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
     assert (int.from_bytes(picture[16:20], "big"), int.from_bytes(picture[20:24], "big")) == (1100, 760)
+
+
+def test_an_agent_imports_its_own_package_called_resources(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "resources").mkdir()
+    (tmp_path / "resources" / "__init__.py").write_text("NAME = 'mine'\n")
+    agent = write_agent(
+        tmp_path / "shop",
+        "from resources import NAME\nfrom runtime.agents import LlmAgent\nfrom runtime.models import ScriptedLlm\n"
+        "root_agent = LlmAgent(name=NAME, model=ScriptedLlm(replies=['done']))\n",
+    )
+    done = run(installed, "run", agent, "--message", "x", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "mine  answer  done" in done.stdout

@@ -1,0 +1,119 @@
+"""`run` and `resume` for an agent that runs in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.commands import stdout
+from inspector_app.commands.options import Options
+from inspector_app.engines.adk_storage import session_storage
+from inspector_app.engines.child_engine import ChildEngine
+from inspector_app.engines.engine_choice import EnginePlan
+from inspector_app.engines.environments import child_variables, own_environment
+from runtime.debugger.debugger import Debugger
+from runtime.errors import ResumeError
+from runtime.events import Event
+from runtime.sessions.session import Session
+from runtime.sessions.session_key import SessionKey
+from runtime.sessions.state import State
+from runtime.storage.connections.database_url import database_url
+from runtime.support.worker_threads import run_in_thread
+
+
+class ChildSessions:
+    """The sessions of an agent in another process, for the report of how a run ended."""
+
+    def __init__(self, engine: ChildEngine) -> None:
+        self._engine = engine
+
+    async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+        """Return a session with its events; None if it does not exist, or if the process has ended."""
+        if self._engine.child.ended is not None:
+            return None
+        found = await self._engine.session(SessionKey(app_name, user_id, session_id))
+        if found is None:
+            return None
+        state, events = found
+        return Session(id=session_id, app_name=app_name, user_id=user_id, state=state, events=events)
+
+    async def recorded_ends(self, key: SessionKey) -> dict[str, Any]:
+        """Return nothing: google-adk records no ends."""
+        return {}
+
+
+@asynccontextmanager
+async def open_child(plan: EnginePlan, options: Options) -> AsyncIterator[ChildEngine]:
+    """Yield the engine of a child process, and end the process afterwards. What the agent writes goes to stderr.
+
+    Args:
+        plan: what runs the agent.
+        options: the command line's options.
+
+    Raises:
+        KnownError: the agent cannot be loaded, or its google-adk cannot use the database.
+    """
+    is_adk = plan.kind == "adk"
+    environment = plan.decision.environment if is_adk else own_environment()
+    engine = await ChildEngine.start(
+        environment.python,
+        plan.decision.agent,
+        _nothing,
+        sessions=await run_in_thread(_sessions, options.db, environment.adk_version if is_adk else None),
+        environ=child_variables(environment),
+        embedded=not is_adk,
+        on_output=lambda stream, line: stdout.complain(f"{line}\n"),
+    )
+    try:
+        engine.attach(Debugger())
+        engine.set_places(())
+        yield engine
+    finally:
+        await engine.close()
+
+
+async def session_of(engine: ChildEngine, options: Options) -> tuple[Session, dict[str, Any]]:
+    """Return the session to send a message to, created if it does not exist, and the state that the message is to set.
+
+    Args:
+        engine: the agent's engine.
+        options: the command line's options.
+    """
+    state: dict[str, Any] = options.state
+    app_name = engine.agent.app_name
+    if options.session is not None:
+        found = await ChildSessions(engine).get_session(app_name=app_name, user_id=options.user, session_id=options.session)
+        if found is not None:
+            return found, state
+    key = await engine.new_session(options.user, state, options.session)
+    temp = {name: value for name, value in state.items() if name.startswith(State.TEMP_PREFIX)}
+    return Session(id=key.session_id, app_name=key.app_name, user_id=key.user_id), temp
+
+
+def check_resumable(engine: ChildEngine) -> None:
+    """Check that an engine can resume its agent.
+
+    Raises:
+        ResumeError: it cannot; the message says why.
+    """
+    if reason := engine.why_not("resume"):
+        raise ResumeError(reason)
+
+
+def message_of(text: str) -> types.Content:
+    """Return a user's message."""
+    return types.Content(role="user", parts=[types.Part(text=text)])
+
+
+def _sessions(database: str | None, adk_version: str | None) -> Mapping[str, Any]:
+    """Return where a child stores its sessions; `adk_version` is None on the embedded runtime."""
+    if adk_version is not None:
+        return session_storage(database, adk_version)
+    return {"kind": "database", "url": database_url(database).render_as_string(hide_password=False)} if database else {"kind": "memory"}
+
+
+def _nothing(event: Event, temp: dict[str, Any]) -> None:
+    """Ignore a commit: the run yields the event."""

@@ -1,0 +1,94 @@
+"""What every command of the command line has in common, on top of Typer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup, TyperOption
+
+from inspector_app.commands import stdout
+
+
+class _Unchanged:
+    """Passes values on as they are. Typer's own conversion loads pydantic, which takes longer than most commands."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Return the value; nothing for an option that can be repeated is an empty list."""
+        if value is None and (param.multiple or param.nargs == -1):
+            return []
+        return list(value) if isinstance(value, tuple) else value
+
+
+_UNCHANGED = _Unchanged()
+
+
+def _unconverted(params: Iterable[Any]) -> list[Any]:
+    found = list(params)
+    for param in found:
+        param._runtime_param = _UNCHANGED
+    return found
+
+
+@contextmanager
+def _help_output() -> Iterator[None]:
+    try:
+        with stdout.failures_reported():
+            yield
+    except SystemExit:  # rich's answer to a closed output
+        raise stdout.OutputClosedError from None
+
+
+class InspectorCommand(TyperCommand):
+    """A command whose options may be shortened as long as they are unique (`--sess`), and whose help reports a failed output."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        return _unconverted(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words after the command's name."""
+        return super().parse_args(ctx, self._with_whole_names(args, completing=ctx.resilient_parsing))
+
+    def _with_whole_names(self, words: Sequence[str], *, completing: bool) -> list[str]:
+        """Return the words with shortened options written out, and without an option whose value is being completed."""
+        flags = {name: option.is_flag for option in self.params if isinstance(option, TyperOption) for name in option.opts}
+        flags |= {"--help": True}
+        whole: list[str] = []
+        is_value = False
+        for position, word in enumerate(words):
+            if is_value:
+                is_value = False
+            elif word == "--":
+                return [*whole, *words[position:]]
+            elif word.startswith("--"):
+                name, equals, value = word.partition("=")
+                known = [name] if name in flags else [option for option in flags if option.startswith(name)]
+                if len(known) == 1:
+                    is_value = not equals and not flags[known[0]]
+                    word = f"{known[0]}{equals}{value}"
+            whole.append(word)
+        return whole[:-1] if completing and is_value else whole
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        with _help_output():
+            super().format_help(ctx, formatter)
+
+
+class InspectorGroup(TyperGroup):
+    """All commands, in the order in which they are defined."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        return _unconverted(super().get_params(ctx))
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands."""
+        return list(self.commands)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the help."""
+        with _help_output():
+            super().format_help(ctx, formatter)

@@ -1,0 +1,48 @@
+"""Completion in the shell: names and ids that the database on the command line has.
+
+A completion that takes long, or fails, is worse than none: only files are read, and every problem means no proposal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from runtime.errors import KnownError
+from runtime.storage.reading.names import StoredNames
+
+_MOST = 200  # proposals
+
+
+def apps(ctx: Any, incomplete: str) -> list[str]:
+    """Return the names of the apps."""
+    return _proposed(ctx, incomplete, lambda names: (key[0] for key in names.sessions()))
+
+
+def users(ctx: Any, incomplete: str) -> list[str]:
+    """Return the users of the given app."""
+    return _proposed(ctx, incomplete, lambda names: (key[1] for key in names.sessions(ctx.params.get("app"))))
+
+
+def sessions(ctx: Any, incomplete: str) -> list[str]:
+    """Return the ids of the sessions of the given app and user, the newest first."""
+    return _proposed(ctx, incomplete, lambda names: (key[2] for key in names.sessions(ctx.params.get("app"), ctx.params.get("user"))))
+
+
+def events(ctx: Any, incomplete: str) -> list[str]:
+    """Return the ids of the newest events of the given session."""
+    return _proposed(ctx, incomplete, lambda names: names.events("id", ctx.params.get("session"), incomplete, _MOST))
+
+
+def invocations(ctx: Any, incomplete: str) -> list[str]:
+    """Return the ids of the newest invocations of the given session."""
+    return _proposed(ctx, incomplete, lambda names: names.events("invocation_id", ctx.params.get("session"), incomplete, _MOST))
+
+
+def _proposed(ctx: Any, incomplete: str, read: Callable[[StoredNames], Iterable[str]]) -> list[str]:
+    try:
+        with StoredNames(ctx.params["db"]) as names:
+            found = [name for name in dict.fromkeys(read(names)) if name.startswith(incomplete)]
+    except (KnownError, KeyError, TypeError, ValueError):
+        return []
+    return found[:_MOST]

@@ -1,0 +1,167 @@
+"""The arguments and options that commands share, and the conversion of their values."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from inspector_app.commands import completion
+
+
+def text(value: str | None) -> str | None:
+    """Return a text, which must not be empty."""
+    if value == "":
+        raise typer.BadParameter("it is empty. Leave the option out, or give it a value.")
+    return value
+
+
+def texts(value: list[str] | None) -> list[str]:
+    """Return the values of an option that can be repeated; none is empty."""
+    return [each for each in value or [] if text(each)]
+
+
+def count(value: str | None) -> int | None:
+    """Return a whole number, not negative."""
+    if value is None or isinstance(value, int):
+        return value
+    if not (value.isascii() and value.isdecimal()) or len(value) > 15:
+        raise typer.BadParameter(f"{value!r} is not a whole number of 0 or more.")
+    return int(value)
+
+
+def port(value: str | None) -> int | None:
+    """Return a port's number."""
+    number = count(value)
+    if number is not None and number > 65_535:
+        raise typer.BadParameter(f"{number} is not a port. Ports are numbers from 0 to 65535; 0 takes a free one.")
+    return number
+
+
+def size(value: str | None) -> tuple[int, int] | None:
+    """Return a window's width and height."""
+    if value is None or isinstance(value, tuple):
+        return value
+    width, _, height = value.partition("x")
+    if not (width.isdecimal() and height.isdecimal() and int(width) and int(height)):
+        raise typer.BadParameter(f"{value!r} is not a size such as 1280x800.")
+    return int(width), int(height)
+
+
+def theme(value: str | None) -> str | None:
+    """Return the name of a theme."""
+    if value not in (None, "light", "dark", "system"):
+        raise typer.BadParameter(f"{value!r} is not a theme: light, dark or system.")
+    return value
+
+
+def engine(value: str | None) -> str | None:
+    """Return the name of an engine."""
+    if value not in (None, "adk", "embedded", "embedded-process"):
+        raise typer.BadParameter(f"{value!r} is not an engine: adk, embedded or embedded-process.")
+    return value
+
+
+def json_object(value: str | None) -> dict[str, Any] | None:
+    """Return a JSON object."""
+    if value is None:
+        return None
+    try:
+        found = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"this is not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise typer.BadParameter('it must be a JSON object, such as {"key": "value"}.')
+    return found
+
+
+Database = Annotated[
+    str, typer.Argument(metavar="DB", callback=text, show_default=False, help="A session database: a file, or an SQLAlchemy URL.")
+]
+App = Annotated[
+    str | None,
+    typer.Option(
+        "--app", metavar="A", callback=text, autocompletion=completion.apps, help="The app's name. Needed if there is more than one."
+    ),
+]
+User = Annotated[
+    str | None,
+    typer.Option(
+        "--user", metavar="U", callback=text, autocompletion=completion.users, help='Needed if there is more than one and none is "user".'
+    ),
+]
+Session = Annotated[
+    str | None,
+    typer.Option(
+        "--session",
+        metavar="S",
+        callback=text,
+        autocompletion=completion.sessions,
+        help="The session's id, or its beginning. Needed if there is more than one.",
+    ),
+]
+Apps = Annotated[
+    list[str] | None,
+    typer.Option("--app", metavar="A", callback=texts, autocompletion=completion.apps, help="The app's name, once or for each session."),
+]
+Users = Annotated[
+    list[str] | None,
+    typer.Option("--user", metavar="U", callback=texts, autocompletion=completion.users, help="The user, once or for each session."),
+]
+Sessions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--session",
+        metavar="S",
+        callback=texts,
+        autocompletion=completion.sessions,
+        help="A session's id, or its beginning. Repeat it for each session.",
+    ),
+]
+Agent = Annotated[
+    str,
+    typer.Argument(
+        metavar="AGENT", callback=text, show_default=False, help="A folder whose agent.py defines `app` or `root_agent`, or the file."
+    ),
+]
+AgentApp = Annotated[
+    str | None, typer.Option("--app", metavar="A", callback=text, help="The sessions' app. Default: the App's or the folder's name.")
+]
+Trust = Annotated[bool, typer.Option("--trust", hidden=True, help="Accepted without effect: this command trusts the agent it names.")]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="NAME",
+        callback=engine,
+        help="Run the agent on adk, embedded or embedded-process. Default: the google-adk of its environment, if there is one.",
+    ),
+]
+Python = Annotated[
+    str | None,
+    typer.Option("--python", metavar="PATH", callback=text, help="The Python of the agent's environment, or the environment's folder."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+InPlace = Annotated[bool, typer.Option("--in-place", help="Write also into another program's database. A backup is made beside it.")]
+Artifacts = Annotated[
+    str | None,
+    typer.Option("--artifacts", metavar="DIR", callback=text, help="The folder with the session's files. Default: beside the database."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
+
+
+def event(name: str, help_text: str) -> Any:
+    """Return an option that names an event by its id or the beginning of it."""
+    return typer.Option(name, metavar="EVENT_ID", callback=text, autocompletion=completion.events, help=help_text)
+
+
+def invocation(name: str, help_text: str) -> Any:
+    """Return an option that names an invocation by its id or the beginning of it."""
+    return typer.Option(name, metavar="INVOCATION", callback=text, autocompletion=completion.invocations, help=help_text)
+
+
+def option(name: str, metavar: str, help_text: str, convert: Any = text) -> Any:
+    """Return an option with a value."""
+    return typer.Option(name, metavar=metavar, callback=convert, help=help_text)

@@ -17,6 +17,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
+from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.opening.opening_controller import sample_cards
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.message import Message
@@ -53,6 +54,7 @@ FIRST_SHARE = 0.9  # largest share of the screen that the first window takes, so
 
 PICTURE_SIZE = (1400, 860)  # pixels of a screenshot without a given size; Qt's off-screen screen is smaller
 
+BACKGROUND_SECONDS = 1.0  # for marks and states that take reading more than what is displayed, before a screenshot is taken
 SETTLE_SECONDS = 0.15  # what the views' timers need (column widths, dock animations) before a screenshot is taken
 
 
@@ -75,17 +77,21 @@ class Inspector(QObject):
         settings: the stored preferences and layouts.
         messages: the bus that reports messages to the user.
         trust: load agents without asking.
+        engine: the engine that was named for this window.
     """
 
     closed = Signal()
 
-    def __init__(self, app: QApplication, settings: Settings, messages: MessageBus, *, trust: bool = False) -> None:
+    def __init__(
+        self, app: QApplication, settings: Settings, messages: MessageBus, *, trust: bool = False, engine: EngineChoice | None = None
+    ) -> None:
         super().__init__()
         self.settings = settings
+        settings.write_in_background()
         self.messages = messages
         self.tasks = Tasks(self.messages.error)
         self.cursor = Cursor(self)
-        self.agents = CurrentAgent(settings, trust_all=trust, parent=self)
+        self.agents = CurrentAgent(settings, trust_all=trust, engine=engine, parent=self)
         self.catalog = SessionCatalog(self)
         self.databases = OpenDatabases(self.catalog, self.tasks, self)
         self.current = CurrentSession(self.cursor, self.databases, self.catalog, self.tasks, self)
@@ -149,6 +155,10 @@ class Inspector(QObject):
         """Open agents and databases; return once each is displayed, or the problem with it."""
         await self.controller.open_paths(paths)
 
+    async def wait_until_shown(self) -> None:
+        """Wait until the window shows what was opened, and a run has ended; do not wait until the past of a large database is read."""
+        await self.tasks.wait_until_idle(background_seconds=BACKGROUND_SECONDS)
+
     async def _shut_down(self) -> None:
         self.settings.save_layout("window", self.window.saveGeometry())
         panes = self.window.workbench.saved_layout()
@@ -163,13 +173,15 @@ class Inspector(QObject):
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
+        self.run.close()
         self.current.close()
         # Not cancelled on timeout: a commit that waits for another process's lock cannot be cancelled.
         closing = self.tasks.spawn(self.databases.close(), "Closing the databases")
         await asyncio.wait([closing], timeout=SHUTDOWN_SECONDS)
         if not closing.done():
             logging.getLogger(__name__).warning("The databases were not closed in time")
-        self.agents.close()
+        await self.agents.close()
+        await self.settings.close()
         logging.getLogger().removeHandler(self._log)
         for owner in (self, self.controller, self.window):
             for timer in owner.findChildren(QTimer):
@@ -185,7 +197,14 @@ class Inspector(QObject):
         self.deleteLater()
 
 
-def run_window(paths: list[str], *, trust: bool = False, theme: str | None = None, size: tuple[int, int] | None = None) -> int:
+def run_window(
+    paths: list[str],
+    *,
+    trust: bool = False,
+    theme: str | None = None,
+    size: tuple[int, int] | None = None,
+    engine: EngineChoice | None = None,
+) -> int:
     """Open the window and run until it is closed.
 
     Args:
@@ -193,6 +212,7 @@ def run_window(paths: list[str], *, trust: bool = False, theme: str | None = Non
         trust: load agents without asking.
         theme: light, dark or system; None uses the stored preference.
         size: width and height of the window in pixels; None restores the saved geometry.
+        engine: what runs the agents; None leaves it to each agent.
 
     Returns:
         The exit status.
@@ -205,7 +225,7 @@ def run_window(paths: list[str], *, trust: bool = False, theme: str | None = Non
         await closed
         return 0
 
-    return _with_application(live, Settings(), trust, theme)
+    return _with_application(live, Settings(), trust, theme, engine)
 
 
 def save_screenshot(
@@ -216,6 +236,7 @@ def save_screenshot(
     theme: str | None = None,
     size: tuple[int, int] | None = None,
     resume: bool = False,
+    engine: EngineChoice | None = None,
 ) -> int:
     """Open `paths` in a window off screen and save a screenshot of it.
 
@@ -226,6 +247,7 @@ def save_screenshot(
         theme: light, dark or system; None uses the default.
         size: width and height of the window in pixels; None means `PICTURE_SIZE`.
         resume: resume the invocation and wait until it has ended.
+        engine: what runs the agents; None leaves it to each agent.
 
     Returns:
         The exit status: 1 if anything could not be opened or failed, or the screenshot could not be written. Errors go to stderr.
@@ -243,7 +265,7 @@ def save_screenshot(
         await inspector.open(paths)
         if resume:
             inspector.run.resume()
-        await inspector.tasks.wait_until_idle()
+        await inspector.wait_until_shown()
         await asyncio.sleep(SETTLE_SECONDS)
         inspector.window.workbench.stream.table.paint_next()
         if not inspector.window.grab().save(out_png):
@@ -256,7 +278,7 @@ def save_screenshot(
 
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     with tempfile.TemporaryDirectory() as folder:
-        return _with_application(render, Settings(Path(folder)), trust, theme)
+        return _with_application(render, Settings(Path(folder)), trust, theme, engine)
 
 
 def _closing(inspector: Inspector) -> asyncio.Future[None]:
@@ -271,7 +293,13 @@ def _closing(inspector: Inspector) -> asyncio.Future[None]:
     return future
 
 
-def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], settings: Settings, trust: bool, theme: str | None) -> int:
+def _with_application(
+    work: Callable[[Inspector], Coroutine[Any, Any, int]],
+    settings: Settings,
+    trust: bool,
+    theme: str | None,
+    engine: EngineChoice | None,
+) -> int:
     """Run `work` in a Qt application with an asyncio loop, and clean up afterwards."""
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION_EVERY)
@@ -285,7 +313,7 @@ def _with_application(work: Callable[[Inspector], Coroutine[Any, Any, int]], set
     hooks = CrashHooks(messages)
     hooks.install()
     with frozen_from_gc():
-        inspector = Inspector(app, settings, messages, trust=trust)
+        inspector = Inspector(app, settings, messages, trust=trust, engine=engine)
     loop.set_exception_handler(hooks.on_loop_exception)
     with suppress(NotImplementedError):  # Windows
         for number in (signal.SIGINT, signal.SIGTERM):

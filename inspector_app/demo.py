@@ -15,9 +15,9 @@ from google.genai import types
 
 from inspector_app.commands.window import load_app
 from inspector_app.engines.agent_loader import load_agent
+from inspector_app.resources.samples.story import script
 from inspector_app.support import system_check
 from inspector_app.support.data_folder import data_folder
-from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
 from runtime.apps.app import App
 from runtime.errors import KnownError

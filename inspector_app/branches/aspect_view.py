@@ -16,6 +16,8 @@ from inspector_app.widgets.text_dialog import broken_lines
 MAX_SHOWN = 200_000  # characters of one value; the JSON tab of its session shows the rest
 MAX_MARKED_LINES = 2_000
 
+MOST_SHOWN = 500  # aspects listed until the user asks for all: events with ten thousands of calls have as many
+
 
 class AspectView(QWidget):
     """The aspects on the left, and the two values of the selected aspect."""
@@ -28,6 +30,8 @@ class AspectView(QWidget):
         self.names.setAccessibleName("What is compared")
         self.names.setIconSize(QSize(12, 12))
         self.names.currentRowChanged.connect(self._on_row_changed)
+        self.names.itemClicked.connect(self._on_chosen)
+        self.names.itemActivated.connect(self._on_chosen)
         self.left = _text_pane("compare_left_text", "Left value")
         self.right = _text_pane("compare_right_text", "Right value")
         split = QSplitter(Qt.Orientation.Horizontal, self)
@@ -54,17 +58,39 @@ class AspectView(QWidget):
         self._aspects = list(aspects)
         self.names.blockSignals(True)
         self.names.clear()
-        for aspect in aspects:
-            icon = theme.icon("not-equal", "accent") if aspect.differs else theme.icon("equals", "dim")
-            item = QListWidgetItem(icon, aspect.name)
+        few = len(aspects) <= MOST_SHOWN + 1
+        self._add(0, len(aspects) if few else MOST_SHOWN)
+        if not few:
+            offer = QListWidgetItem(f"Show all {len(aspects):,}")
+            offer.setForeground(theme.color("accent"))
+            self.names.addItem(offer)
+        self.names.blockSignals(False)
+        names = [aspect.name for aspect in aspects]
+        place = names.index(kept) if kept in names else 0
+        row = place if place < MOST_SHOWN and aspects and aspects[place].differs else 0
+        self.names.setCurrentRow(row if aspects else -1)
+        self._on_row_changed(row if aspects else -1)
+
+    def _add(self, first: int, end: int) -> None:
+        """Add some aspects' names to the list."""
+        different, same = theme.icon("not-equal", "accent"), theme.icon("equals", "dim")
+        for aspect in self._aspects[first:end]:
+            item = QListWidgetItem(different if aspect.differs else same, aspect.name)
             item.setData(Qt.ItemDataRole.UserRole, aspect.name)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{aspect.name}: {'different' if aspect.differs else 'the same'}")
             self.names.addItem(item)
+
+    def _on_chosen(self, item: QListWidgetItem) -> None:
+        """Show all aspects if that was chosen."""
+        row = self.names.row(item)
+        if item.data(Qt.ItemDataRole.UserRole) is not None:
+            return
+        self.names.blockSignals(True)
+        self.names.takeItem(row)
+        self._add(row, len(self._aspects))
+        self.names.setCurrentRow(row)
         self.names.blockSignals(False)
-        names = [aspect.name for aspect in aspects]
-        row = names.index(kept) if kept in names and aspects[names.index(kept)].differs else 0
-        self.names.setCurrentRow(row if aspects else -1)
-        self._on_row_changed(row if aspects else -1)
+        self._on_row_changed(row)
 
     def _on_row_changed(self, row: int) -> None:
         aspect = self._aspects[row] if 0 <= row < len(self._aspects) else Aspect("", "", "", False)

@@ -20,7 +20,7 @@ from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.compare.comparison import Comparison, Totals, compare
 from runtime.history.state_at import History
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
 
 MOST_OFFERED = 5_000  # sessions in the picker; listing 100,000 would block the window
@@ -38,7 +38,7 @@ class _Compared:
 
 
 class CompareController(QObject):
-    """Asks for a second session and shows the comparison.
+    """A controller that asks for a second session and shows the comparison.
 
     Signals:
         opened: the page displays a comparison.

@@ -13,6 +13,7 @@ from inspector_app.presentation.event_summary import tokens_of
 from inspector_app.presentation.values import clock_ms, duration
 from runtime.compare.comparison import prompt_of, state_differences
 from runtime.compare.event_differences import differences_of
+from runtime.events.credentials import without_credentials
 from runtime.events.event import Event
 from runtime.history.state_at import History
 
@@ -94,7 +95,7 @@ def _seconds(events: Sequence[Event], index: int | None) -> float:
 
 
 def _json(event: Event) -> str:
-    return event.model_dump_json(exclude_none=True, indent=2)
+    return without_credentials(event).model_dump_json(exclude_none=True, indent=2)
 
 
 def _text(value: Any) -> str:

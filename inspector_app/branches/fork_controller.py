@@ -16,6 +16,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import MemorySource, Source
 from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.engines.protocol import Engine
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.result_override import changed_in, overridable_text, overridden_content
 from inspector_app.presentation.values import visible
@@ -37,7 +38,7 @@ from runtime.forks.fork import Cut, Files, fork_into, fork_session
 from runtime.forks.recording import Recording, overridable_part, recording_until
 from runtime.forks.rerun import Rerun
 from runtime.sessions.lineage import Changed
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
 
 
@@ -52,7 +53,7 @@ class _Asked:
 
 
 class ForkController(QObject):
-    """Creates forks of the displayed session.
+    """A controller that creates forks of the displayed session.
 
     Attributes:
         is_drafting: whether the next message begins a fork.
@@ -179,9 +180,10 @@ class ForkController(QObject):
         if self._current.session is not session:
             return
         loaded = self._agents.loaded
-        root = loaded.app.root_agent if loaded is not None and loaded.name == session.address.key.app_name else None
+        root = loaded.root if loaded is not None and loaded.name == session.address.key.app_name else None
         saved = saved_by(recording, root) if recording is not None else None
         blocked = self._run.blocked("fork")
+        cannot_rerun = loaded.why_not("rerun") if loaded is not None else None
         # A re-run does not repeat events that the user committed.
         part = overridable_part(event) if recording is not None and recording.last.id == event.id else None
         self._asked = _Asked(session, index, event, recording)
@@ -189,14 +191,14 @@ class ForkController(QObject):
         self._card.show_decision(
             f"Fork at event {index + 1:,}?",
             fork_facts(index, events, self._where(session.source), saved, recording.notes if recording is not None else []),
-            fork_choices(saved, part, no_rerun or blocked, no_rerun or blocked),
+            fork_choices(saved, part, no_rerun or blocked, no_rerun or blocked or cannot_rerun),
             icon="code-branch",
         )
 
     def _where(self, source: Source) -> str:
         if source.writing_allowed:
             return f"The fork is created in {source.title}."
-        return f"{source.title} is read only, so the fork is created in {_forks_file(source).name}."
+        return f"{source.title} is read-only, so the fork is created in {_forks_file(source).name}."
 
     def _on_fork(self) -> None:
         index = self._cursor.event_index
@@ -230,7 +232,8 @@ class ForkController(QObject):
         if source.writing_allowed:
             history = await source.history(key)
             service, created, files = await source.service(), await source.created(key), Files(source.files)
-            made = await fork_into(service, history, key, created, cut, same_place=True, database=None, files=files)
+            ends = await service.recorded_ends(key)
+            made = await fork_into(service, history, key, created, cut, same_place=True, database=None, files=files, ends=ends)
             target = source.target
         else:
             target = str(_forks_file(source))
@@ -296,7 +299,8 @@ class ForkController(QObject):
         changed = changed_in([asked.event], recording)
         await self.fork(asked.session, Cut(before=recording.first_event_id, changed=changed, files_at=asked.event.id))
 
-        def begin(engine: EmbeddedEngine, key: SessionKey) -> AsyncGenerator[Event, None]:
+        def begin(engine: Engine, key: SessionKey) -> AsyncGenerator[Event, None]:
+            assert isinstance(engine, EmbeddedEngine)  # the others were not offered
             self._rerun = engine.rerun(key, recording)
             return self._rerun.events()
 

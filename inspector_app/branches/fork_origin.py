@@ -17,7 +17,7 @@ from inspector_app.workspace.session_catalog import SessionCatalog
 
 
 class ForkOriginController(QObject):
-    """Fills the hint above a fork's events.
+    """A controller that fills the hint below a fork's events.
 
     Args:
         cursor: the selected session.

@@ -27,7 +27,7 @@ FORK, REWIND = "fork", "rewind"
 
 
 class RewindController(QObject):
-    """Plans a rewind and asks before it is committed.
+    """A controller that plans a rewind and asks before it is committed.
 
     Attributes:
         plan: the displayed plan; None once it is outdated.

@@ -25,7 +25,7 @@ SETTLING_MS = 300  # from another process's commit to reading the displayed stat
 
 
 class DatabasePageController(QObject):
-    """Fills the page of the database or app that was chosen in the session list.
+    """A controller that fills the page of the database or app that was chosen in the session list.
 
     Signals:
         opened: the page should be displayed.

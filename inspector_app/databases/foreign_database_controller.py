@@ -1,4 +1,4 @@
-"""Databases without sessions: their tables as plain rows, read only."""
+"""Databases without sessions: their tables as plain rows, read-only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from inspector_app.workspace.messages import MessageBus
 
 
 class ForeignDatabaseController(QObject):
-    """Fills the page with the tables of one file at a time.
+    """A controller that fills the page with the tables of one file at a time.
 
     Signals:
         opened: the page should be displayed.
@@ -67,7 +67,7 @@ class ForeignDatabaseController(QObject):
             path: the file.
             text: why it is not a session database.
         """
-        self._page.show_text(f"{text} Its tables are shown, read only.")
+        self._page.show_text(f"{text} Its tables are shown, read-only.")
         if Path(path) == self._file and self._is_shown:
             self._tables.read_again()
             return

@@ -25,7 +25,7 @@ _MOST_HEX = 64 * 1024  # bytes of a BLOB that are displayed
 
 
 class RawTablesController(QObject):
-    """Fills the pane of tables.
+    """A controller that fills the pane of tables.
 
     Args:
         pane: the pane to fill.

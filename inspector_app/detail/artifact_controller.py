@@ -15,7 +15,7 @@ from runtime.artifacts.file_artifact_service import FileArtifactService
 
 
 class ArtifactController(QObject):
-    """Opens a saved file in a dialog, or reports where it was expected.
+    """A controller that opens a saved file in a dialog, or reports where it was expected.
 
     Args:
         current: the displayed session.

@@ -196,11 +196,14 @@ def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the tree's values, title → value, and their paths in filter expressions; duplicate titles are numbered."""
     titled: dict[str, Any] = {}
     roots: dict[str, str] = {}
+    last: dict[str, int] = {}
     for title, value, root in [*_parts(event), *_actions(event)]:
-        number = 2
-        unique = title
-        while unique in titled:
-            unique, number = f"{title} ({number})", number + 1
+        number = last.get(title, 0) + 1
+        unique = title if number == 1 else f"{title} ({number})"
+        while unique in titled:  # a tool may have such a name
+            number += 1
+            unique = f"{title} ({number})"
+        last[title] = number
         titled[unique] = value
         roots[unique] = root
     return titled, roots

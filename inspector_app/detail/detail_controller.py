@@ -13,7 +13,7 @@ from inspector_app.workspace.cursor import Cursor
 
 
 class DetailController(QObject):
-    """Fills the detail and its state panes.
+    """A controller that fills the detail and its state panes.
 
     Args:
         cursor: the selected event.
@@ -30,23 +30,26 @@ class DetailController(QObject):
         self._run = run
         self._edits = edits
         self._detail = detail
+        self._read = ""  # the part of a long session's past that has been read
         detail.state_edit.edit_requested.connect(edits.edit)
         detail.state_edit.undo_requested.connect(edits.undo)
         current.state_computed.connect(self._on_state_computed)
+        current.session_loading.connect(self._on_session_loading)
         current.past_progress.connect(self._on_past_progress)
         run.changed.connect(self._show_editing)
 
     def _on_state_computed(self, computed: StateAtEvent | None) -> None:
-        detail, session = self._detail, self._current.session
+        detail = self._detail
         if computed is None:
             detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
         else:
             detail.show_event(computed.index, computed.event)
             past = computed.past
-            if past is not None:
+            if past is not None and past.is_read:
                 detail.set_state(past.state, past.changes, past.writers, computed.compared, past.changed_since)
-            elif session is not None and session.pages is not None and session.pages.history is None:
-                detail.set_state(None, [])
+            elif past is not None:
+                detail.set_state(past.state, past.changes, None, computed.compared, unread=True)
+                self._show_progress()
         self._show_editing()
 
     def _show_editing(self) -> None:
@@ -57,7 +60,12 @@ class DetailController(QObject):
         at_end = session is not None and session.address == self._run.address and index == len(session.events) - 1
         detail.state.model.set_uncommitted(self._run.uncommitted if at_end else {})
 
+    def _on_session_loading(self) -> None:
+        self._read = ""
+
     def _on_past_progress(self, read: int, count: int) -> None:
-        self._detail.state.set_empty_text(
-            f"Reading the past: {read / max(count, 1):.0%}", "The state after an event is shown once all changes have been read."
-        )
+        self._read = f": {read / max(count, 1):.0%}"
+        self._show_progress()
+
+    def _show_progress(self) -> None:
+        self._detail.show_reading(f"Reading the past{self._read or '…'}")

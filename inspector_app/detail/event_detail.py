@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLa
 
 from inspector_app.detail.content_view import ContentView
 from inspector_app.detail.request_view import RequestView
-from inspector_app.presentation.credential_form import without_secrets
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import clock_ms, full_time, plain_tooltip, visible
 from inspector_app.state.delta_view import DeltaView
@@ -22,6 +21,7 @@ from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
 from inspector_app.widgets.value_tree import PINNED
 from runtime.events import Event
+from runtime.events.credentials import without_credentials
 from runtime.sessions.state import Change, scope_of
 
 
@@ -75,6 +75,7 @@ class EventDetail(QWidget):
         self.tabs.currentChanged.connect(self._fill_front_tab)
         for asking in (self.content.tree.filter_requested, self.state.tree.filter_requested, self.delta.filter_requested):
             asking.connect(self.filter_requested)
+        self._differences_unread = False
         self._empty = EmptyState()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
@@ -122,7 +123,7 @@ class EventDetail(QWidget):
         """
         if not self._number:
             self.state.set_empty_text(*NO_STATE)
-        self._event = without_secrets(event)
+        self._event = without_credentials(event)
         self._number = index + 1
         self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
         self._show_time(event)
@@ -192,6 +193,8 @@ class EventDetail(QWidget):
         writers: Mapping[str, tuple[int, str]] | None = None,
         compared: int | None = None,
         changed_since: Collection[str] = (),
+        *,
+        unread: bool = False,
     ) -> None:
         """Show the state after the event, and the event's changes.
 
@@ -201,16 +204,25 @@ class EventDetail(QWidget):
             writers: key → position and author of the event that wrote it.
             changed_since: keys that another session has written since.
             compared: position of the event whose state `changes` were computed against; None for the event's own delta.
+            unread: the session's past is being read: values before the event are unknown, and so are `changes` if `compared` is given.
         """
         number = f"{self._number:,}"
-        self.state.set_state(state, changes, f"state at {number}", writers, changed_since)
+        self.state.set_state(state, changes, f"state at {number}", writers, changed_since, unread=unread)
+        self._differences_unread = unread and compared is not None
         self.delta.show_comparing(None if compared is None else f"Compared with the state after event {compared + 1:,}")
         if compared is None:
-            self.delta.set_changes(changes, f"delta of {number}")
+            self.delta.set_changes(changes, f"delta of {number}", unread=unread)
             self.delta.set_empty_text(f"Event {number} changed no key")
         else:
-            self.delta.set_changes(changes, f"{compared + 1:,} → {number}")
+            self.delta.set_changes(() if unread else changes, f"{compared + 1:,} → {number}")
             self.delta.set_empty_text("The states are equal" if compared + 1 != self._number else "Now select another event")
+
+    def show_reading(self, text: str) -> None:
+        """Show how much of the session's past is read, where that makes the state or its differences unknown."""
+        hint = "The state after an event is shown once all changes have been read."
+        self.state.set_empty_text(text, hint)
+        if self._differences_unread:
+            self.delta.set_empty_text(text, hint)
 
     def clear(self, title: str, hint: str = "") -> None:
         """Show no event, and explain why.

@@ -18,7 +18,7 @@ from runtime.events.event import Event
 
 
 class RequestController(QObject):
-    """Fills the Request tab when it is raised.
+    """A controller that fills the Request tab when it is raised.
 
     Args:
         recorder: the requests of this window's runs.

@@ -16,7 +16,7 @@ _REST_MS = 60  # from a change to drawing it, so that a streaming run is drawn a
 
 
 class TimelineController(QObject):
-    """Fills the timeline.
+    """A controller that fills the timeline.
 
     Args:
         cursor: the selected event.

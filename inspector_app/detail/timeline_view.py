@@ -287,7 +287,7 @@ class _Chart(QWidget):
         painter.setPen(theme.color(self._roles.get(line.author, "text") if is_agent else "dim"))
         left = 8 + 12 * min(line.indent, 5)
         name = QRect(left, _AXIS_HEIGHT + row * ROW_HEIGHT, _NAMES_WIDTH - 8 - left, ROW_HEIGHT)
-        cut = QFontMetrics(painter.font()).elidedText(visible(line.label[:80]), Qt.TextElideMode.ElideRight, name.width())
+        cut = QFontMetrics(painter.font()).elidedText(visible(line.label[:80]), Qt.TextElideMode.ElideMiddle, name.width())
         painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), cut)
         for bar in line.bars:
             self._paint_bar(painter, self._rect(row, bar), bar, self._roles.get(line.author, "text"))

@@ -13,17 +13,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from inspector_app.presentation.event_summary import describe, failure_of
+from inspector_app.presentation.event_summary import failure_of
 from runtime.events.event import Event
+from runtime.events.kinds import kind_of
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS
 
 BarKind = Literal["agent", "model", "tool", "wait"]
 
 MODEL = "model"  # label of the row with an agent's model calls
 
+OTHER_TOOLS = "other tools"  # label of the row that the tools after the first `MOST_TOOLS` share
+MOST_TOOLS = 1_000  # rows below an agent
+
 _ASKS = {CONFIRMATION_CALL: "confirmation", CREDENTIAL_CALL: "credential", INPUT_CALL: "input"}
 _CUT_SHARE = 0.06  # share of the width given to a shortened pause
 _LONG_PAUSE = 5.0  # seconds; shorter pauses are never shortened
+_DEEPEST = 64  # levels of a branch that are told apart
 _LONGEST_WORK = 600.0  # seconds; a longer gap is a pause even within a call, because the work was probably interrupted
 
 
@@ -194,7 +199,9 @@ class _Waterfall:
         self._agents: dict[tuple[str, str], dict[str, TimelineRow]] = {}
         self._spans: dict[tuple[str, str], list[_Span]] = {}
         self._open: dict[str, tuple[TimelineRow, int, float, bool]] = {}
-        self._seen: list[tuple[str, float]] = []
+        self._times: list[float] = []
+        self._latest_at: dict[str, int] = {}  # branch → its latest event
+        self._latest_below: dict[str, int] = {}  # branch → the latest event of it and of all branches below
 
     def add(self, index: int, event: Event) -> None:
         """Add the next event."""
@@ -210,17 +217,17 @@ class _Waterfall:
                 usage = event.usage_metadata
                 tokens = f"{usage.total_token_count:,} tokens" if usage and usage.total_token_count else ""
                 failed = bool(event.error_code or event.error_message)
-                bar = Bar("model", begin, event.timestamp, index, index, tokens or describe(event).kind, failed)
+                bar = Bar("model", begin, event.timestamp, index, index, tokens or kind_of(event), failed)
                 self._row(event.author, branch, MODEL).bars.append(bar)
             for call in event.get_function_calls():
                 waits = call.name in REQUEST_CALLS or (call.id or "") in (event.long_running_tool_ids or ())
                 row = self._row(event.author, branch, _ASKS.get(call.name or "", call.name or "?"))
                 self._open[call.id or f"{index} {call.name}"] = (row, index, event.timestamp, waits)
-        self._seen.append((branch, event.timestamp))
+        self._note(branch, event.timestamp)
 
     def result(self) -> Timeline:
         """Return the waterfall of the events so far."""
-        times = [time for _, time in self._seen]
+        times = self._times
         for row, index, start, waits in self._open.values():
             row.bars.append(Bar("wait" if waits else "tool", start, None, index, index, "waits" if waits else "open"))
         called = [row for below in self._agents.values() for row in below.values()]
@@ -233,20 +240,30 @@ class _Waterfall:
             agent = TimelineRow(author, author, indent, _runs(self._spans[author, branch], scale))
             rows.append(agent)
             for row in below.values():
+                row.bars = list(dict.fromkeys(row.bars))  # an event's calls of one tool are one bar if they end together
                 row.indent = indent + 1
                 rows.append(row)
         return Timeline(rows, min(times, default=0.0), max(times, default=0.0), scale)
 
     def _row(self, author: str, branch: str, label: str) -> TimelineRow:
         below = self._agents.setdefault((author, branch), {})
-        return below.setdefault(label, TimelineRow(label, author, 1))
+        if label not in below and len(below) >= MOST_TOOLS:
+            label = OTHER_TOOLS
+        if label not in below:
+            below[label] = TimelineRow(label, author, 1)
+        return below[label]
 
     def _begin(self, branch: str, time: float) -> float:
         """Return the time of the preceding event, ignoring parallel branches: the assumed start of what this event ended."""
-        for other, seen in reversed(self._seen):
-            if branch.startswith(other) or other.startswith(branch):
-                return min(seen, time)
-        return time
+        latest = max(self._latest_below.get(branch, -1), *(self._latest_at.get(above, -1) for above in _with_parents(branch)))
+        return min(self._times[latest], time) if latest >= 0 else time
+
+    def _note(self, branch: str, time: float) -> None:
+        place = len(self._times)
+        self._times.append(time)
+        self._latest_at[branch] = place
+        for above in _with_parents(branch):
+            self._latest_below[above] = place
 
     def _close(self, call_id: str, index: int, event: Event, *, failed: bool) -> None:
         if call_id not in self._open:
@@ -256,6 +273,12 @@ class _Waterfall:
             return  # a long-running tool's own response reports only that it started; the user's response ends it
         del self._open[call_id]
         row.bars.append(Bar("wait" if waits else "tool", start, event.timestamp, first, index, "", failed))
+
+
+def _with_parents(branch: str) -> list[str]:
+    """Return a branch and those above it, up to the empty one."""
+    names = branch.split(".", _DEEPEST) if branch else []
+    return [".".join(names[:count]) for count in range(len(names) + 1)]
 
 
 def _is_from_model(event: Event) -> bool:

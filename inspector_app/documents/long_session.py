@@ -14,9 +14,10 @@ from inspector_app.presentation.event_summary import is_failure
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
-from runtime.history.invocations import Invocation, invocations
+from runtime.history.invocations import Invocation, invocations, with_recorded_ends
+from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.event_pages import EventPages, SavedFiles, containing
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -32,6 +33,7 @@ class LongSession:
 
     Attributes:
         history: the session's history; None until it is read.
+        present: the state after the last stored event, which is known before `history`; None if it is not.
         closed: whether the session was closed, which ends the scans.
 
     Args:
@@ -53,6 +55,7 @@ class LongSession:
         self._pages: EventPages | None = None
         self._pages_behind: EventPages | None = None
         self.history: History | None = None
+        self.present: ScopedState | None = None
         self.closed = False
 
     async def open(self, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
@@ -209,12 +212,22 @@ class LongSession:
         return await self._back.call(self._latest_invocations)
 
     def _latest_invocations(self) -> list[Invocation]:
-        pages = self._pages_behind = self._connect().pages(self._key, self._count, assume=self._assume)
+        database = self._connect()
+        pages = self._pages_behind = database.pages(self._key, self._count, assume=self._assume)
         first = max(len(pages) - TAIL, 0)
         starts = pages.invocations(first, len(pages))
         # The first invocation may have begun before.
         first = starts[1][0] if len(starts) > 1 and first else first
-        return invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
+        found = invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
+        return with_recorded_ends(found, database.recorded_ends(self._key).get(self._key, {}))
+
+    async def read_present(self) -> None:
+        """Read `present`."""
+        self.present = await self._back.call(self._present)
+
+    def _present(self) -> ScopedState | None:
+        assert self._pages_behind is not None
+        return self._databases[-1].state_after(self._key, self._pages_behind)
 
     async def groups(self) -> InvocationGroups:
         """Return the groups of all stored events."""

@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.listeners import Listeners
-from inspector_app.documents.past_at_event import Past
+from inspector_app.documents.past_at_event import Past, past_before_reading
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_events import SessionEvents
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation
+from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 
 RECENT = 1_000  # last events of a session just read that are compared with those committed meanwhile
@@ -47,9 +48,11 @@ class Pages(Protocol):
 
     Attributes:
         history: the state at any event; None until it is read.
+        present: the state after the last stored event; None if it is unknown.
     """
 
     history: History | None
+    present: ScopedState | None
 
     def evict(self, row_ids: Sequence[int], history: History, events: SessionEvents) -> None:
         """Read the first events in memory from the database from now on, and evict them from memory."""
@@ -116,6 +119,18 @@ class SessionDocument:
     def past(self) -> History | None:
         """The session's history as far as it is read."""
         return self.pages.history if self.pages is not None else self.history
+
+    def past_before_reading(self, index: int, event: Event) -> Past:
+        """Return what is known about an event while the past of a long session is being read.
+
+        Args:
+            index: the event's place.
+            event: the event.
+        """
+        later = self.events.in_memory[: max(index + 1 - self.events.stored_count, 0)]
+        present = self.pages.present if self.pages is not None else None
+        at_end = index >= self.events.stored_count - 1 and len(later) <= RECENT
+        return past_before_reading(present if at_end else None, later, event)
 
     def index_of(self, event_id: str) -> int | None:
         """Return an event's place in commit order, None where it has to be looked up in the database first."""

@@ -6,15 +6,15 @@ keep a `session.db`. Files of sessions in memory or on a server are kept in memo
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from runtime.artifacts.base_artifact_service import BaseArtifactService
-from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.artifacts.file_artifact_service import LARGEST_ARTIFACT, FileArtifactService
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_url import named_file
+from runtime.support.linkless import LinkError, OpenFolder
 
 _ADK_FOLDER, _ADK_FILES = ".adk", "artifacts"
 
@@ -45,18 +45,29 @@ def files_of(database: str | None) -> BaseArtifactService:
         database: path or URL; None for sessions in memory.
     """
     folder = files_folder(database) if database is not None else None
-    return InMemoryArtifactService() if folder is None else FileArtifactService(folder, make_now=False)
+    return InMemoryArtifactService() if folder is None else FileArtifactService(folder, make_now=False, follows_link=False)
 
 
-def copy_files(database: str, copy: str) -> None:
+def copy_files(database: str, copy: str) -> list[Path]:
     """Copy the files of a database's sessions for a copy of the database.
+
+    Returns:
+        Links, special files and extremely large files, which are not copied.
 
     Raises:
         StorageError: the files cannot be copied.
     """
     folder, target = files_folder(database), files_folder(copy)
-    if folder is not None and target is not None and folder.is_dir():
-        try:
-            shutil.copytree(folder, target, dirs_exist_ok=True)
-        except OSError as error:  # `shutil.Error`, which lists several files, is one, too
-            raise StorageError(f"The files in {folder} could not be copied to {target}: {error}") from error
+    if folder is None or target is None or not folder.is_dir():
+        return []
+    try:
+        with (
+            OpenFolder.open(folder) as source,
+            OpenFolder.open(target.parent.resolve()) as parent,
+            parent.folder(target.name, create=True) as copied,
+        ):
+            return source.copy_into(copied, LARGEST_ARTIFACT)
+    except LinkError:
+        return [folder]
+    except OSError as error:
+        raise StorageError(f"The files in {folder} could not be copied to {target}: {error.strerror or error}.") from error

@@ -15,13 +15,14 @@ from inspector_app.support.worker import Worker
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
-from runtime.history.invocations import Invocation, PendingItem, invocations, pending_items
+from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
 from runtime.history.key_writers import Write, writes_of
 from runtime.history.state_at import History
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.open_service import open_session_service
@@ -40,13 +41,14 @@ class Source(abc.ABC):
 
     Attributes:
         target: the path or URL it was opened by, or `MEMORY`; identifies the source.
+        layout_kind: the database's layout, such as `v1`.
         title: its name in a narrow pane.
         badge: its layout in a word or two, such as "v1".
         note: details, for a tooltip.
         ours: whether Agent Inspector created it, so that writing needs no permission.
         files: the artifact service of its sessions.
         memory: the memory service that its sessions share while the window is open.
-        can_write: whether writing can be allowed; the oldest layout is read only.
+        can_write: whether writing can be allowed; the oldest layout is read-only.
         can_copy: whether it is a file that can be copied.
         is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write to it now.
@@ -54,6 +56,7 @@ class Source(abc.ABC):
     """
 
     target: str
+    layout_kind = "memory"
     title: str
     badge: str
     note: str
@@ -67,6 +70,10 @@ class Source(abc.ABC):
         self.writing_allowed = self.ours
         self.memory = InMemoryMemoryService()
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
+
+    def remember_unfinished(self, found: Mapping[SessionKey, Sequence[Invocation]]) -> None:
+        """Replace `unfinished` by the result of a scan of the whole database."""
+        self.unfinished = found
 
     @abc.abstractmethod
     async def sessions(self) -> list[SessionSummary]:
@@ -114,7 +121,12 @@ class Source(abc.ABC):
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """Return a session's pending items."""
-        return pending_items(await self.events(key))
+        found = with_recorded_ends(invocations(await self.events(key)), await self.ends(key))
+        return [item for entry in found for item in entry.pending]
+
+    async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """Return the recorded ends of a session's invocations."""
+        return {}
 
     def listed_count(self, key: SessionKey) -> int | None:
         """Return the number of events a session had when it was last listed; None if it was not counted."""
@@ -155,6 +167,13 @@ class DatabaseSource(Source):
         # In a file of google-adk's, other sessions' writes are found only by reading all of it, which takes long for a large file.
         self._is_large = not self.ours and "://" not in target and file.is_file() and file.stat().st_size > LARGE
         super().__init__()
+
+    def as_unsaved(self) -> DatabaseSource:
+        """Present the database as this window's own sessions, which are deleted when the window is closed."""
+        self.title, self.badge, self.note = "unsaved", "not saved", "Sessions of this window. Closing the window deletes them."
+        self.ours = self.writing_allowed = True
+        self.can_copy = False
+        return self
 
     @classmethod
     async def open(cls, target: str) -> DatabaseSource:
@@ -204,6 +223,7 @@ class DatabaseSource(Source):
             return self._stored.pending(key).get(key, [])
         pages = self._stored.pages(key, self._counts.get(key))
         latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
+        latest = with_recorded_ends(latest, self._stored.recorded_ends(key).get(key, {}))
         return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
 
     def stop_reading(self) -> None:
@@ -224,6 +244,10 @@ class DatabaseSource(Source):
             return False
         count = await self._worker.call(self._stored.count_up_to, key, LONG + 1)
         return count > LONG or (count > 0 and self._is_large)
+
+    async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """See `Source.ends`."""
+        return (await self._worker.call(self._stored.recorded_ends, key)).get(key, {})
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
@@ -266,6 +290,25 @@ class DatabaseSource(Source):
             await self._service.close()
 
 
+class UnsavedFile:
+    """A temporary database for sessions of agents in other processes. The first session creates the file.
+
+    Args:
+        folder: the folder to create it in.
+    """
+
+    layout_kind = "sqlite"  # that of adk web: every version of google-adk writes it without other packages
+
+    def __init__(self, folder: Path) -> None:
+        self.target = str(folder / "unsaved.db")
+        self.files = files_of(self.target)
+        self.memory = InMemoryMemoryService()
+
+    async def service(self) -> BaseSessionService:
+        """Return a service for the file, which must exist."""
+        return await run_in_thread(open_session_service, self.target)
+
+
 class MemorySource(Source):
     """The sessions of runs without a database; closing the window deletes them."""
 
@@ -299,6 +342,10 @@ class MemorySource(Source):
         session = await self._get(key)
         # The list copies each event when it is read, which takes seconds for many.
         return await run_in_thread(list, session.events) if session else []
+
+    async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """See `Source.ends`."""
+        return await self._service.recorded_ends(key)
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
@@ -349,5 +396,5 @@ class MemorySource(Source):
 
 def database_info(source: Source) -> DatabaseInfo:
     """Return how a database is displayed in the list."""
-    badge = source.badge if source.writing_allowed else f"{source.badge} · read only"
+    badge = source.badge if source.writing_allowed else f"{source.badge} · read-only"
     return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)

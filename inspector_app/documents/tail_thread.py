@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.storage.tail.open_tail import open_tail
 from runtime.storage.tail.tail import Changes

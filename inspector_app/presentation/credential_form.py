@@ -5,27 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from google.genai import types
-
 from inspector_app.presentation.form_fields import FormField
-from runtime.events.event import Event
-from runtime.events.marks import CREDENTIAL_CALL
-
-SECRET_KEYS = frozenset(
-    {
-        "apiKey",
-        "password",
-        "token",
-        "clientSecret",
-        "accessToken",
-        "refreshToken",
-        "idToken",
-        "authCode",
-        "authResponseUri",
-        "serviceAccount",
-    }
-)
-HIDDEN = "•••"
 
 
 def fields_for(auth_config: Mapping[str, Any]) -> list[FormField] | None:
@@ -78,26 +58,3 @@ def answer(auth_config: Mapping[str, Any], filled_in: Mapping[str, Any]) -> dict
         known = auth_config.get("exchangedAuthCredential") or auth_config.get("rawAuthCredential") or {}
         credential = {**known, "authType": kind, "oauth2": {**(known.get("oauth2") or {}), **filled_in}}
     return {**auth_config, "exchangedAuthCredential": credential}
-
-
-def without_secrets(event: Event) -> Event:
-    """Return an event as it may be displayed, with entered credentials hidden."""
-    if not any(response.name == CREDENTIAL_CALL for response in event.get_function_responses()):
-        return event
-    shown = event.model_copy(deep=True)
-    for part in (shown.content.parts if shown.content else None) or []:
-        response: types.FunctionResponse | None = part.function_response
-        if response is not None and response.name == CREDENTIAL_CALL:
-            response.response = _hidden(response.response)
-    return shown
-
-
-def _hidden(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: HIDDEN if _camel(key) in SECRET_KEYS and item else _hidden(item) for key, item in value.items()}
-    return [_hidden(item) for item in value] if isinstance(value, list) else value
-
-
-def _camel(key: str) -> str:
-    first, *rest = key.split("_")
-    return first + "".join(word.capitalize() for word in rest)

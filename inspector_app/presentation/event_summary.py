@@ -5,15 +5,20 @@ The kinds are those of the event stream. Each has a word and an icon, so that co
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
-
-from google.genai import types
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.values import preview, visible
-from runtime.events import Event
+from runtime.events.credentials import hide
 from runtime.events.kinds import Kind, asks_a_person, kind_of, text_of, text_of_content, tokens_of
 from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS, TRANSFER_CALL
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events import Event
 
 __all__ = [
     "ICONS",
@@ -118,20 +123,31 @@ def _present(kind: Kind, summary: str, role: str = "text", icon: str | None = No
     return Presentation(kind, visible(cut), icon or ICONS[kind], role)
 
 
+def _joined(separator: str, texts: Iterable[str]) -> str:
+    """Join texts until the summary is full: an event may have ten thousands of calls."""
+    kept, left = [], SUMMARY_LIMIT
+    for text in texts:
+        kept.append(text)
+        left -= len(text)
+        if left < 0:
+            break
+    return separator.join(kept)
+
+
 def _error_text(event: Event) -> str:
     return ": ".join(part for part in (event.error_code, event.error_message) if part)
 
 
 def _calls(kind: Kind, event: Event, calls: list[types.FunctionCall]) -> Presentation:
     if kind == "transfer":
-        return _present(kind, f"transfer → {', '.join(str((call.args or {}).get('agent_name', '?')) for call in calls)}")
+        return _present(kind, f"transfer → {_joined(', ', (str((call.args or {}).get('agent_name', '?')) for call in calls))}")
     if kind == "waiting":
-        return _present(kind, "   ‖   ".join(_request(call) for call in calls), "warn", _REQUEST_ICONS[calls[0].name or ""])
+        return _present(kind, _joined("   ‖   ", map(_request, calls)), "warn", _REQUEST_ICONS[calls[0].name or ""])
     later = event.long_running_tool_ids or ()
-    texts = [_call(call) + (" · answers later" if call.id in later else "") for call in calls]
+    texts = (_call(call) + (" · answers later" if call.id in later else "") for call in calls)
     said = text_of(event).strip()
     icon = "hourglass-half" if any(call.id in later for call in calls) else None
-    return _present(kind, "   ‖   ".join(texts) + (f"   ·   {said}" if said else ""), icon=icon)
+    return _present(kind, _joined("   ‖   ", texts) + (f"   ·   {said}" if said else ""), icon=icon)
 
 
 _REQUEST_ICONS = {CONFIRMATION_CALL: "hand", CREDENTIAL_CALL: "key", INPUT_CALL: "keyboard"}
@@ -171,8 +187,10 @@ def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]
     if all(response.name == TRANSFER_CALL for response in responses) and not is_failure(event):
         return _present(kind, f"transfer → {event.actions.transfer_to_agent or 'done'}")
     if kind == "waiting":
-        return _present(kind, "   ·   ".join(f"{response.name} waits for an answer" for response in responses), "warn")
-    text = "   ·   ".join(_response(response, asks_a_person(event, response)) for response in responses)
+        return _present(kind, _joined("   ·   ", (f"{response.name} waits for an answer" for response in responses)), "warn")
+    text = _joined(
+        "   ·   ", (_response(response, asks_a_person(event, response), is_a_persons=event.author == "user") for response in responses)
+    )
     if kind == "escalate":
         return _present(kind, f"{text}   ·   escalate: the loop ends")
     if event.actions.transfer_to_agent:
@@ -199,7 +217,7 @@ def failure_of(response: types.FunctionResponse) -> str | None:
     return None
 
 
-def _response(response: types.FunctionResponse, asking: bool) -> str:
+def _response(response: types.FunctionResponse, asking: bool, *, is_a_persons: bool) -> str:
     name = (response.name or "?")[:80]
     answer = response.response or {}
     if asking:
@@ -212,17 +230,17 @@ def _response(response: types.FunctionResponse, asking: bool) -> str:
     if failure is not None:
         return f"{name} failed: {failure[:SUMMARY_LIMIT]}"
     only = answer.get("result") if len(answer) == 1 and "result" in answer else answer
-    return f"{name} → {preview(only, 160)}"
+    return f"{name} → {preview(hide(only) if is_a_persons else only, 160)}"
 
 
 def _said(kind: Kind, event: Event) -> Presentation | None:
     """Return the row of an event with content other than calls; None if the content is empty."""
     parts = (event.content.parts if event.content else None) or []
     if kind == "code":
-        code = [text for part in parts if (text := _code(part))]
-        return _present(kind, "   ·   ".join(filter(None, [text_of(event).strip(), *code])))
+        code = (text for part in parts if (text := _code(part)))
+        return _present(kind, _joined("   ·   ", filter(None, chain([text_of(event).strip()], code))))
     said = text_of(event)
-    media = "   ".join(text for part in parts if (text := _media(part)))
+    media = _joined("   ", (text for part in parts if (text := _media(part))))
     spoken = event.output_transcription or event.input_transcription
     said = "   ".join(filter(None, [said.strip(), media])) or (spoken.text if spoken and spoken.text else "")
     thought = text_of(event, thoughts=True).strip()
@@ -248,9 +266,9 @@ def _acted(kind: Kind, event: Event) -> Presentation:
         return _present(kind, f"checkpoint {preview(actions.agent_state, 200)}", "dim")
     changed = []
     if actions.state_delta:
-        changed.append("state: " + ", ".join(f"{key[:60]} = {preview(value, 60)}" for key, value in list(actions.state_delta.items())[:8]))
+        changed.append("state: " + ", ".join(f"{key[:60]} = {preview(value, 60)}" for key, value in islice(actions.state_delta.items(), 8)))
     if actions.artifact_delta:
-        changed.append("saved: " + ", ".join(f"{name[:80]} v{version}" for name, version in list(actions.artifact_delta.items())[:8]))
+        changed.append("saved: " + ", ".join(f"{name[:80]} v{version}" for name, version in islice(actions.artifact_delta.items(), 8)))
     if changed:
         return _present(kind, "   ·   ".join(changed), "dim")
     if (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT):

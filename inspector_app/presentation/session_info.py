@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.engines.agent_loader import LoadedAgent
+from inspector_app.engines.protocol import Agent
 from inspector_app.running.breakpoints_pane import BreakpointRow, BreakpointsPane
 from inspector_app.running.known_names import KnownNames, names_of, unknown_name, unknown_tool
 from inspector_app.workspace.breakpoint_store import BreakpointStore
@@ -18,7 +18,7 @@ from runtime.expressions import ExpressionError, parse
 
 
 class BreakpointController(QObject):
-    """Fills the breakpoints pane and reports what logpoints write.
+    """A controller that fills the breakpoints pane and reports what logpoints write.
 
     Signals:
         condition_proposed: the pane's form holds a condition made from an event.
@@ -81,8 +81,8 @@ class BreakpointController(QObject):
             self.condition_proposed.emit()
             self._pane.form.propose(condition_for(event))
 
-    def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
-        self._names = names_of(loaded.app.root_agent)
+    def _on_agent_loaded(self, loaded: Agent) -> None:
+        self._names = names_of(loaded.root)
 
     def _on_run_started(self) -> None:
         self._problems.clear()

@@ -10,25 +10,22 @@ from PySide6.QtCore import QObject
 from inspector_app.running.held_card import CallKind, Decision, HeldCard
 from inspector_app.running.hold_text import words_for
 from inspector_app.running.view_data import HoldText
-from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_run import CurrentRun
 from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
 from runtime.debugger.hold import Hold
 
 
 class HeldController(QObject):
-    """Fills the card of a held agent and releases the agent.
+    """A controller that fills the card of a held agent and releases the agent.
 
     Args:
         run: the run whose holds are shown.
-        breakpoints: name the breakpoint that held the agent.
         card: the card to fill.
     """
 
-    def __init__(self, run: CurrentRun, breakpoints: BreakpointStore, card: HeldCard, parent: QObject | None = None) -> None:
+    def __init__(self, run: CurrentRun, card: HeldCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._run = run
-        self._breakpoints = breakpoints
         self._card = card
         run.hold_changed.connect(self._on_hold_changed)
         run.beside_changed.connect(self._on_beside_changed)
@@ -70,7 +67,7 @@ class HeldController(QObject):
             self._card.show_beside(self._words(self._run.hold).beside)
 
     def _words(self, hold: Hold) -> HoldText:
-        return words_for(hold, self._breakpoints.get(hold.breakpoint), self._run.waiting, self._run.runs_on)
+        return words_for(hold, self._run.held_by, self._run.waiting, self._run.runs_on)
 
 
 def _decide(call: ToolCall | ModelCall, decision: Decision) -> None:

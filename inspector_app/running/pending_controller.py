@@ -25,13 +25,13 @@ from runtime.history.invocations import PendingItem
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.response_schema import response_schema
 
-MOST_LISTED = 2_000  # rows of the pane; the session list marks all sessions with pending items
+MOST_LISTED = 500  # rows of the pane, which take 50 ms; the session list marks all sessions with pending items
 _FEW = 100  # rows up to which the list is refreshed at once
 _REFRESH_MS = 250  # between refreshes of a longer list
 
 
 class PendingController(QObject):
-    """Fills the pane of pending items and answers them.
+    """A controller that fills the pane of pending items and answers them.
 
     Signals:
         listed(int, int): how many items are pending, and how many of them the pane lists.
@@ -114,15 +114,16 @@ class PendingController(QObject):
         waiting = (address for address, items in pending.items() if items)
         places = heapq.nsmallest(MOST_LISTED, waiting, key=lambda address: (address != selected, address.database, address.key))
         running = self._run.address if self._run.phase != "idle" else None
-        rows = [
-            self._row(address, item)
+        items = [
+            (address, item)
             for address in places
             for item in pending[address]
             if not (address == running and item.kind == "interrupted")  # it is being resumed
         ]
+        rows = [self._row(address, item) for address, item in items[:MOST_LISTED]]
         resumed = [item for item in pending.get(running, ()) if item.kind == "interrupted"] if running is not None else []
-        self._pane.set_rows(rows[:MOST_LISTED], selected)
-        self.listed.emit(sum(map(len, pending.values())) - len(resumed), min(len(rows), MOST_LISTED))
+        self._pane.set_rows(rows, selected)
+        self.listed.emit(sum(map(len, pending.values())) - len(resumed), len(rows))
 
     def _row(self, address: SessionAddress, item: PendingItem) -> PendingRow:
         source, fork = self._databases.source(address.database), self._catalog.fork_info(address)
@@ -141,7 +142,7 @@ class PendingController(QObject):
         loaded = self._agents.loaded
         if loaded is None or loaded.name != address.key.app_name:
             return None
-        agent = loaded.app.root_agent.find_agent(item.author or "")
+        agent = loaded.root.find_agent(item.author or "")
         tools = agent.tools if isinstance(agent, LlmAgent) else []
         found = next((tool for tool in tools if isinstance(tool, BaseTool) and tool.name == item.name), None)
         return response_schema(found) if found is not None else None

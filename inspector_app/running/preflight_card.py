@@ -19,7 +19,7 @@ _NAMES = ("resume", "elsewhere")
 
 
 class PreflightCard(DecisionCard):
-    """A `Preflight`, shown above the events.
+    """A `Preflight`, shown below the events.
 
     Signals:
         accepted (str, bool, str): the user chose to resume: invocation id, whether to hold at the first event, and the `Place`.

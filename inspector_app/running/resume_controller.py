@@ -28,7 +28,7 @@ from runtime.support.worker_threads import run_in_thread
 
 
 class ResumeController(QObject):
-    """Offers to resume and to allow writing, and asks before an invocation is resumed.
+    """A controller that offers to resume and to allow writing, and asks before an invocation is resumed.
 
     Attributes:
         plan: the displayed plan; None once it is outdated.
@@ -120,7 +120,7 @@ class ResumeController(QObject):
 
     def _offer_writing(self, source: Source) -> None:
         self._writing_hint.suggest(
-            f"{source.title} was written by google-adk and is open read only."
+            f"{source.title} was written by google-adk and is open read-only."
             if source.can_write
             else f"{source.title} has the format of an old google-adk (v0), which can only be read. Changes need a copy.",
             "Allow writing… (backup)" if source.can_write else "",
@@ -173,7 +173,7 @@ class ResumeController(QObject):
         session, invocation, loaded = self._current.session, self._run.resumable(invocation_id), self._agents.loaded
         if session is None or invocation is None or loaded is None:
             return
-        config = loaded.app.resumability_config
+        is_resumable = loaded.why_not("resume") is None
         events = session.events.in_memory if session.pages is None else await session.source.events(session.address.key)
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
         temp = await _temp_at(session, last)
@@ -181,8 +181,8 @@ class ResumeController(QObject):
             lambda: plan_resume(
                 list(events),
                 invocation.invocation_id,
-                loaded.app.root_agent,
-                is_resumable=config is not None and config.is_resumable,
+                loaded.root,
+                is_resumable=is_resumable,
                 temp_keys=temp,
             )
         )
@@ -227,7 +227,7 @@ async def _temp_at(session: OpenSession, index: int) -> Mapping[str, Any]:
     if session.history is not None:
         return session.history.state_at(index).temp
     past = await session.pages.past_at(index, session.events) if session.pages is not None else None
-    return past.state.temp if past is not None else {}
+    return past.state.temp if past is not None and past.state is not None else {}
 
 
 def _places(source: Source) -> tuple[Place, ...]:

@@ -18,7 +18,7 @@ from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 from runtime.support.worker_threads import run_in_thread
 
@@ -26,7 +26,7 @@ EVERY = 20  # deleted sessions between two progress reports
 
 
 class DeletionController(QObject):
-    """Asks which sessions to delete, copies and deletes them, and restores them on request.
+    """A controller that asks which sessions to delete, copies and deletes them, and restores them on request.
 
     Args:
         cursor: the selection, which must not stay on a deleted session.
@@ -104,7 +104,7 @@ class DeletionController(QObject):
         if not source.can_write:
             return f"{source.title} has the older layout with pickled actions, which can only be read."
         if not source.writing_allowed:
-            return f"{source.title} is open read only. Allow writing first (menu Session)."
+            return f"{source.title} is open read-only. Allow writing first (menu Session)."
         return ""
 
     async def _delete(self, source: Source, keys: list[SessionKey]) -> None:

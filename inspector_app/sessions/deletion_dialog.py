@@ -11,7 +11,7 @@ from inspector_app.presentation.values import since, visible
 from inspector_app.sessions.session_node import Summary
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 DAY = 86_400  # seconds
 MOST_NAMED = 500  # listed sessions; of further ones the dialog shows only the number
@@ -19,7 +19,7 @@ FIRST_AGE = 30  # days, suggested
 
 
 class DeletionDialog(QDialog):
-    """Lists the sessions to delete and asks for confirmation. Open it with `open()`; it deletes nothing itself.
+    """A dialog that lists the sessions to delete and asks for confirmation. Open it with `open()`; it deletes nothing itself.
 
     Signals:
         confirmed(list[SessionKey]): the user confirmed the deletion of these sessions.

@@ -24,7 +24,7 @@ MOST_HITS = 500  # listed events, the newest ones
 
 
 class SearchController(QObject):
-    """Opens one search dialog at a time, for the database of the selected session.
+    """A controller that opens one search dialog at a time, for the database of the selected session.
 
     Attributes:
         folder: the folder of the indexes; None means the user's cache folder.

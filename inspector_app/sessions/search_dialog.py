@@ -54,7 +54,7 @@ class FoundEvent:
 
 
 class SearchDialog(QDialog):
-    """Displays the progress and the result of a search.
+    """A dialog that displays the progress and the result of a search.
 
     Signals:
         asked(str): the user wants to search for these words.
@@ -184,7 +184,7 @@ class SearchDialog(QDialog):
 
 
 class _MarkingDelegate(QStyledItemDelegate):
-    """Paints a text with the hit bold and underlined."""
+    """A delegate that paints a text with the hit bold and underlined."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Paint a cell."""

@@ -19,7 +19,7 @@ _LEAST_NAME = 60  # pixels left for a name beside its details
 
 
 class SessionDelegate(QStyledItemDelegate):
-    """Paints one row of a `SessionTreeModel`."""
+    """A delegate that paints one row of a `SessionTreeModel`."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -46,7 +46,7 @@ class SessionDelegate(QStyledItemDelegate):
         small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
         room = inner.width() - _GAP
         aside = self._aside(node, model.size_of(node), room)
-        side = Qt.TextElideMode.ElideMiddle if node.kind == "session" and not _is_called_by_change(node) else Qt.TextElideMode.ElideRight
+        side = Qt.TextElideMode.ElideRight if _is_called_by_change(node) else Qt.TextElideMode.ElideMiddle
         name = normal.elidedText(node.name, side, room - small.horizontalAdvance(aside) if aside else inner.width())
         painter.setFont(self._font)
         self._text(painter, inner, name, "dim" if node.kind in ("app", "user") else "text", model.words)

@@ -10,7 +10,7 @@ from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
 from inspector_app.presentation.values import visible
 from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import STEP, Order, in_order, matches
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 PAGE = 500  # sessions or users on a page: after each change a view visits every row of its open branches
 
@@ -149,7 +149,7 @@ def _is_own_parent(laid: Layout, key: str, session: SessionKey) -> bool:
 
 def _database_node(key: str, database: Database) -> TreeNode:
     read_only = database.info.read_only
-    icon, role, meaning = ("lock", "dim", "read only") if read_only else ("database", "accent", "can be written to")
+    icon, role, meaning = ("lock", "dim", "read-only") if read_only else ("database", "accent", "can be written to")
     return TreeNode("database", visible(database.info.title), database.beside, icon, role, meaning, key, (key,))
 
 

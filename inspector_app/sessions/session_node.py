@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from weakref import ref
 
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 # mark → icon, colour role and meaning
 MARKS: dict[str, tuple[str, str, str]] = {

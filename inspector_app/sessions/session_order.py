@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from inspector_app.presentation.values import short_day, visible
 from inspector_app.sessions.session_node import Summary
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 T = TypeVar("T")
 STEP = 1_000  # sessions handled between two yields, which takes a few milliseconds

@@ -16,7 +16,7 @@ from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS, matches
 from inspector_app.sessions.session_tree_nodes import SessionTreeNodes
 from inspector_app.sessions.wanted_sizes import WantedSizes
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 Index = QModelIndex | QPersistentModelIndex
 

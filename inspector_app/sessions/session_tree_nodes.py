@@ -11,7 +11,7 @@ from inspector_app.presentation.values import ago, full_time, visible
 from inspector_app.sessions.session_layout import Database, Layout
 from inspector_app.sessions.session_node import MARKS, NO_MARK, Summary, TreeNode
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 
 class SessionTreeNodes:

@@ -13,12 +13,12 @@ from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.session_catalog import SessionCatalog
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 
 
 class SessionsController(QObject):
-    """Applies the catalog's changes to the list's model.
+    """A controller that applies the catalog's changes to the list's model.
 
     Args:
         cursor: the selected session.

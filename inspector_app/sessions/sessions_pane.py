@@ -27,7 +27,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_json
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.row_menu import RowMenu
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 _OPEN_AT_MOST = 200  # children; a node with more stays closed until the user opens it
 _OPEN_ALL_AT_MOST = 2_000  # sessions in the tree; above this, users stay closed too

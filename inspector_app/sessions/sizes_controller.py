@@ -13,7 +13,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors.known_error import KnownError
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
@@ -24,7 +24,7 @@ _COMPANIONS = ("", "-wal")
 
 
 class SizesController(QObject):
-    """Measures the databases and sessions that the session list displays.
+    """A controller that measures the databases and sessions that the session list displays.
 
     Args:
         databases: the open databases.
@@ -51,7 +51,7 @@ class SizesController(QObject):
 
     def _on_settled(self) -> None:
         if self._databases.sources:  # the window may be closing
-            self._tasks.spawn(self._measure(), "Measuring sessions")
+            self._tasks.spawn(self._measure(), "Measuring sessions", background=True)
 
     async def _measure(self) -> None:
         self._measuring = True
@@ -73,7 +73,7 @@ class SizesController(QObject):
             await self._measure_file(source)
 
     def _on_database_listed(self, source: Source, _sessions: list[SessionSummary]) -> None:
-        self._tasks.spawn(self._measure_file(source), f"Measuring {source.title}")
+        self._tasks.spawn(self._measure_file(source), f"Measuring {source.title}", background=True)
 
     async def _measure_file(self, source: Source) -> None:
         if isinstance(source, DatabaseSource) and "://" not in source.target:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 
 MOST_WANTED = 200  # sessions, the latest displayed; the view requests earlier ones again when it displays them
 

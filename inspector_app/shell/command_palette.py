@@ -152,7 +152,7 @@ class CommandPalette(QFrame):
 
 
 class _CommandDelegate(QStyledItemDelegate):
-    """Paints a command's icon and name, and on the right its shortcut, or why it is disabled."""
+    """A delegate that paints a command's icon and name, and on the right its shortcut, or why it is disabled."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Paint one row."""

@@ -12,7 +12,7 @@ _SPACE = 8
 
 
 class HelpDialog(QDialog):
-    """Shows a Markdown text. Open it with `open()`.
+    """A dialog that shows a Markdown text. Open it with `open()`.
 
     Args:
         title: the title of the window.

@@ -66,7 +66,6 @@ class MainWindow(QMainWindow):
         self._may_close = False
         self.commands = make_actions(self)
         self.addActions(self.commands.all)
-        self.message_bar = MessageBar(self)
         self.welcome = WelcomePage(samples, self.commands)
         self.trust = TrustPage()
         self.problem = ProblemPage("open_problem")
@@ -81,7 +80,9 @@ class MainWindow(QMainWindow):
         self._pages = QStackedWidget()
         for page in (self.welcome, self.trust, self.problem, self.foreign_database, self.workbench, self.compare):
             self._pages.addWidget(page)
-        self.setCentralWidget(self._body())
+        body = self._body()
+        self.setCentralWidget(body)
+        self.message_bar = MessageBar(body)
         self.palette_card = CommandPalette(menu, self)
         self._connect_signals()
         self.show_page(self.welcome)
@@ -172,7 +173,6 @@ class MainWindow(QMainWindow):
         rows = QVBoxLayout(body)
         rows.setContentsMargins(8, 0, 8, 0)
         rows.setSpacing(6)
-        rows.addWidget(self.message_bar)
         rows.addWidget(self._pages, 1)
         return body
 
@@ -191,6 +191,8 @@ class MainWindow(QMainWindow):
         run.addActions([actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.toggle_breakpoint])
         run.addSeparator()
         run.addActions([actions.resume, actions.write_message, actions.answer_pending])
+        run.addSeparator()
+        run.addAction(actions.choose_engine)
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.saved_filters, actions.mark_hits, actions.next_hit, actions.previous_hit])

@@ -1,8 +1,8 @@
-"""The message bar under the tool bar. Warnings and errors stay until dismissed; information disappears by itself."""
+"""Messages above the lower right corner. Warnings and errors stay until dismissed; information disappears by itself."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from inspector_app.presentation.message import Message
@@ -11,25 +11,37 @@ from inspector_app.shell.message_row import MessageRow
 
 MAX_SHOWN = 3  # messages that stay, and as many that disappear by themselves; the log has the older ones
 PASSING_MS = 8_000  # how long information is displayed; longer while it has the mouse or the focus
+UNTOUCHABLE_MS = 600  # how long clicks pass through new messages: the user may be about to click what they cover
+_WIDEST = 640  # pixels of a message
+_MARGIN = 12  # pixels between the messages and the edges of the page
 
 
 class MessageBar(QWidget):
-    """The latest messages, the newest at the bottom. The bar shrinks the page below instead of covering it.
+    """The latest messages, the newest at the top. They lie over the page, so that nothing in it moves.
 
     Signals:
         reload_requested: the user pressed Reload in a message.
+
+    Args:
+        page: the widget that the messages lie over, in its lower right corner.
     """
 
     reload_requested = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+    def __init__(self, page: QWidget) -> None:
+        super().__init__(page)
+        self._page = page
         self.setObjectName("message_bar")
         self.setAccessibleName("Messages")
         self._rows = QVBoxLayout(self)
         self._rows.setContentsMargins(0, 0, 0, 0)
         self._rows.setSpacing(4)
         self._keyboard = FocusLoan()
+        self._untouchable = QTimer(self)
+        self._untouchable.setSingleShot(True)
+        self._untouchable.setInterval(UNTOUCHABLE_MS)
+        self._untouchable.timeout.connect(self._on_seen)
+        page.installEventFilter(self)
         self.hide()
 
     @property
@@ -44,10 +56,14 @@ class MessageBar(QWidget):
         row = MessageRow(message, self)
         row.dismissed.connect(self._drop)
         row.reload_requested.connect(self.reload_requested)
-        self._rows.addWidget(row)
+        self._rows.insertWidget(0, row)
         for old in [other for other in self._shown() if other.passes == row.passes][:-MAX_SHOWN]:
             self._drop(old)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, not self.underMouse())
+        self._untouchable.start()
         self.show()
+        self.raise_()
+        self._place()
         if row.passes:
             _Passage(row)
 
@@ -70,7 +86,29 @@ class MessageBar(QWidget):
 
     def _shown(self) -> list[MessageRow]:
         items = (self._rows.itemAt(index) for index in range(self._rows.count()))
-        return [row for item in items if item is not None and isinstance(row := item.widget(), MessageRow)]
+        return [row for item in items if item is not None and isinstance(row := item.widget(), MessageRow)][::-1]
+
+    def _place(self) -> None:
+        """Put the messages into the page's corner, as wide as a line of text allows."""
+        page = self._page.rect().adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
+        width = min(page.width(), _WIDEST)
+        height = min(max(self._rows.totalHeightForWidth(width), self._rows.totalMinimumSize().height()), page.height())
+        self.setGeometry(page.right() + 1 - width, page.bottom() + 1 - height, width, height)
+
+    def eventFilter(self, _page: QObject, event: QEvent) -> bool:
+        """Stay in the corner of the page."""
+        if event.type() == QEvent.Type.Resize and not self.isHidden():
+            self._place()
+        return False
+
+    def event(self, event: QEvent) -> bool:
+        """Take the new height when a message shows its details."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place()
+        return super().event(event)
+
+    def _on_seen(self) -> None:
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, False)
 
     def _drop(self, row: MessageRow) -> None:
         focused = QApplication.focusWidget()
@@ -80,10 +118,11 @@ class MessageBar(QWidget):
         row.hide()
         row.deleteLater()
         self.setVisible(bool(self._shown()))
+        self._place()
 
 
 class _Passage(QTimer):
-    """Dismisses a message after `PASSING_MS`, but not while it has the mouse or the focus."""
+    """Dismisses a message after `PASSING_MS`, but not while the messages, which would move, have the mouse or it has the focus."""
 
     def __init__(self, row: MessageRow) -> None:
         super().__init__(row)
@@ -93,5 +132,6 @@ class _Passage(QTimer):
     def _on_timeout(self) -> None:
         row, focused = self.parent(), QApplication.focusWidget()
         assert isinstance(row, MessageRow)
-        if not row.underMouse() and not (focused is not None and row.isAncestorOf(focused)):
+        bar = row.parentWidget()
+        if not (bar is not None and bar.underMouse()) and not (focused is not None and row.isAncestorOf(focused)):
             row.dismissed.emit(row)

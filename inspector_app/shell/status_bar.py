@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from inspector_app.presentation.values import plain_tooltip, visible
@@ -34,7 +35,13 @@ TAIL_MARKS = {
 
 
 class StatusBar(QStatusBar):
-    """Shows the state of the run and of the session in named parts, which `text` returns."""
+    """Shows the state of the run and of the session in named parts, which `text` returns.
+
+    Signals:
+        engine_requested: the engine was clicked, to choose another one.
+    """
+
+    engine_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +53,8 @@ class StatusBar(QStatusBar):
             self.addWidget(self._parts[name])
         for name in _RIGHT:
             self.addPermanentWidget(self._parts[name])
+        self._parts["engine"].clicked.connect(self.engine_requested)
+        self._parts["engine"].setCursor(Qt.CursorShape.PointingHandCursor)
         self.show_run("idle", "idle")
         self.show_live(None)
         self.show_tail(None)
@@ -65,7 +74,7 @@ class StatusBar(QStatusBar):
         self._parts["run"].say(cut, *RUN_ICONS[phase], tooltip=text)
 
     def show_database(self, title: str, badge: str) -> None:
-        """Show the session's database and its badge, such as "v1 · read only"."""
+        """Show the session's database and its badge, such as "v1 · read-only"."""
         self._parts["database"].say(" · ".join(filter(None, (title, badge))))
 
     def show_session(self, session_id: str) -> None:
@@ -89,7 +98,7 @@ class StatusBar(QStatusBar):
 
     def show_engine(self, text: str) -> None:
         """Show the engine that drives the agent."""
-        self._parts["engine"].say(text)
+        self._parts["engine"].say(text, tooltip="Click to choose the engine that runs the agent")
 
     def show_live(self, following: bool | None) -> None:
         """Show whether the stream follows the newest event; None shows nothing."""
@@ -108,7 +117,13 @@ class StatusBar(QStatusBar):
 
 
 class _Part(QWidget):
-    """An icon and a text; hidden while the text is empty."""
+    """An icon and a text; hidden while the text is empty.
+
+    Signals:
+        clicked: it was clicked with the left button.
+    """
+
+    clicked = Signal()
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -124,6 +139,11 @@ class _Part(QWidget):
         line.addWidget(self._icon)
         line.addWidget(self._label)
         self.say("")
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Report a click."""
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
 
     @property
     def text(self) -> str:

@@ -18,6 +18,8 @@ from inspector_app.detail.timeline_controller import TimelineController
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.opening.agent_changes import AgentChanges
+from inspector_app.opening.engine_controller import EngineController
+from inspector_app.opening.engine_menu import EngineMenu
 from inspector_app.opening.opening_controller import OpeningController
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.message import Message
@@ -62,7 +64,7 @@ from runtime.errors.known_error import KnownError
 
 
 class WindowController(QObject):
-    """Connects the features of one window.
+    """A controller that connects the features of one window.
 
     Controllers connect themselves to the owners and to their own widgets; `_connect_signals` holds every connection between features.
 
@@ -124,7 +126,7 @@ class WindowController(QObject):
         write_access = WriteAccess(databases, current, tasks, messages, self)
         working_copy = WorkingCopy(cursor, databases, current, tasks, messages, self)
         SessionsController(cursor, catalog, current, sessions, bench.sessions)
-        held = HeldController(run, breakpoints, bench.held, self)
+        held = HeldController(run, bench.held, self)
         self.stream = StreamController(
             cursor,
             current,
@@ -241,7 +243,6 @@ class WindowController(QObject):
             agents,
             databases,
             current,
-            breakpoints,
             run,
             events,
             window,
@@ -252,6 +253,7 @@ class WindowController(QObject):
         self._run_commands.message_handlers.append(self._forks.take_message)
         commands.allow_writing.triggered.connect(write_access.request)
         commands.work_on_copy.triggered.connect(working_copy.request)
+        self._engines = EngineController(agents, run, tasks, messages, commands, EngineMenu(window), self)
         self._connect_signals()
 
     @property
@@ -292,6 +294,7 @@ class WindowController(QObject):
         opening.page_requested.connect(self._on_page_requested)
         opening.workbench_requested.connect(self._on_workbench_requested)
         opening.engine_changed.connect(window.status.show_engine)
+        window.status.engine_requested.connect(self._engines.ask)
         opening.agent_ready.connect(self._on_agent_ready)
         opening.foreign_database_found.connect(self.foreign_database.show)
         self.foreign_database.opened.connect(self._on_foreign_database_opened)

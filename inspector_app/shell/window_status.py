@@ -16,7 +16,6 @@ from inspector_app.shell.main_window import MainWindow
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets.actions import allow
 from inspector_app.workspace.action_availability import Action
-from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
@@ -33,7 +32,6 @@ class WindowStatus(QObject):
         agents: the loaded agent.
         databases: the open databases.
         current: the displayed session.
-        breakpoints: name the breakpoint that held the agent.
         run: the run.
         events: the model behind the stream, which counts events and tokens.
         window: the window.
@@ -47,7 +45,6 @@ class WindowStatus(QObject):
         agents: CurrentAgent,
         databases: OpenDatabases,
         current: CurrentSession,
-        breakpoints: BreakpointStore,
         run: CurrentRun,
         events: EventTableModel,
         window: MainWindow,
@@ -61,7 +58,6 @@ class WindowStatus(QObject):
         self._agents = agents
         self._databases = databases
         self._current = current
-        self._breakpoints = breakpoints
         self._run = run
         self._events = events
         self._window = window
@@ -189,7 +185,7 @@ class WindowStatus(QObject):
             held_here = run.address == self._cursor.session and run.held is not None
             place = self._current.position_of(run.held.id) if held_here and run.held is not None else None
             text = "paused" if place is None else f"paused at {place + 1:,}"
-            words = words_for(run.hold, self._breakpoints.get(run.hold.breakpoint), run.waiting, run.runs_on)
+            words = words_for(run.hold, run.held_by, run.waiting, run.runs_on)
             detail = words.place
         elif run.phase == "idle":
             phase, text, detail = self._idle_words()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 
-from PySide6.QtCore import QByteArray, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QShowEvent
+from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -53,6 +54,9 @@ _DOCKING = (
 )
 _BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log")  # the tabs below the stream, from left to right
 
+_SIDES = ("sessions", "detail")
+_SIDE_AREAS = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+
 # Task → the panes displayed beside the stream: browsing databases, or debugging a run.
 PERSPECTIVES = {"browse": ("sessions", "detail"), "debug": ("detail", *_BOTTOM)}
 
@@ -60,7 +64,7 @@ _SESSIONS_SHARE = 0.155  # of the window's width
 _DETAIL_SHARE = 0.33  # of the window's width
 _BOTTOM_HEIGHT = 190  # pixels at least
 _BOTTOM_SHARE = 0.2  # of the window's height
-_LEAST_STREAM = 130  # pixels that the cards above leave to the stream
+_LEAST_STREAM = 130  # pixels that the cards below leave to the stream
 _BOTTOM_HEIGHT_EMPTY = 88  # pixels: two lines, for a Pending pane without items
 
 
@@ -124,7 +128,7 @@ class Workbench(QMainWindow):
         self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
-        self._centre.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the cards above it take precedence
+        self._centre.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the cards below it take precedence
         self._centre.setMinimumHeight(_LEAST_STREAM)
         self._centre.addWidget(self.stream)
         self._centre.addWidget(self.problem)
@@ -157,6 +161,14 @@ class Workbench(QMainWindow):
             dock.dockLocationChanged.connect(self._show_titles)
         self._to_restore: QByteArray | None = None
         self._arranged = False
+        self._shares: dict[str, float] = {}  # side pane → its share of the window's width
+        self._settled = QTimer(self)  # runs while a new size of the window is laid out
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(0)
+        self._settled.timeout.connect(self._on_settled)
+        self._settled_width = 0
+        for name in _SIDES:
+            self._docks[name].installEventFilter(self)
 
     @property
     def dock_actions(self) -> list[QAction]:
@@ -240,7 +252,9 @@ class Workbench(QMainWindow):
         focused = QApplication.focusWidget()
         here = next((number for number, pane in enumerate(panes) if focused is pane or (focused and pane.isAncestorOf(focused))), None)
         if here is None and focused and self.stream in panes and self._middle.isAncestorOf(focused):
-            here = panes.index(self.stream) - (step > 0)  # the filter and the cards precede the events
+            # The filter precedes the events, hints and cards follow them.
+            events = panes.index(self.stream)
+            here = events - (step > 0) if self.filter_bar.isAncestorOf(focused) else events + (step < 0)
         entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -268,6 +282,35 @@ class Workbench(QMainWindow):
     def saved_layout(self) -> QByteArray | None:
         """Return the arrangement of the docks, for `arrange`; None if they were never displayed."""
         return self.saveState(LAYOUT_VERSION) if self._arranged else None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the side panes' shares of the width; Qt would give all new room to the events."""
+        super().resizeEvent(event)
+        self._settled.start()
+        if not self._arranged:
+            return
+        wanted = {self._docks[name]: round(share * self.width()) for name, share in self._shares.items() if self._is_at_a_side(name)}
+        if wanted:
+            self.resizeDocks(list(wanted), list(wanted.values()), Qt.Orientation.Horizontal)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Remember the width that the user, or a layout, gave a side pane."""
+        # While the window's own size changes, the docks are resized before the window is notified.
+        if event.type() == QEvent.Type.Resize and self.width() == self._settled_width:
+            self._remember_shares([name for name in _SIDES if watched is self._docks[name]])
+        return False
+
+    def _on_settled(self) -> None:
+        self._settled_width = self.width()
+        if self._arranged:
+            self._remember_shares([name for name in _SIDES if name not in self._shares])
+
+    def _remember_shares(self, names: Sequence[str]) -> None:
+        self._shares.update({name: self._docks[name].width() / max(self.width(), 1) for name in names if self._is_at_a_side(name)})
+
+    def _is_at_a_side(self, name: str) -> bool:
+        dock = self._docks[name]
+        return dock.isVisible() and not dock.isFloating() and self.dockWidgetArea(dock) in _SIDE_AREAS
 
     def showEvent(self, event: QShowEvent) -> None:
         """Arrange the docks once the page has its size."""
@@ -307,6 +350,8 @@ class Workbench(QMainWindow):
             [int(self.width() * _SESSIONS_SHARE), int(self.width() * _DETAIL_SHARE)],
             Qt.Orientation.Horizontal,
         )
+        self._shares.clear()
+        self._settled.start()
         self._bottom_height, self._bottom_is_low = max(_BOTTOM_HEIGHT, int(self.height() * _BOTTOM_SHARE)), None
         self._fit_bottom()
 
@@ -348,12 +393,6 @@ class Workbench(QMainWindow):
         rows = QVBoxLayout(middle)
         rows.setContentsMargins(0, 6, 0, 0)
         rows.setSpacing(6)
-        for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.agent_hint):
-            rows.addWidget(hint)
-        for hint in (self.resume_hint, self.fork_hint):
-            rows.addWidget(hint)
-        for card in (self.preflight, self.fork_card, self.override_card, self.rewind_card):
-            rows.addWidget(card)
         for decided in (
             self.held.focus_given_up,
             self.preflight.chosen,
@@ -364,6 +403,13 @@ class Workbench(QMainWindow):
             decided.connect(self.stream.table.setFocus)  # else Qt moves the focus of the hidden card to the next widget
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
+        # Hints and questions appear below the events, where they take room from the last rows and move nothing else.
+        for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.agent_hint):
+            rows.addWidget(hint)
+        for hint in (self.resume_hint, self.fork_hint):
+            rows.addWidget(hint)
+        for card in (self.preflight, self.fork_card, self.override_card, self.rewind_card):
+            rows.addWidget(card)
         rows.addWidget(self.composer)
         return middle
 

@@ -16,9 +16,12 @@ from runtime.sessions.state import SCOPES, Change, same_value
 
 Index = QModelIndex | QPersistentModelIndex
 
+MOST_SHOWN = 1_000  # changed keys shown until the user asks for all
+
 CHANGE_ROLE = Qt.ItemDataRole.UserRole + 1  # the `Change` of a row
 DIFFERENCE_ROLE = Qt.ItemDataRole.UserRole + 2  # the `MarkedText` of a cell whose text changed in part, or None
 NOTHING = "–"  # shown where a value is absent
+READING = "reading…"  # shown for earlier values that are not read yet
 NOT_RECORDED = "not recorded"  # shown for earlier values that a foreign database did not store
 
 
@@ -30,17 +33,19 @@ class Row:
         change: the key's change.
         place: the place; None for the row of the key.
         more: whether this row states that further places are not shown.
+        offers_all: whether this row offers the changes that are not shown yet.
     """
 
     change: Change
     place: Difference | None = None
     more: bool = False
+    offers_all: bool = False
 
 
 def ground(row: Row, column: int) -> str:
     """Return the background role of a cell: `removed` before, `added` after; empty without a value or a change."""
     change, place = row.change, row.place
-    if row.more:
+    if row.more or row.offers_all:
         return ""
     if place is not None:
         if column == 0:
@@ -59,19 +64,41 @@ class DeltaModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._rows: list[Row] = []
+        self._rest: list[Change] = []
         self._title = "delta"
+        self._unknown = NOT_RECORDED
 
-    def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
+    def set_changes(self, changes: Sequence[Change], title: str = "delta", *, unread: bool = False) -> None:
         """Replace the changes.
 
         Args:
             changes: in any order; the order within a scope is kept.
             title: title of the key column, such as `delta of 142`.
+            unread: the earlier values of written keys are being read.
         """
         self.beginResetModel()
-        self._rows = [row for change in sorted(changes, key=lambda change: SCOPES.index(change.scope)) for row in _rows(change)]
+        ordered = sorted(changes, key=lambda change: SCOPES.index(change.scope)) if len(changes) > 1 else list(changes)
+        shown = len(ordered) if len(ordered) <= MOST_SHOWN + 1 else MOST_SHOWN
+        self._rest = ordered[shown:]
+        self._rows = [row for change in ordered[:shown] for row in _rows(change)]
+        if self._rest:
+            place = Difference(f"Show all {len(ordered):,} keys", places.NOTHING, places.NOTHING)
+            self._rows.append(Row(self._rest[0], place, offers_all=True))
         self._title = title
+        self._unknown = READING if unread else NOT_RECORDED
         self.endResetModel()
+
+    def show_all(self) -> None:
+        """Replace the last row, which offers it, by the changes that are not shown yet."""
+        last = len(self._rows) - 1
+        self.beginRemoveRows(QModelIndex(), last, last)
+        self._rows.pop()
+        self.endRemoveRows()
+        rows = [row for change in self._rest for row in _rows(change)]
+        self._rest = []
+        self.beginInsertRows(QModelIndex(), last, last + len(rows) - 1)
+        self._rows += rows
+        self.endInsertRows()
 
     def change(self, row: int) -> Change:
         """Return the change in a row."""
@@ -87,7 +114,7 @@ class DeltaModel(QAbstractTableModel):
         path, value = state_root(shown.change.key), shown.change.after
         if shown.place is not None:
             path, value = path + shown.place.path, shown.place.after
-        return [] if shown.more or value is places.NOTHING or "\\" in path else filters_of_value(path, value)
+        return [] if shown.more or shown.offers_all or value is places.NOTHING or "\\" in path else filters_of_value(path, value)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return the number of changed keys and places."""
@@ -114,18 +141,29 @@ class DeltaModel(QAbstractTableModel):
         if role == DIFFERENCE_ROLE:
             return _marked(row, index.column())
         if row.place is not None:
-            return _place_data(row.place, row.more, change, index.column(), role)
+            return _place_data(row.place, row, change, index.column(), role)
         if role == Qt.ItemDataRole.DisplayRole:
-            return _text(change, index.column(), 200)
+            return self._text(change, index.column(), 200)
         if role == CHANGE_ROLE:
             return change
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(
-                f"{change.key} ({change.scope}, {change.kind})" if index.column() == 0 else _text(change, index.column(), 1500)
+                f"{change.key} ({change.scope}, {change.kind})" if index.column() == 0 else self._text(change, index.column(), 1500)
             )
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
             return f"{change.scope} key {visible(change.key[:200])} {change.kind}"
         return None
+
+    def _text(self, change: Change, column: int, limit: int) -> str:
+        if column == 0:
+            return shown_key(change.key)
+        if column == 1:
+            if change.kind == "written":
+                return self._unknown
+            return NOTHING if change.kind == "added" else preview(change.before, limit)
+        if change.kind == "removed":
+            return NOTHING
+        return "null (cleared)" if change.after is None else preview(change.after, limit)
 
 
 def _rows(change: Change) -> list[Row]:
@@ -147,9 +185,11 @@ def _marked(row: Row, column: int) -> MarkedText | None:
     return marked(before, after)[column - 1]
 
 
-def _place_data(place: Difference, more: bool, change: Change, column: int, role: int) -> Any:
+def _place_data(place: Difference, row: Row, change: Change, column: int, role: int) -> Any:
     value = (None, place.before, place.after)[column]
-    if more:
+    if row.offers_all:
+        return place.path if column == 0 and role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole) else None
+    if row.more:
         text = "… more places, see State" if column == 0 else ""
     elif column == 0:
         text = visible(place.path[:200])
@@ -164,15 +204,3 @@ def _place_data(place: Difference, more: bool, change: Change, column: int, role
     if role == Qt.ItemDataRole.AccessibleTextRole and column == 0:
         return f"inside {visible(change.key[:200])}: {text}"
     return None
-
-
-def _text(change: Change, column: int, limit: int) -> str:
-    if column == 0:
-        return shown_key(change.key)
-    if column == 1:
-        if change.kind == "written":
-            return NOT_RECORDED
-        return NOTHING if change.kind == "added" else preview(change.before, limit)
-    if change.kind == "removed":
-        return NOTHING
-    return "null (cleared)" if change.after is None else preview(change.after, limit)

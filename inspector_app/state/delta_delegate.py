@@ -27,13 +27,16 @@ class DeltaDelegate(ValueDelegate):
         if not isinstance(model, DeltaModel):
             return
         row = model.row(index.row())
-        text = str(index.data())
+        text = str(index.data() or "")
+        if row.offers_all:
+            self._text(painter, rect.adjusted(18, 0, 0, 0) if index.column() == 0 else rect, text, "accent", self._font)
+            return
         if index.column() == 0:
             if row.place is not None:
-                self._text(painter, rect.adjusted(30, 0, 0, 0), text, "dim", self._font)
+                self._text(painter, rect.adjusted(30, 0, 0, 0), text, "dim", self._font, Qt.TextElideMode.ElideMiddle)
                 return
             self._dot(painter, rect, row.change.scope)
-            self._text(painter, rect.adjusted(18, 0, 0, 0), text, "text", self._font)
+            self._text(painter, rect.adjusted(18, 0, 0, 0), text, "text", self._font, Qt.TextElideMode.ElideMiddle)
             return
         colour = ground(row, index.column())
         if colour and not selected:

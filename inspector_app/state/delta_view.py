@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QVBoxLayout, QWidget
 
 from inspector_app.state.delta import DeltaModel
@@ -19,6 +19,7 @@ from inspector_app.widgets.value_delegate import ROW_HEIGHT
 from runtime.sessions.state import Change
 
 _KEYS_SHARE = 0.34  # maximum share of the width for the keys
+_MEASURED = 100  # rows whose texts are measured for the columns' widths
 _LEAST = 40  # minimum width of a column, pixels
 _DOT = 30  # pixels before a key
 
@@ -56,6 +57,10 @@ class DeltaView(QWidget):
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         RowMenu(self.table, lambda index: self.context_menu(index.row()))
+        self.table.clicked.connect(self._on_clicked)
+        for key in ("Return", "Enter"):
+            shortcut = QShortcut(QKeySequence(key), self.table, context=Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(lambda: self._on_clicked(self.table.currentIndex()))
         rows = self.table.verticalHeader()
         rows.setVisible(False)
         rows.setMinimumSectionSize(ROW_HEIGHT)
@@ -67,6 +72,8 @@ class DeltaView(QWidget):
         columns.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         columns.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
         columns.setMinimumSectionSize(_LEAST)
+        columns.setResizeContentsPrecision(_MEASURED)
+        self.table.viewport().installEventFilter(self)
         self._empty = EmptyState("No key changed")
         self._empty.setProperty("card", "false")
         self._comparing = HintBar("comparing")
@@ -87,20 +94,26 @@ class DeltaView(QWidget):
         else:
             self._comparing.suggest(text, "Stop comparing", "code-compare", "accent")
 
-    def set_changes(self, changes: Sequence[Change], title: str = "delta") -> None:
+    def set_changes(self, changes: Sequence[Change], title: str = "delta", *, unread: bool = False) -> None:
         """Replace the changes.
 
         Args:
-            changes, title: as in `DeltaModel.set_changes`.
+            changes, title, unread: as in `DeltaModel.set_changes`.
         """
-        self.model.set_changes(changes, title)
-        self._fit_columns()
+        self.model.set_changes(changes, title, unread=unread)
         self._stack.setCurrentWidget(self.table if changes else self._empty)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Distribute the new width."""
-        super().resizeEvent(event)
         self._fit_columns()
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if index.isValid() and self.model.row(index.row()).offers_all:
+            self.model.show_all()
+            self._fit_columns()
+
+    def eventFilter(self, _viewport: QObject, event: QEvent) -> bool:
+        """Distribute a new width of the table, which keeps its old size while the text is displayed in its place."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit_columns()
+        return False
 
     def _fit_columns(self) -> None:
         """Give the keys their width up to a share; the values share the rest, and a short value leaves its space to the long one."""
@@ -122,7 +135,7 @@ class DeltaView(QWidget):
 
     def context_menu(self, row: int) -> QMenu | None:
         """Return the menu of a row, or None if there is no such row."""
-        if row < 0:
+        if row < 0 or self.model.row(row).offers_all:
             return None
         change = self.model.change(row)
         menu = QMenu(self)

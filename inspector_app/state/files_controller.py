@@ -20,12 +20,12 @@ from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.event_pages import SavedFiles
 
 
 class FilesController(QObject):
-    """Fills the lane `files` of the state tree.
+    """A controller that fills the lane `files` of the state tree.
 
     `save_artifact` saves a version at once, and the next event names it; a version that no committed event names is shown as unconfirmed.
     The stored events of a long session are searched for file names once, after its past was read.
@@ -87,7 +87,7 @@ class FilesController(QObject):
     def _look_through(self, session: OpenSession, known: _Known) -> None:
         if session.pages is not None and not known.is_at_it:
             known.is_at_it = True
-            self._tasks.spawn(self._find(session.pages, known), "Finding the files of a long session")
+            self._tasks.spawn(self._find(session.pages, known), "Finding the files of a long session", background=True)
 
     async def _find(self, long: LongSession, known: _Known) -> None:
         try:

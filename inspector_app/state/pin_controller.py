@@ -11,7 +11,7 @@ from inspector_app.workspace.cursor import Cursor
 
 
 class PinController(QObject):
-    """Pins and unpins keys of the displayed state.
+    """A controller that pins and unpins keys of the displayed state.
 
     Args:
         cursor: the selected session.

@@ -14,7 +14,7 @@ from runtime.events.marks import is_state_edit
 
 
 class StateEditController(QObject):
-    """Sets state keys in the displayed session, and undoes such edits.
+    """A controller that sets state keys in the displayed session, and undoes such edits.
 
     Args:
         cursor: the selected event.

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QObject
 
 from inspector_app.presentation.values import preview
+from inspector_app.state.delta import READING
 from inspector_app.widgets.value_tree import FILES, PINNED, ValueNode, ValueTreeModel
 from runtime.sessions.state import SCOPES, Change, Scope, same_value, scope_of
 
@@ -73,6 +74,7 @@ class _Moment:
     title: str
     writers: Mapping[str, tuple[int, str]] | None
     changed_since: Collection[str]
+    unread: bool
 
 
 class StateTreeModel(ValueTreeModel):
@@ -147,6 +149,8 @@ class StateTreeModel(ValueTreeModel):
         title: str = "state",
         writers: Mapping[str, tuple[int, str]] | None = None,
         changed_since: Collection[str] = (),
+        *,
+        unread: bool = False,
     ) -> None:
         """Show the state after another event.
 
@@ -156,8 +160,9 @@ class StateTreeModel(ValueTreeModel):
             title: title of the key column, such as `state at 142`.
             writers: key → position and author of the last writer, with a negative position for another session; None hides the column.
             changed_since: keys that another session has written since.
+            unread: unknown values are being read.
         """
-        self._moment = _Moment(state, changes, title, writers, changed_since)
+        self._moment = _Moment(state, changes, title, writers, changed_since, unread)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -248,7 +253,11 @@ def _nodes(lane: ValueNode, scope: Scope, moment: _Moment) -> list[ValueNode]:
     for key in sorted(values.keys() | unknown):
         path = f"state[{key!r}]"
         if key in unknown:
-            children.append(ValueNode(lane, len(children), key, None, path, note="earlier value not recorded", mark="unknown"))
+            children.append(
+                ValueNode(
+                    lane, len(children), key, None, path, note=READING if moment.unread else "earlier value not recorded", mark="unknown"
+                )
+            )
         else:
             children.append(_key_node(lane, len(children), key, values[key], path, changes.get(key)))
     for key, change in changes.items():

@@ -74,13 +74,16 @@ class StateView(QWidget):
         title: str = "state",
         writers: Mapping[str, tuple[int, str]] | None = None,
         changed_since: Collection[str] = (),
+        *,
+        unread: bool = False,
     ) -> None:
         """Show the state after another event.
 
         Args:
-            state, changes, title, writers, changed_since: as in `StateTreeModel.set_state`; without a state, the empty text is shown.
+            state, changes, title, writers, changed_since, unread: as in `StateTreeModel.set_state`. Without a state, the empty text is
+                shown.
         """
-        self.model.set_state(state, changes, title, writers, changed_since)
+        self.model.set_state(state, changes, title, writers, changed_since, unread=unread)
         self._stack.setCurrentWidget(self.tree if state is not None else self._empty)
 
     def set_empty_text(self, title: str, hint: str) -> None:

@@ -28,7 +28,7 @@ _BOTH_FIT = 60  # characters of both values on one line
 
 
 class WritersController(QObject):
-    """Fills the pane of a key's writers.
+    """A controller that fills the pane of a key's writers.
 
     Signals:
         answered: the pane shows the answer to a new question.
@@ -106,7 +106,7 @@ class WritersController(QObject):
     async def _ask(self, session: OpenSession, name: str, *, again: bool = False) -> None:
         key = session.address.key
         loaded = self._agents.loaded
-        root = loaded.app.root_agent if loaded is not None and loaded.name == key.app_name else None
+        root = loaded.root if loaded is not None and loaded.name == key.app_name else None
         writes = await session.source.writes(key, name)
         history = await session.source.history(key)
         at = self._cursor.event_index

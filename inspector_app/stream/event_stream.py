@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector_app.presentation.credential_form import without_secrets
 from inspector_app.presentation.value_filters import value_filters
 from inspector_app.stream.event_cells import Column
 from inspector_app.stream.event_table_model import EventTableModel
@@ -26,6 +25,7 @@ from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.row_menu import RowMenu
 from runtime.events import Event
+from runtime.events.credentials import without_credentials
 
 
 class EventStreamView(QWidget):
@@ -99,6 +99,7 @@ class EventStreamView(QWidget):
         bar.valueChanged.connect(self._on_scrolled)
         bar.rangeChanged.connect(self._on_range_changed)
         self._tail_button.clicked.connect(self._on_tail_clicked)
+        self.table.viewport().installEventFilter(self)
 
     # selecting and following
 
@@ -229,8 +230,15 @@ class EventStreamView(QWidget):
         self.set_following(value >= self.table.verticalScrollBar().maximum())
 
     def _on_range_changed(self, _minimum: int, maximum: int) -> None:
-        if self._following:
+        # A hint that appears must not move the rows under the mouse: the user may be about to click one.
+        if self._following and not (self.table.is_resizing and self.table.viewport().underMouse()):
             self.table.verticalScrollBar().setValue(maximum)
+
+    def eventFilter(self, _viewport: QObject, event: QEvent) -> bool:
+        """Show the tail, which a hint may cover, when the mouse leaves the rows."""
+        if event.type() == QEvent.Type.Leave and self._following:
+            self.table.scrollToBottom()
+        return False
 
     def _on_tail_clicked(self) -> None:
         self.set_following(True)
@@ -262,7 +270,7 @@ class EventStreamView(QWidget):
         event = self._model.event_at(row)
         if event is not None:
             shown = self._model.stream_row(row)
-            text = without_secrets(event).model_dump_json(exclude_none=True, indent=2)
+            text = without_credentials(event).model_dump_json(exclude_none=True, indent=2)
             add_copy_action(menu, "Copy as JSON", text)
             add_copy_action(menu, "Copy as Python", as_python(text))
             add_copy_action(menu, "Copy line", f"{shown.number} {shown.time} {shown.author}: {shown.summary}".strip())

@@ -11,7 +11,7 @@ from inspector_app.workspace.cursor import Cursor
 
 
 class SavedFilterController(QObject):
-    """Stores the filters of the selected session's app.
+    """A controller that stores the filters of the selected session's app.
 
     Args:
         cursor: the selected session.

@@ -70,7 +70,7 @@ class ScrollMarks(QObject):
 
     def _on_past_read(self, session: OpenSession) -> None:
         if session.pages is not None:
-            self._tasks.spawn(self._find_failures(session, session.pages), "Looking for failures")
+            self._tasks.spawn(self._find_failures(session, session.pages), "Looking for failures", background=True)
 
     async def _find_failures(self, session: OpenSession, long: LongSession) -> None:
         try:

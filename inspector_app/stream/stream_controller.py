@@ -33,7 +33,7 @@ NEAR = 20_000  # events of a long session searched before and after one for the 
 
 
 class StreamController(QObject):
-    """Fills the stream, shows the run in it, and answers its filter bar.
+    """A controller that fills the stream, shows the run in it, and answers its filter bar.
 
     Attributes:
         hits: events that meet the filter while all events are displayed with these marked; None while only hits are displayed, or without

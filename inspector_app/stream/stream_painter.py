@@ -80,7 +80,8 @@ class StreamPainter:
                 if row.author_sign > 1:  # italics for the second author of a colour, a bar for the others
                     painter.fillRect(left, top, 3, ROW_HEIGHT, theme.color(row.author_role))
                 letters = self._italic if row.author_sign == 1 else self._normal
-                self._text(painter, left, top, width, row.author, row.author_role, letters)
+                author = letters.shortened(row.author, width - 2 * _MARGIN)
+                self._text(painter, left, top, width, author, row.author_role, letters)
             else:
                 self._paint_gutter(painter, top, left, width, row, is_hit)
 
@@ -154,6 +155,10 @@ class _Letters:
     def width(self, text: str) -> float:
         """Return the width of a text in pixels."""
         return sum(map(self._widths.__getitem__, text)) if _KNOWN(text) else self._metrics.horizontalAdvance(text)
+
+    def shortened(self, name: str, width: int) -> str:
+        """Return a name, elided in the middle to a width: names often differ at their ends."""
+        return name if self.width(name) <= width else self._metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, width)
 
     def fitted(self, text: str, width: int) -> str:
         """Return a text, elided to a width; only the part of it that may fit is measured.

@@ -26,6 +26,7 @@ class StreamTable(QTableView):
 
     Attributes:
         bar: its scroll bar, with marks.
+        is_resizing: whether the view changes because of its size, and not because of new rows.
         keeps_tail: whether the last row, and not the selected one, stays visible when the height changes.
 
     Signals:
@@ -49,6 +50,7 @@ class StreamTable(QTableView):
         self._rows_are_made = self._must_paint = False
         self._hits: Hits | None = None
         self.keeps_tail = True
+        self.is_resizing = False
         self.bar = MarkedScrollBar(model.position_at, model.rowCount, self)
         self.setVerticalScrollBar(self.bar)
         for changed in (model.modelReset, model.rowsInserted, model.rowsRemoved):
@@ -87,19 +89,20 @@ class StreamTable(QTableView):
         """Fit the columns to their texts and hide the tokens where none are counted; the summary gets the rest."""
         number = theme.with_widest_digits(f"{max(self._events.event_count, 100):,}")
         tokens = theme.with_widest_digits(f"{max(self._events.most_tokens, 1000):,}")
-        fitted = (number, tokens, len(self._events.authors), self._events.most_tokens == 0, self.font().key())
+        widest_author = max(150, self.width() // 8)
+        fitted = (number, tokens, len(self._events.authors), self._events.most_tokens == 0, self.font().key(), widest_author)
         if fitted == self._fitted:
             return
         self._fitted = fitted
         small, normal = QFontMetrics(theme.small_font()), QFontMetrics(self.font())
-        authors = [normal.horizontalAdvance(visible(name[:40])) for name in [*self._events.authors, "author"]]
+        authors = [normal.horizontalAdvance(visible(name[:80])) for name in [*self._events.authors, "author"]]
         samples = {Column.NUMBER: number, Column.TOKENS: tokens}
         for column, texts in TEXT_COLUMNS.items():
             letters = small if texts.is_small else normal
             widest = letters.horizontalAdvance(samples.get(Column(column), texts.sample))
             self.setColumnWidth(column, max(widest, normal.horizontalAdvance(HEADINGS[column])) + 14)
         self.setColumnWidth(Column.GUTTER, 24)
-        self.setColumnWidth(Column.AUTHOR, min(max(authors), 150) + 16)
+        self.setColumnWidth(Column.AUTHOR, min(max(authors), widest_author) + 16)
         self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
 
     def _on_clicked(self, index: QModelIndex) -> None:
@@ -168,12 +171,15 @@ class StreamTable(QTableView):
         self.paint_next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the column `took` where it fits, and keep the tail or the selected row visible when a card appears above."""
+        """Show the column `took` where it fits, and keep the tail or the selected row visible when a card appears below."""
         current = self.currentIndex()
         place = self.visualRect(current)
         was_seen = place.isValid() and place.top() >= 0 and place.bottom() <= event.oldSize().height()
+        self.is_resizing = True
         super().resizeEvent(event)
+        self.is_resizing = False
         self.setColumnHidden(Column.TOOK, self.width() < WIDE)
+        self.fit_columns()
         if was_seen and not self.keeps_tail:
             self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
 

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from inspector_app.support.data_folder import data_folder
 from inspector_app.support.file_lock import locked
 from runtime.support.durable_files import write_file
+from runtime.support.serial_thread import SerialThread
 
 MAX_RECENT = 10  # entries; the start page has room for that many
 _LOCK_SECONDS = 1.0  # a write takes milliseconds, and the window does not repaint meanwhile
+
+Change = Callable[[dict[str, Any]], None]
 
 _log = logging.getLogger(__name__)
 
 
 class Preferences:
-    """Recent items, filters, trusted folders, breakpoints, pinned keys and the theme, in one JSON file.
+    """Recent items, filters, trusted folders, engines, breakpoints, pinned keys and the theme, in one JSON file.
 
     Each read sees what other processes have written since. Each write merges one change into the current file and replaces the file
     atomically. Entries that this version does not know are kept. A file that cannot be written loses nothing in this process: the values
     stay in memory.
+
+    The window writes on a thread of its own (`write_in_background`), because a write may wait for another process and for the disk.
 
     Args:
         file: `preferences.json` in the data folder if None.
@@ -36,6 +43,22 @@ class Preferences:
         self._data = b""
         self._version: tuple[int, int, int] | None = None
         self._reported = ""
+        self._writer: SerialThread | None = None
+        self._guard = threading.RLock()  # of the changes below, and of the values while there is a writer
+        self._new: list[Change] = []  # changes that the writer has not taken yet
+        self._unsaved: list[Change] = []  # changes that it has taken and are not in the file yet
+
+    def write_in_background(self) -> None:
+        """Write on a thread from now on; call `close` in the end. Reads see a change at once, as before."""
+        if self._writer is None:
+            self._behind = Preferences(self._file)
+            self._writer = SerialThread("preferences")
+
+    async def close(self) -> None:
+        """Wait until all changes are written; later ones are written at once."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            await writer.close_and_wait(partial(self._write_changes, again=True))
 
     @property
     def recent(self) -> list[str]:
@@ -75,13 +98,22 @@ class Preferences:
         """Remember an app's named filters."""
         self._change_in("saved_filters", app_name, dict(filters))
 
-    def trusts(self, folder: Path) -> bool:
-        """Return whether agents of this very folder may be loaded; loading one runs its code."""
-        return str(folder.resolve()) in self._list("trusted")
+    def trusted_code(self, folder: Path) -> dict[str, Any]:
+        """Return what is remembered about the trusted code of this very folder; empty if it is not trusted."""
+        return _table(self._table("trusted_code"), str(folder.resolve()))
 
-    def trust(self, folder: Path) -> None:
-        """Remember that agents of this folder may be loaded."""
-        self._change(lambda values: values.update(trusted=sorted({*_strings(values, "trusted"), str(folder.resolve())})))
+    def keep_trusted_code(self, folder: Path, code: dict[str, Any]) -> None:
+        """Remember the code of a folder that may run."""
+        self._change_in("trusted_code", str(folder.resolve()), code)
+
+    def engine(self, folder: Path) -> dict[str, Any]:
+        """Return what was chosen to run the agent in a folder; empty if nothing was."""
+        kept = self._table("engines").get(str(folder.resolve()))
+        return kept if isinstance(kept, dict) else {}
+
+    def keep_engine(self, folder: Path, choice: dict[str, Any]) -> None:
+        """Remember what runs the agent in a folder."""
+        self._change_in("engines", str(folder.resolve()), choice)
 
     def breakpoints(self, folder: Path) -> str:
         """Return the breakpoints of the agent in a folder, as JSON; empty if there are none."""
@@ -118,21 +150,28 @@ class Preferences:
         return _table(self._read(), name)
 
     def _read(self) -> dict[str, Any]:
-        try:
-            self._refresh()
-        except OSError as error:
-            self._report(f"The preferences cannot be read: {error}.")
-        return self._values
+        with self._guard:
+            try:
+                self._refresh()
+            except OSError as error:
+                self._report(f"The preferences cannot be read: {error}.")
+            return self._values
 
     def _change_in(self, name: str, key: str, value: Any) -> None:
         self._change(lambda values: values.update({name: {**_table(values, name), key: value}}))
 
-    def _change(self, change: Callable[[dict[str, Any]], None]) -> bool:
-        """Apply a change to the newest values and write them; return whether they were written.
+    def _change(self, change: Change) -> bool:
+        """Apply a change to the newest values and write them; return whether they were written, or will be on the thread.
 
         Args:
             change: applied twice if writing fails.
         """
+        if self._writer is not None:
+            with self._guard:
+                change(self._read())
+                self._new.append(change)
+            self._writer.submit(self._write_changes)
+            return True
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with locked(self._file.with_name(f"{self._file.name}.lock"), _LOCK_SECONDS):
@@ -145,6 +184,27 @@ class Preferences:
             return False
         return True
 
+    def _write_changes(self, *, again: bool = False) -> None:
+        """Write all changes so far at once, those included that could not be written before. Runs on the thread.
+
+        Args:
+            again: try also if there are no new changes.
+        """
+        with self._guard:
+            if not (self._new or (again and self._unsaved)):
+                return
+            self._unsaved += self._new
+            self._new = []
+            changes = list(self._unsaved)
+
+        def apply(values: dict[str, Any]) -> None:
+            for change in changes:
+                change(values)
+
+        if self._behind._change(apply):
+            with self._guard:
+                self._unsaved.clear()
+
     def _refresh(self) -> None:
         """Read the file if it was replaced since it was last read."""
         version = self._current_version()
@@ -155,6 +215,8 @@ class Preferences:
         if values is None:
             self._set_aside(data)
         self._values, self._data, self._version = values or {}, data, version
+        for change in (*self._unsaved, *self._new):
+            change(self._values)
 
     def _write(self) -> None:
         data = json.dumps(self._values, ensure_ascii=False, indent=1).encode()

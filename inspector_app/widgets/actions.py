@@ -35,6 +35,7 @@ class Actions:
     open_agent: QAction
     open_database: QAction
     open_url: QAction
+    choose_engine: QAction
     allow_writing: QAction
     work_on_copy: QAction
     reload: QAction
@@ -111,6 +112,7 @@ def make_actions(parent: QObject) -> Actions:
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
         open_url=action("open_url", "Open a database on a server…", "server"),
+        choose_engine=action("choose_engine", "Engine of the agent…", "gears"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),

@@ -1,4 +1,4 @@
-"""A card above the events that states the consequences of an action before it runs. Enter confirms, Esc cancels."""
+"""A card below the events that states the consequences of an action before it runs. Enter confirms, Esc cancels."""
 
 from __future__ import annotations
 

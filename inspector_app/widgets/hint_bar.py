@@ -1,4 +1,4 @@
-"""A line above the events that suggests the next step, with a button for it."""
+"""A line below the events that suggests the next step, with a button for it."""
 
 from __future__ import annotations
 

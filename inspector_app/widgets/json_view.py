@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextOption
@@ -14,7 +15,10 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.text_dialog import MOST_WRAPPED, TextDialog, broken_lines
 
+T = TypeVar("T")
+
 MAX_STRING = 2000  # characters; longer strings are cut in the pane
+_LINE = 8  # characters of indentation and punctuation of an item at least
 MAX_SHOWN = 100_000  # characters shown in the pane
 
 
@@ -62,9 +66,8 @@ class JsonView(QWidget):
             text: valid JSON; it is copied unchanged.
         """
         self._text = text
-        value = json.loads(text)
         cut = _Cut()
-        shown = json.dumps(cut.value(value), ensure_ascii=False, indent=2)
+        shown = json.dumps(cut.value(json.loads(text)), ensure_ascii=False, indent=2)
         whole = len(shown) <= MAX_SHOWN and not cut.happened
         wraps = len(shown) <= MOST_WRAPPED
         self._shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
@@ -85,24 +88,37 @@ class JsonView(QWidget):
 
 
 class _Cut:
-    """A copy of a value with long strings cut.
+    """A copy of a value as far as the pane shows it, with long strings cut.
 
     Attributes:
-        happened: whether a string was cut.
+        happened: whether anything was cut.
     """
 
     def __init__(self) -> None:
         self.happened = False
+        self._left = MAX_SHOWN
 
     def value(self, value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: self.value(item) for key, item in value.items()}
+            return {key: self._item(item, len(key)) for key, item in self._while_room(value.items())}
         if isinstance(value, list):
-            return [self.value(item) for item in value]
+            return [self._item(item, 0) for item in self._while_room(value)]
         if isinstance(value, str) and len(value) > MAX_STRING:
             self.happened = True
             return f"{value[:MAX_STRING]}… ({len(value) - MAX_STRING:,} more characters)"
         return value
+
+    def _while_room(self, items: Iterable[T]) -> Iterator[T]:
+        for item in items:
+            if self._left < 0:  # what has been copied fills the pane already
+                self.happened = True
+                return
+            yield item
+
+    def _item(self, item: Any, key: int) -> Any:
+        copied = self.value(item)
+        self._left -= key + _LINE + (len(copied) if isinstance(copied, str) else 1)
+        return copied
 
 
 class JsonHighlighter(QSyntaxHighlighter):

@@ -355,10 +355,11 @@ def palette(tokens: Tokens) -> QPalette:
 
 def style_sheet(tokens: Tokens) -> str:
     """Return the style sheet in a theme's colours."""
-    template = Template(files("resources").joinpath("style.qss").read_text("utf-8"))
+    template = Template(files("inspector_app.resources").joinpath("style.qss").read_text("utf-8"))
     names = {field.name: getattr(tokens, field.name) for field in fields(tokens) if field.name != "authors"}
     shade = "dark" if QColor(tokens.window).lightness() < 128 else "light"
     drawings = {
-        what: Path(str(files("resources"))).joinpath(f"{what}_{shade}.svg").as_posix() for what in ("up", "down", "check", "close", "float")
+        what: Path(str(files("inspector_app.resources"))).joinpath(f"{what}_{shade}.svg").as_posix()
+        for what in ("up", "down", "check", "close", "float")
     }
     return template.substitute(names, **drawings, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")

@@ -62,7 +62,11 @@ class ValueDelegate(QStyledItemDelegate):
             return
         text = node.shown_key if column == 0 else node.text
         quiet = column == 1 and node.mark in ("unknown", "null")
-        self._text(painter, rect, text, "dim" if quiet else "text", self._font if column == 0 or quiet else self._mono)
+        role = "accent" if node.left else "dim" if quiet else "text"
+        if column == 0:
+            self._text(painter, rect, text, role, self._font, Qt.TextElideMode.ElideMiddle)
+        else:
+            self._text(painter, rect, text, role, self._font if quiet else self._mono)
 
     def _paint_lane(self, painter: QPainter, rect: QRect, node: ValueNode, column: int) -> None:
         if column != 0:
@@ -81,11 +85,19 @@ class ValueDelegate(QStyledItemDelegate):
         painter.setBrush(theme.color(scope_role(scope)))
         painter.drawEllipse(QPointF(rect.left() + 11, rect.center().y() + 0.5), 4.5, 4.5)
 
-    def _text(self, painter: QPainter, rect: QRect, text: str, role: str, font: QFont) -> None:
+    def _text(
+        self,
+        painter: QPainter,
+        rect: QRect,
+        text: str,
+        role: str,
+        font: QFont,
+        side: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         inner = rect.adjusted(MARGIN, 0, -MARGIN, 0)
         painter.setFont(font)
         painter.setPen(theme.color(role))
-        cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        cut = QFontMetrics(font).elidedText(text, side, inner.width())
         painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
 
 

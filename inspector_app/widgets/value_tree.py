@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -14,7 +15,8 @@ Index = QModelIndex | QPersistentModelIndex
 
 NODE_ROLE = Qt.ItemDataRole.UserRole + 1  # the `ValueNode` of an index
 
-MAX_CHILDREN = 1000  # children shown per container; a last row states how many are left out
+MAX_CHILDREN = 1_000  # children shown per container until the user asks for all: laying out ten thousands takes seconds
+MORE_AT_ONCE = 50_000  # children added by *Show all*; a second
 
 _LONG = 80  # characters; longer texts seldom fit into a cell
 
@@ -31,13 +33,14 @@ class ValueNode:
         value: the value itself.
         path: the Python expression that reaches the value, such as `state["cart"][0]`.
         note: text shown instead of a preview of the value.
+        rest, left: of the last row of a long container: the children that are not shown yet, and their number.
         mark: `added`, `changed`, `cleared` or `unknown`; empty for none.
         lane: the scope, for a lane's title row; empty for other nodes.
         writer: text that names the writer of the value; empty if it is not shown.
         writer_index: position of the writing event; None if no event of this session wrote the value.
     """
 
-    __slots__ = ("_children", "key", "lane", "mark", "note", "parent", "path", "row", "value", "writer", "writer_index")
+    __slots__ = ("_children", "key", "lane", "left", "mark", "note", "parent", "path", "rest", "row", "value", "writer", "writer_index")
 
     def __init__(
         self,
@@ -61,6 +64,8 @@ class ValueNode:
         self.lane = lane
         self.writer = ""
         self.writer_index: int | None = None
+        self.rest: Iterator[ValueNode] = iter(())
+        self.left = 0
         self._children: list[ValueNode] | None = None
 
     @property
@@ -82,31 +87,51 @@ class ValueNode:
 
     @property
     def children(self) -> Sequence[ValueNode]:
-        """The children, made on first access."""
+        """The children, made on first access; of many, those shown so far and a last row with `left`."""
         if self._children is None:
-            self._children = self._make_children()
+            self._children = []
+            self._children += self._next(*self._values(), MAX_CHILDREN)
         return self._children
 
-    def set_children(self, children: list[ValueNode]) -> None:
+    def set_children(self, children: Sequence[ValueNode]) -> None:
         """Set children that do not come from the value."""
-        self._children = children
+        self._children = self._next(iter(children), len(children), MAX_CHILDREN)
 
-    def _make_children(self) -> list[ValueNode]:
+    def take_last(self) -> None:
+        """Remove the last row, which offers more children."""
+        assert self._children is not None
+        self._children.pop()
+
+    def more(self, last: ValueNode) -> list[ValueNode]:
+        """Return the children that the row `last` offered; all, if there are not too many."""
+        return self._next(last.rest, last.left, MORE_AT_ONCE, last.row)
+
+    def add_children(self, nodes: list[ValueNode]) -> None:
+        """Add the result of `more`."""
+        assert self._children is not None
+        self._children += nodes
+
+    def _values(self) -> tuple[Iterator[ValueNode], int]:
+        """Return a node for each item of the value, and their number."""
         if isinstance(self.value, dict):
-            items = [(str(key), item, f"{self.path}[{key!r}]") for key, item in _first(self.value.items())]
+            items = ((str(key), item, f"{self.path}[{key!r}]") for key, item in self.value.items())
         elif isinstance(self.value, (list, tuple)):
-            items = [(f"[{number}]", item, f"{self.path}[{number}]") for number, item in enumerate(_first(self.value))]
+            items = ((f"[{number}]", item, f"{self.path}[{number}]") for number, item in enumerate(self.value))
         else:
-            return []
-        nodes = [ValueNode(self, number, key, item, path) for number, (key, item, path) in enumerate(items)]
-        left = len(self.value) - len(nodes)
+            return iter(()), 0
+        return (ValueNode(self, row, key, item, path) for row, (key, item, path) in enumerate(items)), len(self.value)
+
+    def _next(self, nodes: Iterator[ValueNode], count: int, most: int, first: int = 0) -> list[ValueNode]:
+        """Return the next nodes, and a row that offers the rest."""
+        shown = list(islice(nodes, most if count > most + 1 else count))  # a row for a single node would only take its place
+        left = count - len(shown)
         if left:
-            nodes.append(ValueNode(self, len(nodes), "…", None, self.path, note=f"{left:,} more, see JSON", mark="unknown"))
-        return nodes
-
-
-def _first(items: Any) -> list[Any]:
-    return [item for _, item in zip(range(MAX_CHILDREN), items, strict=False)]
+            whole = first + count
+            offer = f"Show all {whole:,}" if left <= MORE_AT_ONCE else f"Show {MORE_AT_ONCE:,} more of {whole:,}"
+            last = ValueNode(self, first + len(shown), "…", None, self.path, note=offer, mark="unknown")
+            last.rest, last.left = nodes, left
+            shown.append(last)
+        return shown
 
 
 class ValueTreeModel(QAbstractItemModel):
@@ -138,6 +163,23 @@ class ValueTreeModel(QAbstractItemModel):
         self._root = root
         self._headings = headings
         self.endResetModel()
+
+    def show_more(self, index: Index) -> None:
+        """Show more children of a long container.
+
+        Args:
+            index: its last row, which has `left`.
+        """
+        last, parent = self.node(index), self.parent(index)
+        above = last.parent
+        assert above is not None
+        self.beginRemoveRows(parent, last.row, last.row)
+        above.take_last()
+        self.endRemoveRows()
+        more = above.more(last)
+        self.beginInsertRows(parent, last.row, last.row + len(more) - 1)
+        above.add_children(more)
+        self.endInsertRows()
 
     def node(self, index: Index) -> ValueNode:
         """Return the node of an index; the root for an invalid index."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, Qt, Signal
+from PySide6.QtCore import QElapsedTimer, QModelIndex, QPersistentModelIndex, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QApplication, QHeaderView, QMenu, QTreeView, QWidget
 
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_json, as_python
@@ -14,6 +14,8 @@ from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_delegate import ValueDelegate
 from inspector_app.widgets.value_tree import FILES, PINNED, ValueNode, ValueTreeModel
 
+_MOST_OPENED = 50  # rows of one container expanded at first; each costs layout time
+_MEASURED = 100  # rows whose texts are measured for the columns' widths
 _LEAST_KEYS = 160  # pixels; minimum width of the keys, so that the column seldom moves between events
 
 
@@ -55,6 +57,7 @@ class ValueTreeView(QTreeView):
         columns.setStretchLastSection(True)
         columns.setMinimumSectionSize(60)
         columns.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        columns.setResizeContentsPrecision(_MEASURED)
         columns.resizeSection(0, _LEAST_KEYS)
         self._current: tuple[str, ...] = ()
         model.modelAboutToBeReset.connect(self._on_model_about_to_reset)
@@ -62,16 +65,19 @@ class ValueTreeView(QTreeView):
         self.expanded.connect(self._on_expanded)
         self.collapsed.connect(self._on_collapsed)
         RowMenu(self, self.context_menu)
+        self._since_more = QElapsedTimer()  # since a click showed more rows
+        self.clicked.connect(self._on_clicked)
         self.doubleClicked.connect(self._on_double_clicked)
         self._on_model_reset()
 
     def fit_columns(self) -> None:
         """Distribute the width: keys and writers get what they need up to a share, values get the rest."""
         columns, width = self.header(), self.viewport().width()
-        keys = min(max(self.sizeHintForColumn(0), columns.sectionSizeHint(0)), int(width * 0.4))
+        needed = self.sizeHintForColumn(0)
+        keys = min(max(needed, columns.sectionSizeHint(0)), int(width * 0.4))
         if columns.count() != 3:
             room = width - self.sizeHintForColumn(1)  # short values leave more room for the keys
-            columns.resizeSection(0, max(keys, _LEAST_KEYS, min(self.sizeHintForColumn(0), room)))
+            columns.resizeSection(0, max(keys, _LEAST_KEYS, min(needed, room)))
             return
         columns.setStretchLastSection(False)
         columns.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -90,7 +96,7 @@ class ValueTreeView(QTreeView):
         if event.key() == Qt.Key.Key_P and not event.modifiers() and node.parent is not None and node.parent.lane not in ("", FILES):
             self.pin_requested.emit(node.key)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and node.parent is not None and not node.has_children and not node.lane:
-            self._open_full(node)
+            self._open(self.currentIndex())
         else:
             super().keyPressEvent(event)
 
@@ -123,8 +129,11 @@ class ValueTreeView(QTreeView):
         if depth >= self._open_depth and not any(len(path) == depth + 1 for path in self._toggled):
             return
         for row in range(self._values.rowCount(parent)):
+            if row >= _MOST_OPENED and not self._toggled:
+                break
             index = self._values.index(row, 0, parent)
-            if self._toggled.get(_path(self._values.node(index)), depth < self._open_depth) and self._values.hasChildren(index):
+            opened = depth < self._open_depth and row < _MOST_OPENED
+            if self._toggled.get(_path(self._values.node(index)), opened) and self._values.hasChildren(index):
                 self.setExpanded(index, True)
                 self._open_branches(index, depth + 1)
 
@@ -135,12 +144,26 @@ class ValueTreeView(QTreeView):
     def _on_collapsed(self, index: QModelIndex) -> None:
         self._toggled[_path(self._values.node(index))] = False
 
+    def _on_clicked(self, index: QModelIndex) -> None:
+        if self._values.node(index).left:
+            self._values.show_more(index)
+            self._since_more.start()
+
     def _on_double_clicked(self, index: QModelIndex) -> None:
+        if self._since_more.isValid() and self._since_more.elapsed() < QApplication.doubleClickInterval():
+            return  # another row is below the mouse since the first click
         node = self._values.node(index)
         if index.column() == 2 and node.writer_index is not None:
             self.writer_requested.emit(node.writer_index)
             return
         if not node.has_children and not node.lane:
+            self._open(index)
+
+    def _open(self, index: QModelIndex) -> None:
+        node = self._values.node(index)
+        if node.left:
+            self._values.show_more(index)
+        else:
             self._open_full(node)
 
     def _open_full(self, node: ValueNode) -> None:
@@ -154,6 +177,10 @@ class ValueTreeView(QTreeView):
             return None
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if node.left:
+            place = QPersistentModelIndex(index)
+            menu.addAction(node.text).triggered.connect(lambda: self._values.show_more(place))
+            return menu
         add_copy_action(menu, "Copy value as JSON", as_json(node.value))
         add_copy_action(menu, "Copy value as Python", as_python(as_json(node.value)))
         add_copy_action(menu, "Copy path", node.path)

@@ -50,7 +50,7 @@ class ActionAvailability:
             selected = self._cursor.session
             return f"To continue here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."
         if action == "new_session":
-            return None if self._new_session_source_allows() else "The database is open read only: allow writing first."
+            return None if self._new_session_source_allows() else "The database is open read-only: allow writing first."
         session = self._current.session
         if self._cursor.session is not None and session is None:
             return "The session is still being read."
@@ -97,7 +97,7 @@ class ActionAvailability:
         if app_name != loaded.name:
             return f"The loaded agent is {loaded.name}; this session belongs to {app_name}. Open {app_name}'s agent, or a new session."
         if not session.source.writing_allowed and action not in ("resume", "step", "fork"):  # these ask where to write
-            return f"{session.source.title} is open read only: allow writing, or work on a copy."
+            return f"{session.source.title} is open read-only: allow writing, or work on a copy."
         if action in ("send", "respond", "fork"):
             return None
         if action == "step":
@@ -110,10 +110,7 @@ class ActionAvailability:
         if self.resumable(invocation_id) is None:
             waiting = self._current.session is not None and any(entry.status == "paused" for entry in self._current.session.invocations)
             return "The invocation waits for an answer: see Pending." if waiting else "Nothing was interrupted in this session."
-        config = loaded.app.resumability_config
-        if config is None or not config.is_resumable:
-            return f"{loaded.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
-        return None
+        return loaded.why_not("resume")
 
 
 def _blocked_control(action: Action, phase: Phase) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector_app.engines.agent_loader import LoadedAgent
+from inspector_app.engines.protocol import Agent
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -21,7 +22,8 @@ class BreakpointStore(QObject):
     """The breakpoints of the loaded agent, saved per agent folder.
 
     Attributes:
-        breakpoints: one object for the window's lifetime, handed to every debugger. Loading an agent replaces its contents.
+        breakpoints: those of the loaded agent. Each agent folder has one object for the window's lifetime, which its runs use: changes
+            apply to a held agent at once, and loading another agent leaves a run its own breakpoints.
 
     Signals:
         changed: a breakpoint was added, changed or removed, or another agent's breakpoints were loaded.
@@ -46,7 +48,8 @@ class BreakpointStore(QObject):
         self._frame.setSingleShot(True)
         self._frame.setInterval(CALM_MS)
         self._frame.timeout.connect(self.hit)
-        self.breakpoints = Breakpoints(self._on_definitions_changed, self._on_counters_changed)
+        self._by_folder: dict[Path, Breakpoints] = {}
+        self.breakpoints = self._new()
         agents.agent_loaded.connect(self._on_agent_loaded)
 
     def __iter__(self) -> Iterator[Breakpoint]:
@@ -108,10 +111,16 @@ class BreakpointStore(QObject):
                 mark = "off"
         return mark
 
-    def _on_agent_loaded(self, loaded: LoadedAgent) -> None:
+    def _new(self) -> Breakpoints:
+        return Breakpoints(self._on_definitions_changed, self._on_counters_changed)
+
+    def _on_agent_loaded(self, loaded: Agent) -> None:
+        self.breakpoints = self._by_folder.setdefault(loaded.folder.resolve(), self._new())
+        stored = self._preferences.breakpoints(loaded.folder) or "[]"
         self._is_loading = True
         try:
-            self.breakpoints.load_json(self._preferences.breakpoints(loaded.folder) or "[]")
+            if stored != self.breakpoints.to_json():  # an agent that is loaded again keeps its counters
+                self.breakpoints.load_json(stored)
         except BreakpointsFileError as error:
             self.breakpoints.clear()
             self._messages.info(str(error))

@@ -24,8 +24,8 @@ from inspector_app.workspace.open_databases import OpenDatabases, pending_of
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
-from runtime.history.invocations import invocations
-from runtime.sessions.session import SessionKey
+from runtime.history.invocations import invocations, with_recorded_ends
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
@@ -119,7 +119,7 @@ class CurrentSession(QObject):
                 return
             history = await source.history(address.key)
             events = list(history.events)
-            past = await run_in_thread(invocations, events)
+            past = with_recorded_ends(await run_in_thread(invocations, events), await source.ends(address.key))
         except Exception as error:
             if self._cursor.session == address:
                 self.session_failed.emit(address, error)
@@ -149,12 +149,17 @@ class CurrentSession(QObject):
         self._release()
         session = OpenSession(address, source, events, None, [], long, groups)
         self._show(session)
-        self._reading_on = self._tasks.spawn(self._read_on(session, long), f"Reading the past of session {address.key.session_id}")
+        self._reading_on = self._tasks.spawn(
+            self._read_on(session, long), f"Reading the past of session {address.key.session_id}", background=True
+        )
 
     async def _read_on(self, session: OpenSession, long: LongSession) -> None:
         """Read what takes longer while the session is displayed already; ends when another session is displayed."""
         try:
             await self._read_end(session, long)
+            await long.read_present()
+            if self.session is session:
+                self._on_event_changed(self._cursor.event_index)
             if await long.confirm():
                 await self._read_past(session, long)
         except StorageError:
@@ -234,7 +239,7 @@ class CurrentSession(QObject):
             self._refresh_long(session)
             return
         events = session.events.in_memory if session else await source.events(address.key)
-        past = await run_in_thread(invocations, list(events))
+        past = with_recorded_ends(await run_in_thread(invocations, list(events)), await source.ends(address.key))
         if session:
             session.set_invocations(past)
         updated = events[-1].timestamp if events else time.time()  # without events it was just created
@@ -310,8 +315,10 @@ class CurrentSession(QObject):
             past = past_at(session.history, index, self._compared, session.events.__getitem__)
             self.state_computed.emit(StateAtEvent(index, event, past, self._compared))
             return
-        self.state_computed.emit(StateAtEvent(index, event, None))
-        if session.pages is not None and session.pages.history is not None:
+        if session.pages is None or session.pages.history is None:
+            self.state_computed.emit(StateAtEvent(index, event, session.past_before_reading(index, event), self._compared))
+        else:
+            self.state_computed.emit(StateAtEvent(index, event, None))
             self._tasks.spawn(self._compute_past(session, session.pages, index, event), "Finding the state at an event")
 
     @property

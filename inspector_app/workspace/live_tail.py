@@ -23,7 +23,7 @@ from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.events.event import Event
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.storage.tail.tail import Changes
 

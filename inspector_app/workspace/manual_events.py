@@ -8,6 +8,7 @@ from typing import Any
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_document import Committed
 from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.engines.protocol import Engine
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
@@ -40,7 +41,7 @@ class ManualEvents:
         if session is None:
             return "No session is selected."
         if not session.source.writing_allowed:
-            return f"{session.source.title} is open read only: allow writing first."
+            return f"{session.source.title} is open read-only: allow writing first."
         if self._run.phase in ("running", "stopping") and self._run.address == session.address:
             return "The agent is running: pause it first (F6)."
         return None
@@ -52,7 +53,7 @@ class ManualEvents:
             return "A run is in progress: stop it first (Shift+F5)."
         return self.blocked()
 
-    def commit(self, title: str, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+    def commit(self, title: str, work: Callable[[Engine, OpenSession], Awaitable[Event]]) -> None:
         """Commit an event, unless that is blocked.
 
         Args:
@@ -63,7 +64,7 @@ class ManualEvents:
         if session is not None and self.blocked() is None:
             self._tasks.spawn(self._commit(title, session, work), title)
 
-    async def _commit(self, title: str, session: OpenSession, work: Callable[[EmbeddedEngine, OpenSession], Awaitable[Event]]) -> None:
+    async def _commit(self, title: str, session: OpenSession, work: Callable[[Engine, OpenSession], Awaitable[Event]]) -> None:
         running = self._run.engine if self._run.address == session.address else None
         try:
             await work(running or await self.engine(session), session)
@@ -73,14 +74,13 @@ class ManualEvents:
         if running is None:
             await self._current.refresh_session(session.address)
 
-    async def engine(self, session: OpenSession) -> EmbeddedEngine:
+    async def engine(self, session: OpenSession) -> Engine:
         """Return an engine for a session in which nothing runs."""
 
         def on_commit(event: Event, temp: dict[str, Any]) -> None:
             self._current.add_committed(session.address, [Committed(event, temp)])
 
-        service, files = await session.source.service(), session.source.files
         loaded, name = self._agents.loaded, session.address.key.app_name
         if loaded is not None and loaded.name == name:
-            return EmbeddedEngine(loaded.app, service, files, on_commit)
-        return EmbeddedEngine.without_agent(name, service, files, on_commit)
+            return await loaded.open_engine(session.source, on_commit)
+        return EmbeddedEngine.without_agent(name, await session.source.service(), session.source.files, on_commit)

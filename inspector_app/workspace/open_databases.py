@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence, Set
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.documents.sources import DatabaseSource, MemorySource, Source
+from inspector_app.documents.sources import DatabaseSource, MemorySource, Source, UnsavedFile
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.scanning import Scanner, newest
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.history.invocations import Invocation, PendingItem
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
@@ -49,6 +51,8 @@ class OpenDatabases(QObject):
         self._catalog = catalog
         self._tasks = tasks
         self._sources: dict[str, Source] = {}
+        self._unsaved: UnsavedFile | None = None
+        self._folder: TemporaryDirectory[str] | None = None
         self._before_full_scan: Callable[[], Awaitable[None]] = _nothing
         self._scanner = Scanner(lambda source: source.target in self._sources, self)
         self._scanner.counted.connect(self._on_counted)
@@ -91,7 +95,7 @@ class OpenDatabases(QObject):
     def scan(self, source: Source) -> None:
         """Find in the background what listing a database left out: long sessions' counts, and pending items."""
         scan = self._scanner.scan(source, self._catalog.sessions(source.target), self._wait_before_full_scan)
-        self._tasks.spawn(scan, f"Looking for pending work in {source.title}")
+        self._tasks.spawn(scan, f"Looking for pending work in {source.title}", background=True)
 
     def before_full_scan(self, wait: Callable[[], Awaitable[None]]) -> None:
         """Make full scans wait, so that the displayed session is read first.
@@ -108,6 +112,27 @@ class OpenDatabases(QObject):
             source = MemorySource()
             self._sources[source.target] = source
         source.add_app(app_name)
+        await self.relist(source)
+        return source
+
+    @property
+    def unsaved_file(self) -> UnsavedFile:
+        """The temporary database for agents in other processes, whose memory this window cannot read."""
+        if self._unsaved is None:
+            self._folder = TemporaryDirectory(prefix="agent-inspector-", ignore_cleanup_errors=True)
+            self._unsaved = UnsavedFile(Path(self._folder.name))
+        return self._unsaved
+
+    async def unsaved(self) -> Source:
+        """Return the temporary database as this window's own sessions, listed again. It must exist.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        target = self.unsaved_file.target
+        source = self._sources.get(target)
+        if source is None:
+            source = self._sources[target] = (await DatabaseSource.open(target)).as_unsaved()
         await self.relist(source)
         return source
 
@@ -147,6 +172,8 @@ class OpenDatabases(QObject):
         sources, self._sources = self.sources, {}
         for source in sources:
             await source.close()
+        if self._folder is not None:
+            await run_in_thread(self._folder.cleanup)
 
     async def most_interesting(self, source: Source) -> SessionKey | None:
         """Return the session to display first: the newest one with pending items, else the newest one."""

@@ -13,7 +13,7 @@ from inspector_app.documents.long_session import LONG
 from inspector_app.documents.sources import DatabaseSource, Source
 from runtime.errors.storage_error import StorageError
 from runtime.history.invocations import PendingItem
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
@@ -92,7 +92,7 @@ class Scanner(QObject):
         """Find the pending items of sessions that are long or too many to be examined one by one; the others were scanned."""
         self._reading_all[source.target] = scanner
         try:
-            source.unfinished = await scanner.find_unfinished()
+            source.remember_unfinished(await scanner.find_unfinished())
         except StorageError:
             if self._is_open(source):
                 raise

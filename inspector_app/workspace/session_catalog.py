@@ -12,7 +12,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
 from inspector_app.presentation.session_info import ForkInfo
 from runtime.history.invocations import PendingItem
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 
 

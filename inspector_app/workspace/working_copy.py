@@ -17,12 +17,14 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime import sessions
-from runtime.sessions.session import SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
+
+_MOST_NAMED = 5  # files that a message names
 
 
 class WorkingCopy(QObject):
-    """Copies a database that is open read only, and opens the copy.
+    """Copies a database that is open read-only, and opens the copy.
 
     Args:
         cursor: selects the session in the copy.
@@ -62,11 +64,14 @@ class WorkingCopy(QObject):
         """
         copy = free_copy_name(Path(source.target))
         await run_in_thread(_copy, source.target, copy)
-        await run_in_thread(copy_files, source.target, str(copy))
+        skipped = await run_in_thread(copy_files, source.target, str(copy))
         opened = await self._databases.open_database(str(copy))
         if opened is None:
             return
         self._messages.info(f"This is a copy now: {copy}. {source.title} stays as it is.")
+        if skipped:
+            names = ", ".join(str(file) for file in skipped[:_MOST_NAMED]) + (", …" if len(skipped) > _MOST_NAMED else "")
+            self._messages.warning(f"Links, special files and extremely large files are not in the copy: {names}.")
         self._cursor.select_session(SessionAddress(opened.target, key))
         await self._current.wait_until_loaded()
 
@@ -76,7 +81,7 @@ def _copy(target: str, new: Path) -> None:
 
 
 def free_copy_name(file: Path) -> Path:
-    """Return an unused name for a copy: beside the original, or in our data folder where that folder is read only."""
+    """Return an unused name for a copy: beside the original, or in our data folder where that folder is read-only."""
     folder = file.parent
     if not os.access(folder, os.W_OK):
         folder = data_folder()

@@ -57,6 +57,7 @@ class FakeRun(QObject):
         self.phase = "idle"
         self.address: SessionAddress | None = None
         self.hold: Hold | None = None
+        self.held_by: Any = None
         self.waiting: list[Hold] = []
         self.runs_on: list[Any] = []
         self.uncommitted: dict[str, Any] = {}

@@ -94,7 +94,7 @@ def test_the_card_asks_what_to_do_at_the_selected_event(scene: Scene) -> None:
 def test_a_fork_of_a_read_only_database_is_made_beside_it(scene: Scene) -> None:
     scene.show(writing_allowed=False)
     scene.ask(1)
-    assert "story.db is read only, so the fork is created in story-forks.db." in scene.facts()
+    assert "story.db is read-only, so the fork is created in story-forks.db." in scene.facts()
 
 
 def test_an_agent_that_cannot_run_leaves_the_plain_fork(scene: Scene) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -40,7 +39,7 @@ class Scene:
 def scene(qtbot: QtBot) -> Scene:
     run, card = FakeRun(), HeldCard()
     qtbot.addWidget(card)
-    controller = HeldController(run, SimpleNamespace(get=lambda _: None), card)  # type: ignore[arg-type]
+    controller = HeldController(run, card)  # type: ignore[arg-type]
     return Scene(run, card, controller, qtbot)
 
 

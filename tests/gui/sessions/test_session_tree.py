@@ -44,7 +44,7 @@ def test_sessions_are_listed_newest_first_under_user_app_and_database(sessions: 
         "old.db v0",
     ]
     assert sessions.node(sessions.index(1, 0)).icon == "lock"
-    assert "read only" in sessions.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "read-only" in sessions.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
 
 
 def test_marks_have_an_icon_and_text(sessions: SessionTreeModel) -> None:

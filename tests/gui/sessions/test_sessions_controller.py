@@ -61,7 +61,7 @@ def test_a_database_is_listed_with_its_marks_and_removed(scene: Scene) -> None:
 def test_a_read_only_database_is_marked(scene: Scene) -> None:
     scene.catalog.listed.emit(FakeSource(writing_allowed=False), [summary(OLD)])
     node = scene.model.node(scene.model.index(0, 0))
-    assert (node.icon, node.detail) == ("lock", "v1 · read only")
+    assert (node.icon, node.detail) == ("lock", "v1 · read-only")
 
 
 def test_marks_and_forks_appear_when_they_are_found(scene: Scene) -> None:

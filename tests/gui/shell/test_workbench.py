@@ -85,6 +85,31 @@ def test_a_restored_layout_makes_room_for_pending_items(bench: Workbench, qtbot:
     qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
 
 
+def width(bench: Workbench, name: str) -> int:
+    return cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}")).width()
+
+
+def test_the_side_panes_keep_their_share_of_a_window_that_grows(bench: Workbench, qtbot: QtBot) -> None:
+    shares = {name: width(bench, name) / bench.width() for name in ("sessions", "detail")}
+    for size in (1700, 2200, 2560):
+        bench.resize(size, 1400)
+        qtbot.waitUntil(lambda: abs(width(bench, "detail") / bench.width() - shares["detail"]) < 0.01)
+        assert abs(width(bench, "sessions") / bench.width() - shares["sessions"]) < 0.01
+    assert max(shares.values()) <= 1 / 3
+    bench.resize(1280, 740)
+    qtbot.waitUntil(lambda: abs(width(bench, "detail") / bench.width() - shares["detail"]) < 0.01)
+
+
+def test_a_width_that_the_user_chose_grows_with_the_window(bench: Workbench, qtbot: QtBot) -> None:
+    detail = cast(QDockWidget, bench.findChild(QDockWidget, "dock_detail"))
+    bench.resize(1600, 1000)
+    QApplication.processEvents()
+    bench.resizeDocks([detail], [700], Qt.Orientation.Horizontal)
+    qtbot.waitUntil(lambda: width(bench, "detail") == 700)
+    bench.resize(2400, 1000)
+    qtbot.waitUntil(lambda: abs(width(bench, "detail") - 1050) < 12)
+
+
 def shown(bench: Workbench) -> set[str]:
     docks = [dock for dock in bench.findChildren(QDockWidget) if not dock.isHidden()]
     return {dock.objectName().removeprefix("dock_") for dock in docks}

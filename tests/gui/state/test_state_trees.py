@@ -2,11 +2,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, Qt
+from pytestqt.qtbot import QtBot
 
-from inspector_app.state.delta import DIFFERENCE_ROLE, DeltaModel, ground
+from inspector_app.state.delta import DIFFERENCE_ROLE, MOST_SHOWN, DeltaModel, ground
+from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_tree import StateTreeModel
-from inspector_app.widgets.value_tree import MAX_CHILDREN, ValueTreeModel
+from inspector_app.widgets.value_tree import MAX_CHILDREN, MORE_AT_ONCE, ValueTreeModel
 from runtime.history.scoped_state import ScopedState
 from runtime.sessions.state import Change
 
@@ -96,7 +99,38 @@ def test_a_huge_container_is_shown_in_part_with_a_note(tested) -> None:
     top = model.index(0, 0)
     assert model.hasChildren(top)
     assert model.rowCount(top) == MAX_CHILDREN + 1
-    assert model.index(MAX_CHILDREN, 1, top).data() == "999,000 more, see JSON"
+    last = model.index(MAX_CHILDREN, 0, top)
+    assert last.siblingAtColumn(1).data() == "Show 50,000 more of 1,000,000"
+    model.show_more(last)
+    assert model.rowCount(top) == MAX_CHILDREN + MORE_AT_ONCE + 1
+
+
+def test_all_children_of_a_long_container_are_shown_on_request(tested) -> None:
+    model = tested(ValueTreeModel())
+    model.set_values({"rows": list(range(1_500)), "few": list(range(MAX_CHILDREN + 1))})
+    top = model.index(0, 0)
+    last = model.index(MAX_CHILDREN, 0, top)
+    assert last.siblingAtColumn(1).data() == "Show all 1,500"
+    model.show_more(last)
+    assert model.rowCount(top) == 1_500
+    assert [model.index(row, 1, top).data() for row in (MAX_CHILDREN, 1_499)] == [str(MAX_CHILDREN), "1499"]
+    assert model.rowCount(model.index(1, 0)) == MAX_CHILDREN + 1, "a row that offers a single one takes its place"
+
+
+def test_a_click_shows_all_keys_of_a_long_delta(qtbot: QtBot) -> None:
+    view = DeltaView()
+    qtbot.addWidget(view)
+    view.resize(600, 400)
+    view.show()
+    view.set_changes([Change(f"key_{number:05}", None, number, "added") for number in range(3_000)])
+    assert view.model.rowCount() == MOST_SHOWN + 1
+    last = view.model.index(MOST_SHOWN, 0)
+    assert last.data() == "Show all 3,000 keys"
+    assert view.context_menu(MOST_SHOWN) is None
+    view.table.scrollTo(last)
+    qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=view.table.visualRect(last).center())
+    assert view.model.rowCount() == 3_000
+    assert view.model.index(2_999, 0).data() == "key_02999"
 
 
 def test_the_delta_is_sorted_by_scope_with_a_dash_for_absent_values(tested) -> None:
@@ -189,3 +223,19 @@ def test_a_search_matches_keys_and_nested_values(tested) -> None:
     assert [len(line) if isinstance(line, list) else 0 for line in tree(model)] == [2, 0, 2, 0]
     model.search("")
     assert tree(model)[0] == ["pinned | 1", "step | 1"]
+
+
+@pytest.mark.parametrize("width", [400, 300])
+def test_the_columns_fit_after_the_pane_became_narrower_while_nothing_was_changed(width: int, qtbot: QtBot) -> None:
+    view = DeltaView()
+    qtbot.addWidget(view)
+    view.resize(1_000, 200)
+    view.show()
+    view.set_changes([Change("draft_of_the_second_chapter", "once upon a time there was", "the end", "changed")])
+    view.set_changes([])
+    view.resize(width, 200)
+    view.set_changes([Change("draft_of_the_second_chapter", "once upon a time there was a ferry", "the end of the story", "changed")])
+    header = view.table.horizontalHeader()
+    qtbot.waitUntil(lambda: view.table.viewport().width() <= width)
+    assert header.length() <= view.table.viewport().width()
+    assert header.sectionSize(2) >= width * 0.25

@@ -15,14 +15,15 @@ from shiboken6 import isValid
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY, interrupted_story
+from inspector_app.resources.samples.orders.script import order_script
+from inspector_app.resources.samples.story import script
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.workspace.messages import MessageBus
-from resources.samples.orders.script import order_script
-from resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
 from tests.gui.event_loop import LoopOfTests
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.trusting import trust_folder
 
 ORDERS = STORY.parent / "orders"
 
@@ -125,7 +126,7 @@ def agent(
         folder = tmp_path / name
         folder.mkdir()
         (folder / "agent.py").write_text(code)
-        settings.trust(folder)
+        trust_folder(inspector, folder)
         opened(folder)
         assert inspector.agents.loaded is not None
         return inspector

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from tests.agent_folders import write_agent
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.trusting import trust_folder
 
 AGENT = """
 from runtime.agents import LlmAgent
@@ -30,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def loaded(inspector: Inspector, folder: Path, opened: Callable[..., None]) -> Inspector:
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(folder)
     return inspector
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QFileDialog, QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -17,6 +17,7 @@ from inspector_app.demo import STORY
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.opening import opening_controller as opening
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.trusting import trust_folder
 
 
 def press_retry(page_name: str, inspector: Inspector, qtbot: QtBot) -> None:
@@ -47,6 +48,30 @@ def test_a_path_that_does_not_exist_is_reported_and_not_created(inspector: Inspe
     assert inspector.window.page is inspector.window.problem
     assert "There is no file" in inspector.window.problem.text and "gone.db" in inspector.window.problem.text
     assert not (tmp_path / "gone.db").exists(), "reading creates no file"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ana:S3cretMarker@localhost:port/db",
+        "postgresql://ana:S3@cretMarker@localhost/db",
+        "postgresql:/ana:S3cretMarker@localhost/db",
+        "postgresql:ana:S3cretMarker@localhost",
+        "postgresql//ana:S3cretMarker@localhost/agent.py",
+        "ana:S3cretMarker@localhost",
+    ],
+)
+def test_a_mistyped_url_shows_its_password_nowhere(
+    inspector: Inspector, opened: Callable[..., None], url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    said: list[str] = []
+    inspector.messages.posted.connect(lambda message: said.append(f"{message.text} {message.details}"))
+    opened(url)
+    window = inspector.window
+    shown = [window.windowTitle(), window.problem.text, *inspector.settings.recent, caplog.text, *said]
+    shown += [label.text() for label in window.findChildren(QLabel)]
+    assert said
+    assert not any("cretMarker" in text for text in shown)
 
 
 def test_no_database_is_created_for_a_mistyped_path(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
@@ -84,7 +109,7 @@ def test_a_slow_import_is_reported_while_it_runs(
     folder.mkdir()
     os.mkfifo(gate)
     (folder / "agent.py").write_text(f"import pathlib\npathlib.Path({str(gate)!r}).read_text()\nraise RuntimeError('after all')\n")
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     inspector.tasks.spawn(inspector.open([str(folder)]), "Opening")
     bar, status = inspector.window.message_bar, inspector.window.status
     qtbot.waitUntil(lambda: any("is being loaded: its code runs" in message.text for message in bar.messages))
@@ -101,7 +126,7 @@ def test_an_agent_whose_import_raises_shows_its_traceback(
     folder = tmp_path / "broken_agent"
     folder.mkdir()
     (folder / "agent.py").write_text("def make():\n    raise RuntimeError('no network today')\n\nmake()\n")
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(folder)
     window = inspector.window
     assert window.page is window.problem
@@ -121,7 +146,7 @@ def test_an_agent_whose_import_raises_shows_its_traceback(
 def test_a_folder_without_an_agent_is_reported(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(folder)
     assert "has no agent" in inspector.window.problem.text
 

@@ -97,8 +97,7 @@ def test_a_blocking_tool_does_not_delay_the_exit(tmp_path: Path) -> None:
     assert seconds < 20
 
 
-# The run's callback finds its object deleted, because the process does not end with the window here.
-@pytest.mark.logs("did not end in time", "were not closed in time", "Exception in callback CurrentRun._on_task_done")
+@pytest.mark.logs("did not end in time", "were not closed in time", "could not be recorded")
 def test_the_window_closes_while_a_commit_waits_for_a_lock(
     story_db: Path, running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

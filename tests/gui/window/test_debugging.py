@@ -27,6 +27,7 @@ from inspector_app.stream.event_cells import Column
 from inspector_app.support.settings import Settings
 from runtime.events.marks import EDITED
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.trusting import trust_folder
 
 ORDERS = STORY.parent / "orders"
 
@@ -326,6 +327,41 @@ def test_an_error_breakpoint_holds_a_failed_call(orders: Inspector, driver: Wind
         orders.window.commands.stop.trigger()
 
 
+def _load(driver: WindowDriver, folder: Path) -> None:
+    """Load an agent while another one's run is held."""
+    inspector = driver.inspector
+    with driver.qtbot.waitSignal(inspector.agents.agent_loaded, timeout=10_000):
+        inspector.tasks.spawn(inspector.agents.open(str(folder)), "Loading")
+
+
+def test_a_breakpoint_removed_after_a_reload_no_longer_holds_the_run(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add("response")
+    driver.composer.send("a desk lamp")
+    driver.run_until_held()
+    _load(driver, ORDERS)
+    assert orders.window.status.text("run").endswith("breakpoint: response (1st hit)")
+    orders.breakpoints.remove(1)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.run.trigger()
+
+
+def test_loading_another_agent_leaves_a_held_run_its_breakpoints(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add("response")
+    driver.composer.send("a desk lamp")
+    driver.run_until_held()
+    first = orders.controller.events.event_count
+    _load(driver, STORY)
+    assert driver.bench.breakpoints.rows == []
+    driver.breakpoints.add("error")
+    assert orders.window.status.text("run").endswith("breakpoint: response (1st hit)"), (
+        "the run's own breakpoint, not number 1 of the loaded agent"
+    )
+    orders.window.commands.run.trigger()
+    driver.run_until(lambda: orders.run.phase == "paused" and orders.controller.events.event_count > first)
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
 def test_stopping_before_a_call_records_a_cancelled_response(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     driver.breakpoints.add("", "before tool", "find_product")
     driver.composer.send("a desk lamp")
@@ -379,7 +415,7 @@ def test_an_agent_that_streams_faster_than_the_window_paints_can_be_stopped(
 ) -> None:
     (tmp_path / "gushing").mkdir()
     (tmp_path / "gushing" / "agent.py").write_text(GUSHING)
-    inspector.settings.trust(tmp_path / "gushing")
+    trust_folder(inspector, tmp_path / "gushing")
     opened(tmp_path / "gushing")
     driver.composer.send("go")
     events = inspector.controller.events

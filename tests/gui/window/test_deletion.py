@@ -134,7 +134,7 @@ def test_a_read_only_session_is_not_deleted(
     opened(file)
     choose(driver, "session")
     assert inspector.window.findChild(DeletionDialog) is None
-    assert any("read only" in message.text for message in inspector.window.message_bar.messages)
+    assert any("read-only" in message.text for message in inspector.window.message_bar.messages)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="psutil may miss open files on Windows")

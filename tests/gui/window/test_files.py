@@ -23,6 +23,7 @@ from runtime.sessions import DatabaseSessionService
 from tests.agent_folders import write_agent
 from tests.fixture_paths import copy_of, fixtures_dir
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.trusting import trust_folder
 
 AGENT = """
 from google.genai import types
@@ -61,7 +62,7 @@ root_agent = Writer(name="writer")
 @pytest.fixture
 def writer(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> Inspector:
     folder = Path(write_agent(tmp_path / "writer", AGENT))
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(folder)
     return inspector
 
@@ -69,7 +70,7 @@ def writer(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) ->
 @pytest.fixture
 def saved(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> Inspector:
     folder = Path(write_agent(tmp_path / "writer", SAVING_AGENT))
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(folder)
     with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000):
         inspector.run.send("write")
@@ -232,7 +233,7 @@ def test_agents_share_memory_across_the_sessions_of_a_window(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver
 ) -> None:
     folder = Path(write_agent(tmp_path / "writer", MEMORY_AGENT))
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(folder)
     driver.run_message("the ferry is late")
     inspector.window.commands.new_session.trigger()

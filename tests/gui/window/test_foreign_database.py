@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.documents.session_address import MEMORY
-from resources.samples.orders import script
+from inspector_app.resources.samples.orders import script
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 
 fixtures_dir()
@@ -25,8 +25,8 @@ def test_a_foreign_database_is_read_only_and_not_changed(inspector: Inspector, t
     opened(database)
     window = inspector.window
     assert inspector.controller.events.event_count > 0
-    assert "read only" in window.status.text("database")
-    assert "read only" in window.workbench.writing_hint.text
+    assert "read-only" in window.status.text("database")
+    assert "read-only" in window.workbench.writing_hint.text
     assert database.read_bytes() == before
     assert [path for path in sorted(tmp_path.iterdir()) if path not in files and path.name != "settings"] == []
 
@@ -40,7 +40,7 @@ def test_writing_must_be_allowed_explicitly_and_makes_a_backup(
     qtbot.mouseClick(inspector.window.workbench.writing_hint.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert inspector.window.workbench.writing_hint.text == ""
-    assert "read only" not in inspector.window.status.text("database")
+    assert "read-only" not in inspector.window.status.text("database")
     assert not inspector.window.commands.allow_writing.isEnabled()
     assert any("backup" in message.text for message in inspector.window.message_bar.messages)
 

@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.presentation.event_summary import short_id, text_of
-from resources.samples.orders.script import order_script
-from resources.samples.story import script
+from inspector_app.resources.samples.orders.script import order_script
+from inspector_app.resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
 from runtime.events.event import Event
 from runtime.events.marks import EDITED

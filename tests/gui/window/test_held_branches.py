@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -97,6 +98,36 @@ def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(
     assert ended.args[0].stopped and ended.args[0].error is None
     assert "cancelled" in driver.stream.results("block")[0]["error"]
     assert "block had not returned" in driver.log_text() and "cannot be stopped" in driver.log_text()
+
+
+@pytest.mark.rule("R3")
+def test_the_run_after_a_blocked_one_loads_the_agent_again(
+    agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
+) -> None:
+    blocking = agent("blocking", BLOCKING)
+    first = blocking.agents.loaded
+    assert first is not None
+    names: dict[str, threading.Event] = first.app.root_agent.tools[0].__globals__  # type: ignore[attr-defined]
+    driver.composer.send("block")
+    qtbot.waitUntil(names["STARTED"].is_set, timeout=10_000)
+    try:
+        with qtbot.waitSignal(blocking.run.run_ended, timeout=10_000):
+            blocking.window.commands.stop.trigger()
+        driver.run_until_idle()
+        driver.composer.send("again")
+        qtbot.waitUntil(lambda: blocking.agents.loaded is not first, timeout=10_000)
+        again = blocking.agents.loaded
+        assert again is not None and not names["LET_GO"].is_set()
+        new_names: dict[str, threading.Event] = again.app.root_agent.tools[0].__globals__  # type: ignore[attr-defined]
+        qtbot.waitUntil(new_names["STARTED"].is_set, timeout=10_000)
+        new_names["LET_GO"].set()
+        assert "blocking was loaded again and runs on a new thread" in driver.log_text()
+        with qtbot.waitSignal(blocking.run.run_ended, timeout=10_000):
+            blocking.window.commands.stop.trigger()
+        driver.run_until_idle()
+        assert not again.is_blocked
+    finally:
+        names["LET_GO"].set()
 
 
 BUSY = BLOCKING.replace("def block() -> dict:", "async def block() -> dict:").replace("LET_GO.wait(30)", "LET_GO.wait(0.6)")

@@ -6,7 +6,6 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -47,7 +46,7 @@ def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot
 def test_a_long_message_is_cut_and_complete_in_its_details(inspector: Inspector, qtbot: QtBot) -> None:
     inspector.messages.warning("much " * 1000)
     bar = inspector.window.message_bar
-    assert bar.findChild(QLabel, "message_text").text().endswith("…") and bar.height() < 200
+    assert bar.findChild(QLabel, "message_text").text().endswith("…") and bar.height() < 220
     inspector.window.commands.read_messages.trigger()
     details = bar.findChild(QToolButton, "message_details")
     assert details.hasFocus()
@@ -57,24 +56,47 @@ def test_a_long_message_is_cut_and_complete_in_its_details(inspector: Inspector,
     assert not bar.isVisible()
 
 
-def test_informational_messages_cover_nothing_and_disappear(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_move_nothing_and_disappear(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_bar, "PASSING_MS", 0)
     window, bar = story.window, story.window.message_bar
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
+    bench = window.workbench
+    parts = (window.run_bar, bench.sessions, bench.filter_bar, bench.stream, bench.composer, bench.detail, bench.pending, window.status)
+    places = {part: _place_of(part) for part in parts}
     story.messages.info("The first thing was done.")
     story.messages.info("And another one, " * 20)
     assert [message.text[:3] for message in bar.messages] == ["The", "And"]
+    assert [part for part, place in places.items() if _place_of(part) != place] == [], "the page stays as it was"
+    assert _place_of(window.centralWidget()).contains(_place_of(bar))
     had_it = QApplication.focusWidget()
     window.commands.read_messages.trigger()
     qtbot.waitUntil(lambda: len(bar.messages) == 1)  # the focused message stays
     assert bar.messages[0].text.startswith("And") and bar.isAncestorOf(QApplication.focusWidget())
-    places = [_place_of(part) for part in (window.run_bar, bar, window.workbench, window.status)]
-    assert all(upper.bottom() < lower.top() for upper, lower in pairwise(places)), "no widgets overlap"
     assert all(row.height() >= row.heightForWidth(row.width()) for row in bar.findChildren(MessageRow) if row.isVisible())
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
     assert not bar.messages and not bar.isVisible()
     assert QApplication.focusWidget() is had_it
+
+
+def test_clicks_pass_through_a_message_that_has_just_appeared(inspector: Inspector, qtbot: QtBot) -> None:
+    bar = inspector.window.message_bar
+    inspector.messages.warning("The disk is nearly full.")
+    middle = bar.mapTo(inspector.window, bar.rect().center())
+    below = inspector.window.childAt(middle)
+    assert below is not None and below is not bar and not bar.isAncestorOf(below)
+    qtbot.waitUntil(lambda: bar.isAncestorOf(inspector.window.childAt(middle)) or inspector.window.childAt(middle) is bar)
+
+
+def test_a_new_message_does_not_move_an_older_one(inspector: Inspector) -> None:
+    bar = inspector.window.message_bar
+    inspector.messages.warning("The disk is nearly full.")
+    first = bar.findChild(QToolButton, "message_dismiss")
+    QApplication.processEvents()
+    before = _place_of(first)
+    inspector.messages.warning("The disk is full. " * 10)
+    QApplication.processEvents()
+    assert _place_of(first) == before
 
 
 def _place_of(part: QWidget) -> QRect:

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.detail.request_values import NOT_RECORDED, RECONSTRUCTED
-from resources.samples.orders import script
+from inspector_app.resources.samples.orders import script
 
 
 def shown(inspector: Inspector, index: int) -> list[str]:

@@ -23,6 +23,7 @@ from runtime.storage.reading.reader import StoredDatabase
 from tests.agent_specs import build_agent
 from tests.fixture_paths import copy_of
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.trusting import trust_folder
 from tests.resumable_fixtures import expected_state, resumable_before
 from tests.sweep import count
 
@@ -126,7 +127,7 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
     (folder / "agent.py").write_text(AGENT.format(name=app_name, spec=json.dumps(app["agent"])))
     original = copy_of(f"open/{before['file']}", tmp_path)
     digest = hashlib.sha256(original.read_bytes()).hexdigest()
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(original, folder)
     bench = inspector.window.workbench
     assert inspector.current.session is not None and not inspector.current.session.source.writing_allowed

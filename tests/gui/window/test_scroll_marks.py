@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from bench.generated import write_database
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from resources.samples.orders import script
+from inspector_app.resources.samples.orders import script
 
 FAILED_AT = (17, 1_200, 2_999)
 

@@ -19,6 +19,7 @@ from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.workspace.messages import MessageBus
+from tests.gui.window.trusting import trust_folder
 
 
 def idle(inspector: Inspector, qtbot: QtBot) -> None:
@@ -106,7 +107,7 @@ def test_an_agents_adk_web_sessions_are_offered(
     shutil.copytree(STORY, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / ".adk").mkdir()
     shutil.copy(story_db, folder / ".adk" / "session.db")
-    inspector.settings.trust(folder)
+    trust_folder(inspector, folder)
     opened(folder)
     hint = inspector.window.workbench.database_hint
     assert ".adk/session.db" in hint.text

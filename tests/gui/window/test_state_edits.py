@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,24 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from tests.gui.window.driver import WindowDriver
 from tests.gui.window.stored_sessions import event_ids
+
+# Not resumable: the results of a turn are committed together.
+NOTER = """
+from runtime.agents import LlmAgent
+from runtime.models import ScriptedLlm
+from runtime.models.scripted_llm import Reply, Rule
+
+def first(tool_context):
+    tool_context.state["draft"] = 1
+    return {}
+
+def second(n: int):
+    return {}
+
+calls = Reply(calls=[("first", {}), ("second", {"n": 2})])
+model = ScriptedLlm(rules=[Rule(when="^(first|second) ", reply="done"), Rule(reply=calls)])
+root_agent = LlmAgent(name="noter", model=model, tools=[first, second])
+"""
 
 
 def click(inspector: Inspector, name: str, qtbot: QtBot) -> None:
@@ -101,17 +120,20 @@ def test_a_held_agent_sees_an_edit_at_once(orders: Inspector, driver: WindowDriv
 
 
 @pytest.mark.rule("I2")
-def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    driver.breakpoints.add("", "error")
-    driver.composer.send("40 boxes of A4 paper")
+def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(
+    agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
+) -> None:
+    inspector = agent("noter", NOTER)
+    driver.breakpoints.add("call.second.args.n == 2", "before tool")
+    driver.composer.send("go")
     driver.run_until_held()
-    assert lane_titles(orders)[-1] == "not committed yet"
-    assert driver.state.values()["app:stock_calls"] == "1"
-    assert orders.run.uncommitted == {"app:stock_calls": 1}
-    orders.window.commands.step.trigger()
-    qtbot.waitUntil(lambda: "not committed yet" not in lane_titles(orders) and orders.run.phase == "paused", timeout=10_000)
-    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
-        orders.window.commands.stop.trigger()
+    assert lane_titles(inspector)[-1] == "not committed yet"
+    assert driver.state.values()["draft"] == "1"
+    assert inspector.run.uncommitted == {"draft": 1}
+    inspector.window.commands.step.trigger()
+    qtbot.waitUntil(lambda: "not committed yet" not in lane_titles(inspector) and inspector.run.phase == "paused", timeout=10_000)
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000):
+        inspector.window.commands.stop.trigger()
 
 
 def test_state_cannot_be_edited_while_an_agent_runs(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:

@@ -15,6 +15,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the samples answer from their scripts, without delays."""
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     monkeypatch.setenv("AGENT_INSPECTOR_SAMPLE_DELAY", "0")
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ import pytest
 from inspector_app.cli import main
 
 
-def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> Any:
     """Run a command and return its parsed JSON."""
-    assert main([*arguments, "--json"]) == 0
+    assert main([*arguments, "--json"]) == status
     out, err = capsys.readouterr()
     assert err == ""
     return json.loads(out)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from inspector_app.cli import main
+from inspector_app.cli import app_command, main
 from tests.agent_folders import write_agent
 from tests.end2end.processes import ORDERS, ROOT, STORY, environment
 from tests.unit.inspector_app.main_calls import answer, refused
@@ -108,6 +109,37 @@ def test_a_failed_run_is_not_reported_as_finished(tmp_path: Path, capsys: pytest
     out, err = capsys.readouterr()
     assert "good = 1" in out and "finished" not in out
     assert err.startswith("agent-inspector: state['bad'] cannot be stored")
+
+
+STATE_WRITER = """
+from runtime.agents import BaseAgent
+from runtime.events import Event, EventActions
+
+class Writer(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        yield Event(author=self.name, actions=EventActions(state_delta={"done": True}))
+        if ctx.user_content.parts[0].text == "fail":
+            raise RuntimeError("boom")
+
+root_agent = Writer(name="writer")
+"""
+
+
+@pytest.mark.rule("I8")
+@pytest.mark.parametrize("stored", [False, True], ids=["in memory", "in a database"])
+def test_an_agent_that_ends_without_a_text_is_finished(stored: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent, database = write_agent(tmp_path / "writer", STATE_WRITER), str(tmp_path / "s.db")
+    where = ("--db", database) if stored else ()
+    assert main(["run", agent, "--message", "go", "--session", "s1", *where, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out.splitlines()[-1])["run"]["status"] == "finished" and err == ""
+    assert main(["run", agent, "--message", "fail", "--session", "s1", *where, "--json"]) == 1
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["status"] == "interrupted"
+    if stored:
+        (listed,) = answer(capsys, "sessions", database)
+        found = answer(capsys, "invocations", database, "--app", "writer", "--session", "s1")
+        assert [each["reason"] for each in found] == ["the agent ended", "failed with RuntimeError: boom"]
+        assert [item["invocation_id"] for item in listed["pending"]] == [found[1]["invocation_id"]]
 
 
 def answer_lines(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
@@ -314,6 +346,42 @@ def test_a_confirmation(tmp_path: Path, capsys: pytest.CaptureFixture[str], conf
     assert events[0]["content"]["parts"][0]["function_response"]["response"] == result
 
 
+def test_json_is_valid_for_numbers_that_json_lacks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = tmp_path / "nan.db"
+    database.write_bytes((ROOT / "tests" / "data" / "v1.db").read_bytes())
+    connection = sqlite3.connect(database)
+    connection.execute("UPDATE sessions SET state = ?", ('{"rate": NaN, "most": Infinity}',))
+    connection.execute(
+        "UPDATE events SET event_data = json_set(event_data, '$.actions.state_delta', json(?)) WHERE rowid = 2", ('{"rate": 123456789}',)
+    )
+    connection.execute("UPDATE events SET event_data = replace(event_data, '123456789', 'NaN')")
+    key = connection.execute("SELECT app_name, user_id, id FROM sessions").fetchone()
+    connection.commit()
+    connection.close()
+
+    def refuse(text: str) -> None:
+        raise AssertionError(f"{text} is no JSON")
+
+    which = [word for pair in zip(("--app", "--user", "--session"), key, strict=True) for word in pair]
+    for command in (["sessions"], ["events", *which], ["state", *which], ["state", *which, "--writers", "rate"], ["invocations", *which]):
+        assert main([command[0], str(database), *command[1:], "--json"]) == 0
+        for line in capsys.readouterr().out.splitlines():
+            json.loads(line, parse_constant=refuse)
+    state = answer(capsys, "state", str(database), *which)
+    assert state["session"]["rate"] is None
+    assert state["not_finite"] == {"/session/rate": "NaN", "/session/most": "Infinity"}
+    events = answer_lines(capsys, "events", str(database), *which)
+    assert events[1]["custom_metadata"]["inspector_not_finite"] == {"/actions/state_delta/rate": "NaN"}
+
+
+def test_json_is_valid_in_an_encoding_that_lacks_characters(tmp_path: Path) -> None:
+    environ = {**environment(), "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "inspector_app", "run", ORDERS, "--message", "é \U0001f600", "--session", "sé", "--json"]
+    done = subprocess.run(command, env=environ, capture_output=True, timeout=60)
+    lines = [json.loads(line.decode("ascii")) for line in done.stdout.splitlines()]
+    assert lines[-1]["run"]["session_id"] == "sé"
+
+
 # invalid input
 
 
@@ -364,7 +432,17 @@ def test_an_agent_that_cannot_be_loaded_fails(tmp_path: Path, capsys: pytest.Cap
         ("run", ORDERS),
         ("run", ORDERS, "--message", "x", "--state", "[1]"),
         ("run", ORDERS, "--message", "x", "--state", "{"),
-        ("events", "a.db", "--app", "x"),
+        ("events",),
+        ("events", "a.db", "--at", "x"),
+        ("events", "a.db", "--after", ""),
+        ("events", "a.db", "--last", "1", "--limit", "1"),
+        ("events", ""),
+        ("state", "a.db", "--at", ""),
+        ("run", ORDERS, "--message", ""),
+        ("compare", "a.db", "--session", "s1"),
+        ("api_server", ".", "--port", "99999"),
+        ("completion", "tcsh"),
+        ("help", "sesions"),
         ("events", "a.db", *SESSION, "--limit", "-1"),
         ("resume", ORDERS, "--db", "a.db", "--session", "s1", "--call", "adk-1"),
         ("--size", "12"),
@@ -380,8 +458,18 @@ def test_usage_errors(capsys: pytest.CaptureFixture[str], arguments: tuple[str, 
 
 def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
-    assert "agent-inspector resume AGENT --db DB" in capsys.readouterr().out
-    assert main(["run", "--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"│ {command} " in out for command in app_command().commands)
+    assert "--screenshot" in out
+
+
+def test_every_command_has_examples_and_the_exit_statuses_in_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in app_command().commands:
+        assert main([command, "--help"]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert "Examples:" in out and "3 the invocation is paused and waits for an answer" in out
+        assert main(["help", command]) == 0
+        assert " ".join(capsys.readouterr().out.split()) == out
 
 
 # as a process

@@ -110,12 +110,12 @@ def test_a_rerun_makes_only_the_calls_after_the_event(paid: tuple[str, str, Path
     made, *_ = lines(capsys, "fork", database, *of_s1, "--at", events[2], "--agent", agent, "--rerun", "--result", '{"paid": 6}')
     assert calls.read_text() == "model\n" and made["fork"]["changed"]["what"] == "result"
     session = made["fork"]["session_id"]
-    found = answer(capsys, "compare", database, "--app", "payer", "--session", "s1", "--session", session)
+    found = answer(capsys, "compare", database, "--app", "payer", "--session", "s1", "--session", session, status=1)
     assert (found["first_difference"]["row"], [row["same"] for row in found["rows"]]) == (2, [True, True, False, False])
     assert found["rows"][2]["differences"] == [{"area": "result", "name": "pay", "left": {"paid": 5}, "right": {"paid": 6}}]
     assert found["rows"][3]["differences"][0] == {"area": "text", "name": "", "left": "paid 5", "right": "paid 6"}
     assert [content["role"] for content in found["first_difference"]["prompts"]["right"]] == ["user"]
-    assert main(["compare", database, "--app", "payer", "--session", "s1", "--session", session]) == 0
+    assert main(["compare", database, "--app", "payer", "--session", "s1", "--session", session]) == 1
     out = capsys.readouterr().out
     assert "= 2 equal\n" in out and "    result pay: {paid: 5} | {paid: 6}\n" in out
 
@@ -162,7 +162,7 @@ def test_a_rewind_is_described_and_done(ordered: str, capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert "paused, 11 events: 40 boxes of A4 paper" in out and "  total: 168.0 → null" in out
     assert "shared with other sessions: app:limit, app:stock_calls" in out and "check_stock (×2)" in out
-    assert f"agent-inspector fork {ordered} … --before {invocation['invocation_id']}" in out
+    assert f"agent-inspector fork {ordered} --app orders --user user --session s1 --before {invocation['invocation_id']}" in out
     assert Path(ordered).read_bytes() == content
     done = answer(capsys, "rewind", ordered, *OF_S1, *before)["rewind"]
     assert done["done"] and done["event_id"] == ids(capsys, ordered, "orders")[-1]

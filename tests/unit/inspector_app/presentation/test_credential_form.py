@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from inspector_app.presentation.credential_form import HIDDEN, answer, consent_page, fields_for, without_secrets
+from inspector_app.presentation.credential_form import answer, consent_page, fields_for
 from inspector_app.presentation.event_summary import describe
 from runtime.auth.auth_tool import read_answer
 from runtime.events import Event
+from runtime.events.credentials import HIDDEN, without_credentials
 
 API_KEY = {"authScheme": {"type": "apiKey", "in": "header", "name": "X-Key"}, "credentialKey": "k"}
 BASIC = {"authScheme": {"type": "http", "scheme": "basic"}}
@@ -52,7 +53,7 @@ def test_the_response_is_the_request_with_the_credential(config: Any, filled_in:
     assert read is not None and read.exchanged_auth_credential is not None
     assert [field.kind for field in fields_for(config) or []].count("secret") >= 1
     event = Event(author="user", content=types.Content(parts=[_response(given)]))
-    assert "hush" not in without_secrets(event).model_dump_json() and HIDDEN in without_secrets(event).model_dump_json()
+    assert "hush" not in without_credentials(event).model_dump_json() and HIDDEN in without_credentials(event).model_dump_json()
     assert "hush" in event.model_dump_json(), "the event itself is unchanged"
     assert describe(event).summary == "credential given"
 
@@ -73,9 +74,9 @@ def test_the_consent_page_is_found() -> None:
 
 def test_other_events_are_not_changed() -> None:
     event = Event(author="user", content=types.Content(parts=[types.Part(text="apiKey")]))
-    assert without_secrets(event) is event
+    assert without_credentials(event) is event
 
 
 def test_snake_case_and_lists_are_hidden_too() -> None:
     event = Event(author="user", content=types.Content(parts=[_response({"a": [{"api_key": "hush", "access_token": "hush"}]})]))
-    assert "hush" not in without_secrets(event).model_dump_json()
+    assert "hush" not in without_credentials(event).model_dump_json()

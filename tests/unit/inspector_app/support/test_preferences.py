@@ -39,12 +39,12 @@ def test_recent_items_are_newest_first_unique_and_limited(preferences: Preferenc
 
 def test_only_the_trusted_folder_itself_is_trusted(preferences: Preferences, file: Path, tmp_path: Path) -> None:
     (tmp_path / "agent" / "inner").mkdir(parents=True)
-    preferences.trust(tmp_path / "agent")
+    preferences.keep_trusted_code(tmp_path / "agent", {"digest": "x"})
     later = Preferences(file)
-    assert later.trusts(tmp_path / "agent")
-    assert later.trusts(tmp_path / "agent" / "inner" / "..")
-    assert not later.trusts(tmp_path)
-    assert not later.trusts(tmp_path / "agent" / "inner")
+    assert later.trusted_code(tmp_path / "agent") == {"digest": "x"}
+    assert later.trusted_code(tmp_path / "agent" / "inner" / "..") == {"digest": "x"}
+    assert not later.trusted_code(tmp_path)
+    assert not later.trusted_code(tmp_path / "agent" / "inner")
 
 
 def test_every_value_is_remembered(preferences: Preferences, file: Path, tmp_path: Path) -> None:
@@ -95,8 +95,8 @@ def test_an_unchanged_value_is_not_written_again(preferences: Preferences, file:
     preferences.add_recent("a.db")
     before = file.stat()
     preferences.add_recent("a.db")
-    Preferences(file).trust(file.parent)
-    Preferences(file).trust(file.parent)
+    Preferences(file).keep_trusted_code(file.parent, {"digest": "x"})
+    Preferences(file).keep_trusted_code(file.parent, {"digest": "x"})
     assert file.stat().st_ino != before.st_ino
     before = file.stat()
     Preferences(file).add_recent("a.db")
@@ -125,16 +125,16 @@ def test_a_damaged_file_is_set_aside(file: Path, content: bytes, caplog: pytest.
     ]
 
 
-@pytest.mark.parametrize("values", [{"recent": 5, "pinned": [], "saved_filters": {"app": 1}, "trusted": None}])
+@pytest.mark.parametrize("values", [{"recent": 5, "pinned": [], "saved_filters": {"app": 1}, "trusted_code": 5}])
 def test_values_of_another_type_count_as_missing(file: Path, values: object) -> None:
     file.parent.mkdir()
     file.write_text(json.dumps(values))
     preferences = Preferences(file)
-    assert (preferences.recent, preferences.pinned("app"), preferences.saved_filters("app"), preferences.trusts(file)) == (
+    assert (preferences.recent, preferences.pinned("app"), preferences.saved_filters("app"), preferences.trusted_code(file)) == (
         [],
         [],
         {},
-        False,
+        {},
     )
     preferences.keep_pinned("app", ["key"])
     assert preferences.pinned("app") == ["key"]
@@ -169,3 +169,65 @@ def test_a_lock_of_another_process_delays_a_write_up_to_the_timeout(
     assert Preferences(file).recent == ["a.db"]
     preferences.theme = "dark"
     assert Preferences(file).recent == ["b.db", "a.db"], "the next write saves both"
+
+
+async def test_a_background_write_does_not_wait_for_another_process_and_loses_nothing(
+    preferences: Preferences, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    preferences.add_recent("a.db")
+    preferences.write_in_background()
+    with locked(file.with_name("preferences.json.lock"), 1):
+        for number in range(50):  # returns at once, although the file cannot be written
+            preferences.keep_pinned("app", [f"key_{number}"])
+        preferences.add_recent("b.db")
+        assert (preferences.pinned("app"), preferences.recent) == (["key_49"], ["b.db", "a.db"])
+        assert Preferences(file).recent == ["a.db"]
+    await preferences.close()
+    later = Preferences(file)
+    assert (later.pinned("app"), later.recent) == (["key_49"], ["b.db", "a.db"])
+
+
+async def test_changes_that_wait_are_written_at_once(preferences: Preferences, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    preferences.add_recent("a.db")
+    written: list[bytes] = []
+    write = module.write_file
+    monkeypatch.setattr(module, "write_file", lambda path, data: (written.append(data), write(path, data)))
+    preferences.write_in_background()
+    with locked(file.with_name("preferences.json.lock"), 1):
+        for number in range(100):
+            preferences.keep_pinned("app", [f"key_{number}"])
+    await preferences.close()
+    assert len(written) <= 2
+
+
+def _write_as_another_process(file: Path, values: dict[str, object]) -> None:
+    new = file.with_name("other.json")
+    new.write_text(json.dumps(values))
+    new.replace(file)
+
+
+async def test_a_background_write_keeps_what_another_process_wrote_meanwhile(preferences: Preferences, file: Path) -> None:
+    Preferences(file).theme = "light"
+    preferences.write_in_background()
+    with locked(file.with_name("preferences.json.lock"), 1):
+        preferences.add_recent("ours.db")
+        _write_as_another_process(file, {"recent": ["theirs.db"], "theme": "dark"})
+        assert preferences.recent == ["ours.db", "theirs.db"]
+    await preferences.close()
+    assert (Preferences(file).recent, Preferences(file).theme) == (["ours.db", "theirs.db"], "dark")
+
+
+async def test_a_background_write_that_timed_out_is_written_with_the_next(
+    preferences: Preferences, file: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "_LOCK_SECONDS", 0.05)
+    preferences.add_recent("a.db")
+    preferences.write_in_background()
+    with locked(file.with_name("preferences.json.lock"), 1), caplog.at_level(logging.WARNING):
+        preferences.add_recent("b.db")
+        await preferences.close()
+    assert "cannot be saved" in caplog.text
+    preferences.write_in_background()
+    preferences.theme = "dark"
+    await preferences.close()
+    assert (Preferences(file).recent, Preferences(file).theme) == (["b.db", "a.db"], "dark")

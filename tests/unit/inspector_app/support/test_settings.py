@@ -43,7 +43,7 @@ def test_preferences_of_an_earlier_version_are_moved_once(tmp_path: Path) -> Non
 
     settings = Settings(tmp_path)
     assert settings.recent == ["newer.db", "a.db", "b.db"]
-    assert settings.trusts(tmp_path)
+    assert not settings.trusted_code(tmp_path), "folders trusted by earlier versions are asked about once more"
     assert settings.filters == ["error"]
     assert settings.theme == "dark"
     assert settings.pinned("a/b") == ["key", "user:key"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -19,7 +18,11 @@ class FakeAgent:
 
     folder: Path = Path("story")
     name: str = "story"
-    app: Any = field(default_factory=lambda: SimpleNamespace(resumability_config=SimpleNamespace(is_resumable=True), root_agent=None))
+    root: Any = None
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    def why_not(self, capability: str) -> str | None:
+        return self.reasons.get(capability)
 
 
 class FakeAgents(QObject):
@@ -54,7 +57,7 @@ class FakeTasks:
     def __init__(self) -> None:
         self.spawned: list[Coroutine[Any, Any, Any]] = []
 
-    def spawn(self, work: Coroutine[Any, Any, Any], _title: str) -> None:
+    def spawn(self, work: Coroutine[Any, Any, Any], _title: str, *, background: bool = False) -> None:
         self.spawned.append(work)
 
     async def run_all(self) -> None:

@@ -67,8 +67,8 @@ def test_another_app_s_agent_cannot_continue_a_session(window: Window) -> None:
 def test_a_read_only_database_blocks_sending_and_not_what_asks_where_to_write(window: Window) -> None:
     window.sources[0].writing_allowed = False
     window.display("interrupted")
-    assert "read only" in window.blocked("send")
-    assert "read only" in window.blocked("new_session")
+    assert "read-only" in window.blocked("send")
+    assert "read-only" in window.blocked("new_session")
     assert (window.blocked("resume"), window.blocked("fork")) == ("", "")
 
 
@@ -82,11 +82,10 @@ def test_the_newest_interrupted_invocation_is_resumed(window: Window, statuses: 
     assert (window.blocked("resume") == "") == (resumed is not None)
 
 
-def test_an_agent_that_is_not_resumable_says_how_to_make_it_so(window: Window) -> None:
+def test_an_agent_that_cannot_resume_says_why(window: Window) -> None:
     window.display("interrupted")
-    assert window.agents.loaded is not None
-    window.agents.loaded.app.resumability_config = None
-    assert "ResumabilityConfig" in window.blocked("resume")
+    window.agents.loaded = FakeAgent(reasons={"resume": "story is not resumable."})
+    assert window.blocked("resume") == "story is not resumable."
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.breakpoint_store import BreakpointStore
+from runtime.debugger import breakpoints
 from runtime.events.event import Event
+from runtime.expressions import parse
 from tests.unit.inspector_app.workspace.fakes import FakeAgent, FakeAgents, FakeMessages
 
 
@@ -33,16 +35,59 @@ def store(agents: FakeAgents, preferences: Preferences, messages: FakeMessages) 
     return BreakpointStore(agents, preferences, messages)  # type: ignore[arg-type]
 
 
-def test_loading_an_agent_replaces_the_contents_of_the_same_object(store: BreakpointStore, agents: FakeAgents, tmp_path: Path) -> None:
+def test_each_agent_keeps_one_object_that_loading_another_agent_does_not_change(
+    store: BreakpointStore, agents: FakeAgents, tmp_path: Path
+) -> None:
     first, second = FakeAgent(tmp_path / "first"), FakeAgent(tmp_path / "second")
-    held = store.breakpoints
     agents.load(first)
+    of_first = store.breakpoints
     store.add({"condition": "error"})
     agents.load(second)
     assert list(store) == []
+    store.add({"condition": "delta"})
+    assert [one.condition for one in of_first] == ["error"]
     agents.load(first)
     assert [one.condition for one in store] == ["error"]
-    assert store.breakpoints is held
+    assert store.breakpoints is of_first
+
+
+def test_reloading_an_agent_keeps_its_counters_and_its_object(store: BreakpointStore, agents: FakeAgents, tmp_path: Path) -> None:
+    agents.load(FakeAgent(tmp_path))
+    store.add({"condition": ""})
+    of_run = store.breakpoints
+    of_run.met("event", Event(author="story"), None)
+    agents.load(FakeAgent(tmp_path))
+    assert [one.hits for one in store] == [1]
+    store.remove(1)
+    assert of_run.met("event", Event(author="story"), None) == []
+
+
+def test_reloading_an_agent_reads_what_another_window_changed(
+    store: BreakpointStore, agents: FakeAgents, preferences: Preferences, tmp_path: Path
+) -> None:
+    agents.load(FakeAgent(tmp_path))
+    store.add({"condition": "error"})
+    preferences.keep_breakpoints(tmp_path, "[]")
+    agents.load(FakeAgent(tmp_path))
+    assert list(store) == []
+
+
+def test_hits_and_marks_neither_store_nor_parse(
+    store: BreakpointStore, agents: FakeAgents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents.load(FakeAgent(tmp_path))
+    store.add({"condition": 'author == "story"', "log": "by {author}"})
+    parsed: list[str] = []
+    stored: list[str] = []
+    monkeypatch.setattr(breakpoints, "parse", lambda text: parsed.append(text) or parse(text))
+    monkeypatch.setattr(breakpoints.Breakpoints, "to_json", lambda _self: stored.append("") or "[]")
+    for _ in range(1_000):
+        event = Event(author="story")
+        for one in store.breakpoints.met("event", event, None):
+            one.message(event, None)
+        store.mark_of(event)
+    assert stored == []
+    assert len(parsed) <= 1, "a condition is parsed once, not at each event"
 
 
 def test_loading_an_agent_saves_nothing(store: BreakpointStore, agents: FakeAgents, preferences: Preferences, tmp_path: Path) -> None:

@@ -1,0 +1,105 @@
+"""What the window shows of a long session while its past is still being read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from bench.generated import write_database
+from inspector_app.app import Inspector
+from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.session_document import Committed
+from tests.gui.events import said
+from tests.gui.window.driver import WindowDriver
+
+COUNT = 3_000
+
+
+@pytest.fixture
+def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
+    """Yield an event; the past is not read before it is set."""
+    go = asyncio.Event()
+    read = LongSession.read_history
+
+    async def wait_and_read(self: LongSession, progress: Callable[[int, int], None]) -> None:
+        progress(300, COUNT)
+        await go.wait()
+        await read(self, progress)
+
+    monkeypatch.setattr(LongSession, "read_history", wait_and_read)
+    yield go
+    go.set()
+
+
+@pytest.fixture
+def shown(inspector: Inspector, driver: WindowDriver, reading: asyncio.Event, tmp_path: Path) -> Inspector:
+    """Return the window with a long session whose past is being read."""
+    write_database(tmp_path / "long.db", COUNT)
+    inspector.tasks.spawn(inspector.open([str(tmp_path / "long.db")]), "Opening")
+    driver.run_until(lambda: inspector.cursor.event_index == COUNT - 1 and inspector.current.session.pages.present is not None)
+    return inspector
+
+
+def delta(driver: WindowDriver) -> list[list[str]]:
+    model = driver.bench.detail.delta.model
+    return [[model.index(row, column).data() for column in range(3)] for row in range(model.rowCount())]
+
+
+def texts(widget: QWidget) -> str:
+    return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
+
+
+def test_the_newest_state_and_delta_are_shown_at_once(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:
+    assert [row[:2] for row in delta(driver)] == [["step", "reading…"], ["total", "reading…"], ["cart", "reading…"]]
+    assert delta(driver)[0][2] == "2999"
+    assert driver.state.values()["step"] == "2999"
+    reading.set()
+    driver.run_until_idle()
+    assert delta(driver)[0] == ["step", "2998", "2999"]
+    assert driver.state.values()["step"] == "2998 → 2999"
+
+
+def test_a_screenshot_does_not_wait_until_the_past_is_read(
+    shown: Inspector, driver: WindowDriver, reading: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.app.BACKGROUND_SECONDS", 0.0)
+    waiting = asyncio.ensure_future(shown.wait_until_shown())
+    driver.run_until(waiting.done)
+    assert any(task.get_name().startswith("Reading the past") for task in shown.tasks.running)
+
+
+def test_of_an_older_event_the_delta_is_shown_and_the_state_is_being_read(
+    shown: Inspector, driver: WindowDriver, reading: asyncio.Event
+) -> None:
+    detail = driver.bench.detail
+    driver.stream.select(1_000)
+    driver.run_until(lambda: detail.event_id is not None and len(delta(driver)) == 3 and delta(driver)[0][2] == "1000")
+    assert delta(driver)[0] == ["step", "reading…", "1000"]
+    driver.run_until(lambda: "Reading the past: 10%" in texts(detail.state))
+    assert "No state to show" not in texts(detail) and "changed no key" not in texts(detail)
+    reading.set()
+    driver.run_until_idle()
+    assert delta(driver)[0] == ["step", "999", "1000"]
+
+
+def test_states_that_cannot_be_compared_yet_are_not_called_equal(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:
+    shown.cursor.compare_with(COUNT - 5)
+    assert "Reading the past" in texts(driver.bench.detail.delta) and delta(driver) == []
+    reading.set()
+    driver.run_until_idle()
+    assert ["step", str(COUNT - 5), str(COUNT - 1)] in delta(driver)
+
+
+def test_an_event_committed_meanwhile_has_its_state(shown: Inspector, driver: WindowDriver, reading: asyncio.Event, qtbot: QtBot) -> None:
+    new = said("just now", invocation="e-new")
+    new.actions.state_delta["step"] = "new"
+    shown.current.add_committed(shown.cursor.session, [Committed(new, {})])
+    driver.run_until(lambda: shown.cursor.event_index == COUNT)
+    assert delta(driver) == [["step", "reading…", '"new"']]
+    assert driver.state.values()["step"] == '"new"'
+    assert driver.state.values()["total"] == str((COUNT - 1) * 4.2)

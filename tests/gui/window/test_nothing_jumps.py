@@ -1,0 +1,70 @@
+"""Hints and question cards do not move what the user may be about to click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from tests.gui.window.driver import WindowDriver
+
+
+def _places(driver: WindowDriver) -> dict[str, QRect]:
+    """Return the places of the parts around the events, and of the first row."""
+    bench = driver.bench
+    table = bench.stream.table
+    parts: dict[str, QWidget] = {
+        "sessions": bench.sessions,
+        "filter": bench.filter_bar,
+        "headings": table.horizontalHeader(),
+        "composer": bench.composer,
+        "detail": bench.detail,
+        "pending": bench.pending,
+    }
+    places = {name: QRect(part.mapTo(part.window(), QPoint()), part.size()) for name, part in parts.items()}
+    # A scroll bar that appears takes from the width of the headings.
+    return places | {"headings": QRect(places["headings"].topLeft(), QSize()), "first row": table.visualRect(table.model().index(0, 0))}
+
+
+APPEARANCES: dict[str, Callable[[WindowDriver], None]] = {
+    "a hint": lambda driver: driver.bench.agent_hint.suggest("The code of story has changed.", "Reload", "rotate", "accent"),
+    "a question": lambda driver: driver.fork.ask(2),
+    "a preflight": lambda driver: driver.inspector.window.commands.resume.trigger(),
+    "a message": lambda driver: driver.inspector.messages.warning("The disk is nearly full."),
+}
+
+
+@pytest.mark.parametrize("what", list(APPEARANCES))
+def test_what_appears_moves_nothing(story: Inspector, driver: WindowDriver, what: str, qtbot: QtBot) -> None:
+    driver.stream.select(0)
+    driver.bench.stream.set_following(False)
+    driver.run_until_idle()
+    before = _places(driver)
+    APPEARANCES[what](driver)
+    driver.run_until_idle()
+    qtbot.waitUntil(lambda: driver.bench.composer.isVisible())
+    assert _places(driver) == before
+
+
+def test_rows_under_the_mouse_stay_where_they_are(
+    story: Inspector, driver: WindowDriver, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = driver.bench
+    table = bench.stream.table
+    bench.stream.setMaximumHeight(200)  # fewer rows than there are
+    driver.run_until(lambda: table.verticalScrollBar().maximum() > 0)
+    bench.stream.set_following(True)
+    last = table.model().index(table.model().rowCount() - 2, 0)
+    before = table.visualRect(last)
+    monkeypatch.setattr(type(table.viewport()), "underMouse", lambda _viewport: True)
+    bench.stream.setMaximumHeight(150)
+    driver.run_until(lambda: table.height() <= 150)
+    assert table.visualRect(last) == before
+    monkeypatch.undo()
+    qtbot.mouseMove(bench.filter_bar)
+    bench.stream.eventFilter(table.viewport(), QEvent(QEvent.Type.Leave))
+    assert table.verticalScrollBar().value() == table.verticalScrollBar().maximum()

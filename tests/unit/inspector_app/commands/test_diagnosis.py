@@ -1,0 +1,51 @@
+"""`agent-inspector doctor`: which engine runs an agent, and why."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from inspector_app.cli import main
+from tests.unit.inspector_app.engines.test_engine_choice import ADK, agent, environment
+
+
+@pytest.fixture(autouse=True)
+def no_active_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VIRTUAL_ENV", raising=False)
+    monkeypatch.delenv("CONDA_PREFIX", raising=False)
+
+
+def test_the_decision_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prefix = environment(tmp_path / ".venv", adk="2.13.0")
+    folder = agent(tmp_path / "clerk", ADK)
+    (folder / ".env").write_text("GOOGLE_API_KEY=s3cret\n")
+    assert main(["doctor", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert f"Chosen: Python 3.11.4 with google-adk 2.13.0 ({prefix}/bin/python), from .venv." in out
+    assert f"{folder}/.env sets GOOGLE_API_KEY." in out
+    assert "s3cret" not in out
+
+
+def test_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    environment(tmp_path / ".venv", adk="2.13.0")
+    folder = agent(tmp_path / "clerk", ADK)
+    assert main(["doctor", str(folder), "--json", "--engine", "embedded"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["engine"], printed["adk_version"], printed["source"]) == ("embedded", "2.13.0", ".venv")
+    assert {"source": ".venv", "found": printed["searched"][0]["found"]} == printed["searched"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--engine", "adk"], "has no google-adk"),
+        (["--python", "/nowhere"], "There is no Python at"),
+        (["--engine", "x"], "is not an engine"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused(options: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = agent(tmp_path / "clerk", ADK)
+    assert main(["doctor", str(folder), *options]) != 0
+    assert expected in capsys.readouterr().err.replace("\n", " ")

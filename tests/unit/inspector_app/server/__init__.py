@@ -1,0 +1,1 @@
+"""Tests of `inspector_app.server`."""

@@ -1,0 +1,237 @@
+"""What the command line does for people: short ids, defaults, widths, empty results, commands to paste, completion."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector_app.cli import app_command, main
+from inspector_app.commands.problems import UsageError
+from inspector_app.commands.selection import session_key, whole_id
+from runtime.errors import NotFoundError, SessionNotFoundError
+from runtime.sessions.session_key import SessionKey
+from tests.end2end.processes import ORDERS, ROOT, environment
+from tests.unit.inspector_app.main_calls import answer
+
+pytestmark = pytest.mark.usefixtures("scripted")
+
+OURS = str(ROOT / "tests" / "data" / "ours.db")
+
+
+def output(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> str:
+    assert main(arguments) == status
+    return capsys.readouterr().out
+
+
+# which session, event and invocation
+
+
+KEYS = [
+    SessionKey("shop", "ana", "s-100"),
+    SessionKey("shop", "ana", "s-200"),
+    SessionKey("shop", "user", "s-100"),
+    SessionKey("bank", "eve", "b"),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        (("bank", None, None), KEYS[3]),
+        ((None, None, "b"), KEYS[3]),
+        ((None, "eve", None), KEYS[3]),
+        (("shop", None, "s-2"), KEYS[1]),
+        ((None, None, "s-100"), KEYS[2]),
+        ((None, "ana", "s-1"), KEYS[0]),
+        (("shop", None, None), KEYS[2]),
+    ],
+)
+def test_only_what_is_ambiguous_has_to_be_named(wanted: tuple[str | None, str | None, str | None], found: SessionKey) -> None:
+    assert session_key(KEYS, *wanted) == found
+
+
+def test_several_sessions_that_fit_are_listed_as_options() -> None:
+    with pytest.raises(UsageError, match="--app shop --user ana --session s-100\n  --app shop --user ana --session s-200"):
+        session_key(KEYS, "shop", "ana", None)
+    with pytest.raises(SessionNotFoundError, match="no session 'x' of app 'shop'"):
+        session_key(KEYS, "shop", None, "x")
+    with pytest.raises(SessionNotFoundError, match="has no sessions"):
+        session_key([], None, None, None)
+
+
+def test_the_beginning_of_an_id_is_enough() -> None:
+    ids = ["3f2a", "3f2b", "3f2", "77"]
+    assert [whole_id("event", written, ids) for written in ("7", "3f2", "3f2a")] == ["77", "3f2", "3f2a"]
+    with pytest.raises(UsageError, match="2 events begin with '3f2': 3f2a, 3f2b"):
+        whole_id("event", "3f2", ["3f2a", "3f2b"])
+    with pytest.raises(NotFoundError, match="no event '9'"):
+        whole_id("event", "9", ids)
+
+
+def test_a_database_with_one_session_needs_no_names(capsys: pytest.CaptureFixture[str]) -> None:
+    events = [json.loads(line) for line in output(capsys, "events", OURS, "--json").splitlines()]
+    assert len(events) == 11
+    short = events[3]["id"][:10]
+    after = [json.loads(line) for line in output(capsys, "events", OURS, "--after", short, "--json").splitlines()]
+    assert after == events[4:]
+    last = [json.loads(line) for line in output(capsys, "events", OURS, "--last", "2", "--json").splitlines()]
+    assert last == events[-2:]
+    out = output(capsys, "events", OURS, "--last", "1", "--where", 'kind == "tool call"', "--json")
+    matching = [json.loads(line) for line in out.splitlines()]
+    assert [event["id"] for event in matching] == [event["id"] for event in events if "function_call" in json.dumps(event)][-1:]
+    assert answer(capsys, "state", OURS, "--at", short) == answer(capsys, "state", OURS, "--at", events[3]["id"])
+
+
+def test_options_may_be_shortened(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output(capsys, "events", OURS, "--sess", "s1", "--li=1", "--js") == output(capsys, "events", OURS, "--limit", "1", "--json")
+    assert main(["fork", OURS, "--a", "x"]) == 2  # --app, --at, --artifacts, --agent, --answer
+    assert "No such option: --a" in capsys.readouterr().err
+
+
+# what is printed
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_tables_fit_the_width(columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for command in ("sessions", "events", "invocations"):
+        lines = output(capsys, command, OURS).splitlines()
+        assert max(map(len, lines)) <= columns
+    assert any("…" in line for line in lines) == (columns < 200)
+
+
+def test_without_a_terminal_nothing_is_cut_or_coloured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    out = output(capsys, "invocations", OURS) + output(capsys, "events", OURS)
+    assert "…" not in out and "\x1b" not in out
+
+
+@pytest.mark.parametrize(("variable", "coloured"), [(None, True), ("NO_COLOR", False)])
+def test_colours_are_for_terminals(
+    variable: str | None, coloured: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if variable:
+        monkeypatch.setenv(variable, "1")
+    assert ("\x1b[1m" in output(capsys, "sessions", OURS)) == coloured
+
+
+def test_wide_characters_keep_columns_aligned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = str(tmp_path / "a.db")
+    for name in ("日本", "abcd"):
+        output(capsys, "run", ORDERS, "--message", "hello", "--db", database, "--session", name)
+    head, *rows = output(capsys, "sessions", database).splitlines()
+    assert {row.split()[2]: row.index("  3  ") for row in rows} == {"abcd": head.index("EVENTS") - 2, "日本": head.index("EVENTS") - 4}
+
+
+def test_empty_results_are_reported_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, sentence in (
+        (("events", OURS, "--where", 'text contains "in_stock"'), "`json` is the whole event"),
+        (("events", OURS, "--where", "tokens.total > 999999999"), "No event matches."),
+        (("events", OURS, "--limit", "0"), "The session has no events here."),
+        (("state", OURS, "--writers", "nothing"), "The key 'nothing' was never written."),
+        (("forks", OURS), "The database has no forks."),
+        (("prune", OURS, "--days", "99999", "--dry-run"), "No session matches, so nothing is deleted."),
+    ):
+        assert main(arguments) == 0
+        out, err = capsys.readouterr()
+        assert sentence in err
+        assert out == "" or arguments[0] == "forks"
+
+
+def test_a_comparison_of_different_types_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["events", OURS, "--where", 'tokens.total > "x"']) == 2
+    assert "`tokens.total` is a number, so it cannot be compared with a text." in capsys.readouterr().err
+
+
+def test_proposed_commands_can_be_pasted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = str(tmp_path / "my orders.db")
+    out = output(capsys, "run", ORDERS, "--message", "40 boxes of A4 paper", "--db", database, "--session", "it's one", status=3)
+    program, *words = shlex.split(out.split("Answer with: ")[1])
+    assert program == "agent-inspector"
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    invocation = output(capsys, "invocations", database).splitlines()[1].split()[0]
+    program, *words = shlex.split(output(capsys, "rewind", database, "--before", invocation[:6], "--dry-run").split("fork it instead: ")[1])
+    assert main(words) == 0
+    capsys.readouterr()
+    out = output(capsys, "delete", database, "--session", "it's one", "--yes")
+    program, *words = shlex.split(next(line for line in out.splitlines() if "To restore them: " in line).split("To restore them: ")[1])
+    assert main(words) == 0
+    assert "1 session restored." in capsys.readouterr().out
+
+
+def test_the_version_and_the_language_of_conditions_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert output(capsys, "--version") == output(capsys, "version")
+    assert "expression = all" in output(capsys, "help", "where")
+
+
+def test_a_typing_error_in_a_command_is_no_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sesions"]) == 2
+    assert "did you mean the command `sessions`?" in capsys.readouterr().err
+
+
+# completion
+
+
+def completed(words: str) -> list[str]:
+    """Return bash's proposals for a command line."""
+    environ = {
+        **environment(),
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
+        "_AGENT_INSPECTOR_COMPLETE": "complete_bash",
+    }
+    command = [sys.executable, "-m", "inspector_app"]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+
+
+def test_commands_options_and_names_of_a_database_are_completed() -> None:
+    assert completed("agent-inspector inv") == ["invocations"]
+    assert completed("agent-inspector events x.db --whe") == ["--where"]
+    assert completed(f"agent-inspector events {OURS} --app ") == ["orders"]
+    assert completed(f"agent-inspector events {OURS} --user u") == ["user"]
+    assert completed(f"agent-inspector state {OURS} --session ") == ["s1"]
+    assert len(completed(f"agent-inspector state {OURS} --session s1 --at ")) == 11
+    assert completed(f"agent-inspector rewind {OURS} --before e-")[0].startswith("e-")
+    assert completed("agent-inspector events no.db --session ") == [""]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_works_in_its_shell(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    program = tmp_path / "agent-inspector"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m inspector_app "$@"\n')
+    program.chmod(0o755)
+    environ = {**environment(), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
+    script = subprocess.run([str(program), "completion", shell], env=environ, capture_output=True, text=True, check=True).stdout
+    (tmp_path / "script").write_text(script)
+    line, name = f"agent-inspector events {OURS} --session ", "_agent_inspector_completion"
+    asks = {
+        "bash": f"COMP_WORDS=({line} ''); COMP_CWORD=4; {name} agent-inspector; echo ${{COMPREPLY[@]}}",
+        "zsh": f"words=({line}''); CURRENT=5; _arguments() {{ print -r -- $@ }}; {name}",
+        "fish": f"complete -C '{line}'",
+    }
+    before = "autoload -U compinit; compinit -u; " if shell == "zsh" else ""
+    asks[shell] = f"{before}source {tmp_path}/script; {asks[shell]}"
+    done = subprocess.run([shell, "-c", asks[shell]], env=environ, capture_output=True, text=True, timeout=60)
+    assert "s1" in done.stdout, done
+
+
+def test_a_powershell_script_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Register-ArgumentCompleter" in output(capsys, "completion", "powershell")
+
+
+def test_help_explains_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in app_command().commands.values():
+        assert command.help and all(param.help for param in command.params)

@@ -54,3 +54,17 @@ def test_no_damaged_database_crashes_or_hangs_the_reader(good: Path) -> None:
     assert sum(ends.values()) == total
     assert slow == []
     assert min(ends["read"], ends["refused"]) > total // 20, f"both outcomes must occur: {ends}"
+
+
+@pytest.mark.sweep
+def test_no_crafted_value_makes_a_command_print_a_traceback(good: Path) -> None:
+    """Times, keys, states and fields of other types and sizes: see `value_mutants`."""
+    total = count(60, 20_000)
+    ends: Counter[str] = Counter()
+    for first in range(0, total, BATCH):
+        size = min(BATCH, total - first)
+        program = [sys.executable, "-m", "tests.crash.value_mutants", str(good), str(first), str(size)]
+        done = subprocess.run(program, capture_output=True, text=True, timeout=60 + SECONDS_EACH * size)
+        assert done.returncode == 0 and done.stderr == "", done.stderr[-3000:]
+        ends.update(line.split()[2] for line in done.stdout.splitlines() if line.startswith("end "))
+    assert ends["read"] > total // 2 and ends["traceback"] == 0, ends

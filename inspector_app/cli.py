@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -542,8 +543,18 @@ def _answer(arguments: list[str]) -> int:
     except KnownError as error:
         details = getattr(error, "traceback", None)
         stdout.complain(f"{details}\n" if details else "")
-        stdout.complain(f"agent-inspector: {visible_lines(str(error))}\n")
+        stdout.complain(f"agent-inspector: {visible_lines(str(error))}{visible_lines(_for_first_choice(error, arguments))}\n")
         return FAILED
+
+
+def _for_first_choice(error: KnownError, arguments: list[str]) -> str:
+    """Return the command that names the first of several agents, to be pasted; empty if the error is another one."""
+    choices: tuple[str, ...] = getattr(error, "choices", ())
+    path = getattr(error, "path", "")
+    if not choices or path not in arguments:
+        return ""
+    words = [str(Path(path) / choices[0]) if word == path else word for word in arguments]
+    return f" Such as: {shlex.join([PROGRAM, *words])}"
 
 
 def _wrong_usage(sentence: str, context: Any) -> int:

@@ -20,6 +20,7 @@ import inspect
 import itertools
 import json
 import os
+import re
 import select
 import signal
 import sys
@@ -38,6 +39,7 @@ _root = ADK  # the package that has google-adk's names
 PLACES = ("event", "agent start", "agent end", "before model", "before tool", "error")
 
 AGENT_FILES = ("agent.py", "root_agent.yaml")
+MAX_TEXT = 200_000  # bytes of a file that are searched for an agent
 
 MAX_JSON_DEPTH = 100  # of values that are no events, such as arguments
 
@@ -284,13 +286,40 @@ class Agent:
         self.agents_dir = agents_dir
 
 
+_DEFINED = re.compile(rb"^(?:root_agent\b[^=\n]*=|app\b[^=\n]*=\s*(?:\w+\.)?App\()", re.MULTILINE)
+_MENTIONED = re.compile(rb"\b(?:root_agent|app)\b|import \*")
+
+
 def agents_in(folder: Path) -> list[str]:
-    """Return the names of the folders below a folder that are agents."""
+    """Return the names of the folders and Python files in a folder that are agents. No code runs."""
     try:
-        children = sorted(child.name for child in folder.iterdir() if child.is_dir() and not child.name.startswith((".", "__")))
+        children = sorted(child for child in folder.iterdir() if not child.name.startswith((".", "__")) and child.name not in AGENT_FILES)
     except OSError:
         return []
-    return [name for name in children if any((folder / name / file).is_file() for file in (*AGENT_FILES, "__init__.py"))]
+    return [child.name for child in children if is_agent_folder(child) or (child.suffix == ".py" and _has_text(child, _DEFINED))]
+
+
+def is_agent_folder(folder: Path) -> bool:
+    """Return whether a folder has an agent's files; a package only if its `__init__.py` mentions the agent."""
+    if any((folder / file).is_file() for file in (*AGENT_FILES, "agent/__init__.py")):
+        return True
+    return _has_text(folder / "__init__.py", _MENTIONED)
+
+
+def _has_text(file: Path, pattern: re.Pattern[bytes]) -> bool:
+    try:
+        if not file.is_file():
+            return False
+        with file.open("rb") as opened:
+            return pattern.search(opened.read(MAX_TEXT)) is not None
+    except OSError:
+        return False
+
+
+def several_agents(path: str, names: list[str]) -> str:
+    """Return the sentence about a path that holds agents and is none."""
+    several = "several agents" if len(names) > 1 else "an agent"
+    return f"{path} holds {several}: {', '.join(names)}. Name {'one of them' if len(names) > 1 else 'it'}."
 
 
 def folder_of(path: str) -> Path:
@@ -328,7 +357,7 @@ def load_agent(path: str) -> Agent:
         if root is not None:
             return Agent(root, name, folder, agents_dir)
     if choices:
-        raise WorkerError(f"{path} holds several agents: {', '.join(choices)}. Name one of them.", choices=choices)
+        raise WorkerError(several_agents(path, choices), path=path, choices=choices)
     raise WorkerError(f"{path} defines neither `root_agent` nor `app`, and has no root_agent.yaml.")
 
 

@@ -26,6 +26,7 @@ from types import ModuleType, TracebackType
 
 from pydantic import ValidationError
 
+from inspector_app.engines.adk_worker import agents_in, is_agent_folder, several_agents
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
 from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
 from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
@@ -44,11 +45,15 @@ class AgentLoadError(KnownError):
 
     Attributes:
         traceback: the traceback from the agent's own first line on; None if the code raised no exception.
+        path: the path as the user wrote it, if it holds agents and is none.
+        choices: the names of these agents.
     """
 
-    def __init__(self, message: str, traceback: str | None = None) -> None:
+    def __init__(self, message: str, traceback: str | None = None, *, path: str = "", choices: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.traceback = traceback
+        self.path = path
+        self.choices = choices
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +148,12 @@ def _load(path: str, folder: Path, modules: list[str]) -> LoadedAgent:
     return LoadedAgent(app, app.name, folder, environment)
 
 
+def agents_to_choose_from(path: str) -> tuple[str, ...]:
+    """Return the names of the agents in a folder that is no agent itself; empty for everything else. No code runs."""
+    place = _place(path)
+    return () if is_agent_folder(place) else tuple(agents_in(place))
+
+
 def check_agent_path(path: str) -> None:
     """Check that there may be an agent at a path, without loading it.
 
@@ -152,7 +163,8 @@ def check_agent_path(path: str) -> None:
     Raises:
         AgentLoadError: there is none.
     """
-    if not (_place(path) / "root_agent.yaml").is_file():
+    place = _place(path)
+    if not (place / "root_agent.yaml").is_file() and not (place.name == "root_agent.yaml" and place.is_file()):
         _find_modules(path)
 
 
@@ -241,8 +253,10 @@ def _find_modules(name: str) -> tuple[Path, list[str]]:
         raise AgentLoadError(f"There is no file or folder {name}.")
     modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if _has_agent(path) else [])]
     if not modules:
-        inside = sorted(child.name for child in _children(path, name) if (child / "agent.py").is_file())
-        hint = f" Agents are in its folders {', '.join(inside)}: name one of them." if inside else ""
+        _children(path, name)
+        if inside := agents_in(path):
+            raise AgentLoadError(several_agents(name, inside), path=name, choices=tuple(inside))
+        hint = ""
         if (path / "root_agent.yaml").is_file():
             hint = " A root_agent.yaml runs on google-adk only: install it in the agent's environment."
         raise AgentLoadError(f"{name} has no agent: it needs an agent.py that defines `root_agent` or `app`.{hint}")
@@ -317,6 +331,8 @@ def _first_app(package: str, folder: Path, modules: list[str], written: str) -> 
             return App(name=_app_name(folder), root_agent=root_agent)
         wrong = wrong or _foreign("root_agent", root_agent) or _foreign("app", app)
     subject = written if _place(written).is_file() else f"{written} has no agent: its {modules[-1] or '__init__'}.py"
+    if modules == [""] and (inside := agents_in(folder)):
+        raise AgentLoadError(several_agents(written, inside), path=written, choices=tuple(inside))
     raise AgentLoadError(f"{subject} defines neither `root_agent` nor `app`.{wrong}")
 
 

@@ -44,7 +44,7 @@ class ChildError(KnownError):
         kind: the type's name of the exception in the child.
         traceback: its traceback from the agent's own code on, if any.
         file, line: the place in the agent's code, if known.
-        choices: the agents to choose from, if the path holds several.
+        path, choices: the path, and the names of the agents to choose from, if it holds agents and is none.
     """
 
     def __init__(self, error: Mapping[str, Any]) -> None:
@@ -52,6 +52,7 @@ class ChildError(KnownError):
         self.traceback: str | None = error.get("traceback") or None
         self.file: str | None = error.get("file")
         self.line: int | None = error.get("line")
+        self.path = str(error.get("path") or "")
         self.choices: tuple[str, ...] = tuple(error.get("choices") or ())
         text = str(error.get("message") or "")
         super().__init__(text if self.kind in ("WorkerError", "ProtocolError") else f"{self.kind}: {text}" if text else self.kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled, samples
+from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.url_dialog import UrlDialog
@@ -63,6 +65,7 @@ class OpeningController(QObject):
         messages: receives failures.
         commands: the menu's commands.
         welcome: the start page.
+        choice: asks which of several agents to load.
         trust: asks whether to run an agent's code.
         problem: shows why a path could not be opened.
         database_hint: offers the agent's own database.
@@ -85,6 +88,7 @@ class OpeningController(QObject):
         messages: MessageBus,
         commands: Actions,
         welcome: WelcomePage,
+        choice: AgentChoicePage,
         trust: TrustPage,
         problem: ProblemPage,
         database_hint: HintBar,
@@ -99,6 +103,7 @@ class OpeningController(QObject):
         self._tasks = tasks
         self._messages = messages
         self._welcome = welcome
+        self._choice = choice
         self._trust = trust
         self._problem = problem
         self._database_hint = database_hint
@@ -112,6 +117,8 @@ class OpeningController(QObject):
     def _connect_signals(self, commands: Actions) -> None:
         self._welcome.item_chosen.connect(self.open_path)
         self._welcome.sample_chosen.connect(self._on_sample_chosen)
+        self._choice.chosen.connect(self.open_path)
+        self._choice.declined.connect(self.show_home)
         self._trust.trusted.connect(self._on_trusted)
         self._trust.declined.connect(self.show_home)
         self._problem.retry.connect(self._on_retry)
@@ -120,6 +127,7 @@ class OpeningController(QObject):
         commands.open_url.triggered.connect(self._on_open_url)
         commands.start_page.triggered.connect(self._on_start_page)
         self._database_hint.accepted.connect(self._on_open_offered)
+        self._agents.choice_requested.connect(self._on_choice_requested)
         self._agents.trust_requested.connect(self._on_trust_requested)
         self._agents.loading.connect(self._on_loading)
         self._agents.agent_loaded.connect(self._on_agent_loaded)
@@ -229,6 +237,10 @@ class OpeningController(QObject):
         self._database_hint.hide()
         self.open_path(self._offered_database)
 
+    def _on_choice_requested(self, path: str, names: Sequence[str]) -> None:
+        self._choice.ask(path, names)
+        self.page_requested.emit(self._choice)
+
     def _on_trust_requested(self, question: TrustQuestion) -> None:
         self._trust.ask(question)
         self.page_requested.emit(self._trust)
@@ -250,7 +262,7 @@ class OpeningController(QObject):
 
     def _on_agent_loaded(self, loaded: Agent) -> None:
         if not is_bundled(loaded.folder):  # samples have cards on the start page
-            self._preferences.add_recent(str(loaded.folder))
+            self._preferences.add_recent(_named_again(self._agents.path))
             self._welcome.set_recent(self._preferences.recent)
         self.workbench_requested.emit()
         self._loading_ended()
@@ -281,6 +293,9 @@ class OpeningController(QObject):
             return
         if target == self._loading:
             self._loading_ended()
+        if choices := getattr(error, "choices", ()):
+            self._on_choice_requested(target, choices)
+            return
         self._retry_path = target
         if "://" not in target and not Path(target).exists():
             self._preferences.remove_recent(target)
@@ -298,8 +313,18 @@ def _still_loading(path: str) -> str:
     return f"{path} is being loaded: its code runs, which may take a while."
 
 
+def _named_again(path: str) -> str:
+    """Return the path that loads the same agent again: its folder, or the file if its name is its own."""
+    place = Path(path).expanduser().absolute()
+    return str(place.parent if place.name in ("agent.py", "__init__.py", "root_agent.yaml") and place.is_file() else place)
+
+
 def _is_agent(path: str) -> bool:
-    return "://" not in path and not typed_passwords([path]) and (Path(path).expanduser().is_dir() or path.endswith(".py"))
+    return (
+        "://" not in path
+        and not typed_passwords([path])
+        and (Path(path).expanduser().is_dir() or path.endswith((".py", "root_agent.yaml")))
+    )
 
 
 def _is_database_url(url: str) -> bool:

@@ -153,7 +153,7 @@ class WelcomePage(QScrollArea):
         path = Path(item)
         is_url = "://" in item
         is_server = is_url and not item.startswith("sqlite")
-        is_agent = not is_url and (path.is_dir() or path.suffix == ".py")
+        is_agent = not is_url and (path.is_dir() or path.suffix in (".py", ".yaml"))
         place, name = item.rsplit("/", 1) if is_url else (_short(path.parent), path.name)
         row = Tile("recent_item", "robot" if is_agent else "server" if is_server else "database", _cut(visible(name)), aside=visible(place))
         row.setAccessibleName(f"Open {item}")

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QSt
 
 from inspector_app.branches.compare_page import ComparePage
 from inspector_app.databases.foreign_database_page import ForeignDatabasePage
+from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.welcome import SampleCard, WelcomePage
@@ -34,7 +35,7 @@ class MainWindow(QMainWindow):
     Attributes:
         commands: the window's actions.
         run_bar, message_bar, status, palette_card: the parts that every page has.
-        welcome, trust, problem, foreign_database, workbench, compare: the pages.
+        welcome, agent_choice, trust, problem, foreign_database, workbench, compare: the pages.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto the window.
@@ -68,6 +69,7 @@ class MainWindow(QMainWindow):
         self.addActions(self.commands.all)
         self.welcome = WelcomePage(samples, self.commands)
         self.trust = TrustPage()
+        self.agent_choice = AgentChoicePage()
         self.problem = ProblemPage("open_problem")
         self.foreign_database = ForeignDatabasePage()
         self.workbench = Workbench(events, sessions)
@@ -78,7 +80,7 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self)
         self.setStatusBar(self.status)
         self._pages = QStackedWidget()
-        for page in (self.welcome, self.trust, self.problem, self.foreign_database, self.workbench, self.compare):
+        for page in (self.welcome, self.agent_choice, self.trust, self.problem, self.foreign_database, self.workbench, self.compare):
             self._pages.addWidget(page)
         body = self._body()
         self.setCentralWidget(body)
@@ -88,7 +90,7 @@ class MainWindow(QMainWindow):
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of the pages: `welcome`, `trust`, `problem`, `foreign_database`, `workbench` or `compare`."""
+        """Show one of the pages: `welcome`, `agent_choice`, `trust`, `problem`, `foreign_database`, `workbench` or `compare`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
@@ -98,6 +100,8 @@ class MainWindow(QMainWindow):
         self.status.show_session_parts(self.session_is_in_sight)
         if page is self.welcome:
             self.welcome.focus()
+        if page is self.agent_choice:
+            self.agent_choice.focus()
         self.page_changed.emit()
 
     @property

@@ -163,6 +163,7 @@ class WindowController(QObject):
             messages,
             commands,
             window.welcome,
+            window.agent_choice,
             window.trust,
             window.problem,
             bench.database_hint,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, load_agent
+from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, agents_to_choose_from, load_agent
 from inspector_app.engines.child_agent import ChildAgent
 from inspector_app.engines.engine_choice import ENGINE_KINDS, EngineChoice, EnginePlan, plan_engine
 from inspector_app.engines.protocol import Agent
@@ -26,7 +26,10 @@ class CurrentAgent(QObject):
         trust: the trusted folders.
         plan: which engine runs it, and why; None before one is loaded.
 
+        path: what was loaded, as the user wrote it; empty before.
+
     Signals:
+        choice_requested(str, tuple[str, ...]): the folder is no agent and holds these; nothing of them has run.
         trust_requested(TrustQuestion): the code of the folder is not trusted; nothing of it has run.
         loading(str): a path is being imported.
         agent_loaded(Agent): it can run now.
@@ -39,6 +42,7 @@ class CurrentAgent(QObject):
         engine: the engine that was named for this window; it comes before what is remembered for a folder.
     """
 
+    choice_requested = Signal(str, object)
     trust_requested = Signal(object)
     loading = Signal(str)
     agent_loaded = Signal(object)
@@ -56,15 +60,22 @@ class CurrentAgent(QObject):
         self._importer = Worker("agent-import")
         self.loaded: Agent | None = None
         self.plan: EnginePlan | None = None
-        self._path = ""
+        self.path = ""
 
     async def open(self, path: str) -> None:
-        """Load the agent at `path`, if its folder is trusted; ask otherwise."""
+        """Load the agent at `path`, if its folder is trusted; ask otherwise. The only agent in a folder need not be named."""
         folder = _folder_of(path)
         if folder is None:
             self.agent_failed.emit(path, AgentLoadError(f"There is no file or folder {path}."))
             return
         try:
+            names = await self._importer.call(agents_to_choose_from, path)
+            if len(names) > 1:
+                self.choice_requested.emit(path, names)
+                return
+            if names:
+                path = str(Path(path) / names[0])
+                folder = _folder_of(path) or folder
             plan = await self._importer.call(plan_engine, path, self._choice(folder))
         except KnownError as error:
             self.agent_failed.emit(path, error)
@@ -98,7 +109,7 @@ class CurrentAgent(QObject):
     async def load_again(self) -> bool:
         """Load the loaded agent again; return whether that succeeded, which needs trust in its code if that has changed."""
         before = self.loaded
-        await self.open(self._path)
+        await self.open(self.path)
         return self.loaded is not before
 
     async def choose_engine(self, choice: EngineChoice) -> None:
@@ -106,7 +117,7 @@ class CurrentAgent(QObject):
         assert self.loaded is not None
         self._engine = None
         self._preferences.keep_engine(self.loaded.folder, {"kind": choice.kind, "python": choice.python})
-        await self.open(self._path)
+        await self.open(self.path)
 
     async def close(self) -> None:
         """End the agent's process, and let the importing thread end."""
@@ -129,7 +140,7 @@ class CurrentAgent(QObject):
         except Exception as error:
             self.agent_failed.emit(path, error)
             return
-        self.loaded, self.plan, self._path = loaded, plan, path
+        self.loaded, self.plan, self.path = loaded, plan, path
         self.agent_loaded.emit(loaded)
         if before is not None:
             await before.close()

@@ -516,3 +516,21 @@ def start(*arguments: str, delay: float) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", code, *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, cwd=ROOT, env=environment(delay), stdout=pipe, stderr=pipe, text=True)
+
+
+# a folder of agents
+
+
+@pytest.mark.parametrize("command", [("run", "--message", "hello"), ("doctor",), ("resume", "--db", "sessions.db")])
+def test_a_folder_of_agents_is_answered_with_the_command_for_one_of_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    agents = tmp_path / "my agents"
+    agents.mkdir()
+    for name in ("billing", "planner"):
+        write_agent(agents / name, "raise SystemExit")
+    assert main([command[0], str(agents), *command[1:]]) == 1
+    pasted = " ".join(["agent-inspector", command[0], f"'{agents}/billing'", *command[1:]])
+    assert capsys.readouterr().err == (
+        f"agent-inspector: {agents} holds several agents: billing, planner. Name one of them. Such as: {pasted}\n"
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector_app.engines.agent_loader import AgentLoadError, load_agent
+from inspector_app.engines.agent_loader import AgentLoadError, agents_to_choose_from, load_agent
 from tests.seeds.running import run, runner_for
 
 AGENT = "from runtime.agents.base_agent import BaseAgent\nroot_agent = BaseAgent(name='{name}')\n"
@@ -174,8 +174,27 @@ def test_an_agent_in_yaml_is_refused_with_a_hint(tmp_path: Path) -> None:
 def test_a_folder_of_agents_is_refused_with_their_names(tmp_path: Path) -> None:
     write(tmp_path / "agents" / "one", agent="")
     write(tmp_path / "agents" / "two", agent="")
-    with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* folders one, two"):
+    write(tmp_path / "agents" / "tools", search="")
+    with pytest.raises(AgentLoadError, match=r"holds several agents: one, two\. Name one of them\.") as caught:
         load_agent(str(tmp_path / "agents"))
+    assert caught.value.choices == ("one", "two")
+
+
+def test_agents_in_a_folder_are_found_without_running_them(tmp_path: Path) -> None:
+    agents = tmp_path / "agents"
+    for name in ("folder", "package", "helper", "described", ".hidden"):
+        (agents / name).mkdir(parents=True)
+    (agents / "folder" / "agent.py").write_text("raise SystemExit")
+    (agents / "package" / "__init__.py").write_text("from .made import root_agent")
+    (agents / "helper" / "__init__.py").write_text("")
+    (agents / "described" / "root_agent.yaml").write_text("name: x")
+    (agents / ".hidden" / "agent.py").write_text("")
+    (agents / "single.py").write_text("import os\nroot_agent = Agent()\n")
+    (agents / "an_app.py").write_text("app: App = adk.App(name='x')\n")
+    (agents / "web.py").write_text("app = Flask()\n")
+    assert agents_to_choose_from(str(agents)) == ("an_app.py", "described", "folder", "package", "single.py")
+    assert agents_to_choose_from(str(agents / "folder")) == (), "it is an agent itself"
+    assert agents_to_choose_from(str(agents / "single.py")) == ()
 
 
 def test_a_path_without_a_folder_or_python_file_is_refused(tmp_path: Path) -> None:

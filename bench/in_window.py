@@ -18,4 +18,4 @@ def in_window(work: Callable[[Any], Coroutine[Any, Any, int]]) -> None:
     """
     app = load_app(off_screen=True)
     with tempfile.TemporaryDirectory() as folder:
-        app._with_application(work, app.Settings(Path(folder)), True, "dark")
+        app._with_application(work, app.Settings(Path(folder)), True, "dark", None)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, TypeAlias
 
 from runtime.support.agent_thread import SyncCalls, enclosing
+from runtime.support.weak_cache import cached_by_function
 
 Callbacks: TypeAlias = Callable[..., Any] | list[Callable[..., Any]] | None
 
@@ -74,10 +75,7 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 
 def _bind(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    try:
-        parameters = _parameters(function)
-    except TypeError:  # not hashable
-        parameters = _parameters.__wrapped__(function)
+    parameters = _parameters(function)
     names = {parameter.name for parameter in parameters}
     if arguments.keys() <= names or any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters):
         return [], arguments
@@ -98,6 +96,6 @@ def _bind(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[list
     return positional, keywords
 
 
-@lru_cache(maxsize=1024)
+@cached_by_function
 def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
     return tuple(inspect.signature(function).parameters.values())

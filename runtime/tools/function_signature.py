@@ -9,12 +9,13 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from runtime.contexts.readonly_context import ReadonlyContext
+from runtime.support.weak_cache import cached_by_function
 
 _CONTEXT_NAMES = {"ToolContext", "CallbackContext", "ReadonlyContext", "Context"}
 _EMPTY = inspect.Parameter.empty
@@ -125,15 +126,10 @@ def arguments_of(model: type[BaseModel]) -> list[Argument]:
     ]
 
 
+@cached_by_function
 def signature_of(func: Callable[..., Any]) -> FunctionSignature:
     """Return the cached signature of a function, as an agent's functions become new tools at every model call."""
-    try:
-        return _cached_signature(func)
-    except TypeError:  # an unhashable callable object
-        return FunctionSignature(func)
-
-
-_cached_signature = lru_cache(maxsize=1024)(FunctionSignature)
+    return FunctionSignature(func)
 
 
 def wrapped_function(func: Callable[..., Any]) -> Any:

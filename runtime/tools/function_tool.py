@@ -11,6 +11,7 @@ from google.genai import types
 
 from runtime.support.calling import call_bound
 from runtime.support.unchecked import copy_unchecked
+from runtime.support.weak_cache import cached_by_function
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import UnfitArgumentError, signature_of, wrapped_function
@@ -40,10 +41,10 @@ class FunctionTool(BaseTool):
         self._require_confirmation = require_confirmation
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
-        try:
-            declaration = _cached_declaration(self.func, self.name, self.description)
-        except TypeError:  # an unhashable callable object
-            declaration = _cached_declaration.__wrapped__(self.func, self.name, self.description)
+        declarations, key = _declarations(self.func), (self.name, self.description)
+        declaration = declarations.get(key)
+        if declaration is None:
+            declaration = declarations[key] = declare(*key, signature_of(self.func).arguments)
         # A copy whose dict of parameters may be changed: deep copies at every model call are slow.
         parameters = declaration.parameters
         return copy_unchecked(
@@ -90,9 +91,10 @@ async def _call(func: Callable[..., Any], built: dict[str, Any], tool_context: T
     return await call_bound(tool_context._invocation_context.sync_calls, func, positional, named)
 
 
-@lru_cache(maxsize=1024)
-def _cached_declaration(func: Callable[..., Any], name: str, description: str) -> types.FunctionDeclaration:
-    return declare(name, description, signature_of(func).arguments)
+@cached_by_function
+def _declarations(func: Callable[..., Any]) -> dict[tuple[str, str], types.FunctionDeclaration]:
+    """Return the cache of a function's declarations, by name and description."""
+    return {}
 
 
 def _description(inner: Any) -> str:

@@ -81,9 +81,11 @@ class Sweep:
         """Run the tree in this process, so that forked processes find all first-time work done."""
         self._clear()
         asyncio.run(drive(self._folder, self._spec))
-        for thread in threading.enumerate():  # a process with threads must not be forked
+        gc.collect()  # the agent's thread ends with the agent, and a tree of agents is a reference cycle
+        for thread in threading.enumerate():
             if thread is not threading.current_thread():
                 thread.join(timeout=30)
+        assert threading.active_count() == 1, [str(thread) for thread in threading.enumerate()]
         gc.freeze()
         return self._look()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from inspector_app.commands.selection import command_line, existing_key, session
 from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.engines.agent_loader import LoadedAgent, check_agent_path, load_agent
 from inspector_app.engines.engine_choice import EngineChoice, EnginePlan, plan_engine
+from inspector_app.engines.tracebacks import traceback_of
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.values import error_text, visible, visible_lines
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -215,7 +215,7 @@ async def drive(
     contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events do not record the failure
     if ended is not None and (options.json or not contradicts):
         _print_end(key, ended, options)
-    return _status(failure, ended)
+    return _status(failure, ended, options.agent)
 
 
 async def _ended(
@@ -230,11 +230,12 @@ async def _ended(
     return None
 
 
-def _status(failure: Exception | None, ended: Invocation | None) -> int:
+def _status(failure: Exception | None, ended: Invocation | None, agent: str) -> int:
     if isinstance(failure, KnownError):
         raise failure
     if failure is not None:
-        stdout.complain("".join(traceback.format_exception(failure)))
+        place = Path(agent).expanduser().absolute()
+        stdout.complain(traceback_of(failure, place if place.is_dir() else place.parent))
         stdout.complain(f"agent-inspector: The agent failed with {visible_lines(error_text(failure))}\n")
         return FAILED
     if ended is None or ended.status == "finished":

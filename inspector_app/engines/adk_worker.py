@@ -28,17 +28,25 @@ import threading
 import traceback
 import warnings
 from pathlib import Path
-from types import FrameType, ModuleType, TracebackType
+from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
 PROTOCOL = 1  # raised when a message changes its meaning
 
 ADK = "google.adk"
 _root = ADK  # the package that has google-adk's names
+_our_folders: tuple[str, ...] = ()  # code of the embedded runtime, where that runs the agent
 
 PLACES = ("event", "agent start", "agent end", "before model", "before tool", "error")
 
 AGENT_FILES = ("agent.py", "root_agent.yaml")
+FACTORIES = (
+    "app",
+    "root_agent",
+    *(f"{verb}_{what}" for what in ("app", "root_agent", "agent") for verb in ("create", "make", "build", "get")),
+)
+"""Functions that make an app or agent, where a module defines neither `app` nor `root_agent`."""
+
 MAX_TEXT = 200_000  # bytes of a file that are searched for an agent
 
 MAX_JSON_DEPTH = 100  # of values that are no events, such as arguments
@@ -287,6 +295,7 @@ class Agent:
 
 
 _DEFINED = re.compile(rb"^(?:root_agent\b[^=\n]*=|app\b[^=\n]*=\s*(?:\w+\.)?App\()", re.MULTILINE)
+_RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
 _MENTIONED = re.compile(rb"\b(?:root_agent|app)\b|import \*")
 
 
@@ -338,10 +347,13 @@ def load_agent(path: str) -> Agent:
     place = Path(path).absolute()
     if place.is_file() and place.name in (*AGENT_FILES, "__init__.py"):
         place = place.parent
+    module = None
     if place.is_dir():
         agents_dir, name, folder = place.parent, place.name, place
     elif place.is_file() and place.suffix == ".py":
         agents_dir, name, folder = place.parent, place.stem, place.parent
+        if (folder / "__init__.py").is_file() or _has_text(place, _RELATIVE):
+            agents_dir, module = folder.parent, f"{folder.name}.{name}"
     else:
         raise WorkerError(f"There is no agent at {path}: name a folder with an agent.py, or a Python file.")
     choices = agents_in(place) if place.is_dir() else []
@@ -353,7 +365,8 @@ def load_agent(path: str) -> Agent:
         if _root != ADK:
             importlib.import_module("inspector_app.engines.google_adk_imports").resolve_google_adk(folder)
         importlib.invalidate_caches()
-        root = _from_module(name) or _from_module(f"{name}.agent") or _from_yaml(folder / "root_agent.yaml", place.is_dir())
+        modules = [module or name, *([f"{name}.agent"] if place.is_dir() else [])]
+        root = _first(_from_module, modules) or _from_yaml(folder / "root_agent.yaml", place.is_dir()) or _first(_from_function, modules)
         if root is not None:
             return Agent(root, name, folder, agents_dir)
     if choices:
@@ -383,6 +396,10 @@ def load_env_file(folder: Path) -> None:
         importlib.import_module("dotenv").load_dotenv(file, override=False, verbose=True)
 
 
+def _first(find: Any, modules: list[str]) -> Any:
+    return next((found for name in modules if (found := find(name)) is not None), None)
+
+
 def _from_module(name: str) -> Any:
     try:
         module = importlib.import_module(name)
@@ -393,13 +410,47 @@ def _from_module(name: str) -> Any:
     app, root = getattr(module, "app", None), getattr(module, "root_agent", None)
     if app is not None and isinstance(app, _class("google.adk.apps.app", "App")):
         return app
-    if root is None or isinstance(root, ModuleType):
+    if root is None or isinstance(root, (ModuleType, FunctionType)):
         return None
-    kinds = [_class("google.adk.agents.base_agent", "BaseAgent"), _class("google.adk.workflow", "BaseNode")]
-    if isinstance(root, tuple(kind for kind in kinds if kind is not None)):
+    if isinstance(root, _root_kinds()):
         return root
     kind = f"{type(root).__module__}.{type(root).__qualname__}"
     raise WorkerError(f"{getattr(module, '__file__', None) or name} defines a `root_agent` that is no agent, but a {kind}.")
+
+
+def _from_function(name: str) -> Any:
+    """Return what a function of a loaded module makes; see `FACTORIES`."""
+    module = sys.modules.get(name)
+    for function in factories(module) if module is not None else ():
+        made = function()
+        if isinstance(made, _root_kinds()):
+            return made
+    return None
+
+
+def factories(module: ModuleType) -> list[Any]:
+    """Return the functions of a module that make its agent or app: those with a name of FACTORIES that need no arguments.
+
+    Raises:
+        WorkerError: one of them is asynchronous.
+    """
+    found = []
+    for name in FACTORIES:
+        function = getattr(module, name, None)
+        if not isinstance(function, FunctionType):
+            continue
+        needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty and one.kind not in (2, 4)]
+        if inspect.iscoroutinefunction(function) and not needed:
+            place = f"{function.__code__.co_filename}, line {function.__code__.co_firstlineno}"
+            raise WorkerError(f"{place}: {name} is asynchronous, so it cannot make the agent while it is loaded. Make it a plain function.")
+        if not needed:
+            found.append(function)
+    return found
+
+
+def _root_kinds() -> tuple[type, ...]:
+    names = (("google.adk.apps.app", "App"), ("google.adk.agents.base_agent", "BaseAgent"), ("google.adk.workflow", "BaseNode"))
+    return tuple(kind for kind in (_class(*name) for name in names) if kind is not None)
 
 
 def _from_yaml(file: Path, is_folder: bool) -> Any:
@@ -441,6 +492,14 @@ def use_embedded_runtime() -> None:
     global _root
     _root = "runtime"
     sys.path.append(str(Path(__file__).resolve().parents[2]))
+    hide_frames_of_ours()
+
+
+def hide_frames_of_ours() -> None:
+    """Leave the frames of the embedded runtime and the inspector out of tracebacks."""
+    global _our_folders
+    top = Path(__file__).resolve().parents[2]
+    _our_folders = (f"{top / 'runtime'}{os.sep}", f"{top / 'inspector_app'}{os.sep}")
 
 
 def _capital(text: str) -> str:
@@ -485,30 +544,50 @@ def _tool_name(tool: Any) -> str:
 
 def error_fields(error: BaseException, folder: Path | None) -> dict[str, Any]:
     """Return an exception as JSON: type, message, traceback from the agent's first frame on, and the place in the agent's code."""
-    start: TracebackType | None = error.__traceback__
-    while start is not None and _is_ours(start.tb_frame.f_code.co_filename, folder):
-        start = start.tb_next
-    file, line = None, None
-    frames = traceback.extract_tb(start)
-    for frame in frames:
-        if folder is not None and Path(frame.filename).is_relative_to(folder):
-            file, line = frame.filename, frame.lineno
-    if isinstance(error, SyntaxError) and error.filename:
-        file, line = error.filename, error.lineno
+    file, line = place_of(error, folder)
     message = str(error)
     if isinstance(error, SystemExit):
         message = f"The agent's code called sys.exit({'' if error.code is None else repr(error.code)})."
-    text = "".join(traceback.format_exception(type(error), error, start if start is not None else None))
-    fields = {"type": type(error).__name__, "message": message, "traceback": text[-100_000:], "file": file, "line": line}
+    fields = {"type": type(error).__name__, "message": message, "traceback": own_traceback(error, folder), "file": file, "line": line}
     if isinstance(error, WorkerError):
         fields = {**fields, "type": "WorkerError", "traceback": None, **error.details}
     return fields
 
 
-def _is_ours(filename: str, folder: Path | None) -> bool:
-    if filename == __file__ or filename.startswith("<frozen importlib"):
-        return True
-    return folder is not None and not Path(filename).is_relative_to(folder)
+def place_of(error: BaseException, folder: Path | None) -> tuple[str | None, int | None]:
+    """Return the file and line of the agent's code where an exception was raised, or where it called what raised it."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return error.filename, error.lineno
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if is_agents(frame.filename, folder)]
+    return (frames[-1].filename, frames[-1].lineno) if frames else (None, None)
+
+
+def own_traceback(error: BaseException, folder: Path | None) -> str:
+    """Format an exception's traceback from the agent's first frame on, without frames of the inspector; also those of its causes."""
+    start: TracebackType | None = error.__traceback__
+    while start is not None and not is_agents(start.tb_frame.f_code.co_filename, folder):
+        start = start.tb_next
+    described = traceback.TracebackException(type(error), error, start)
+    remaining = [described]
+    seen: set[int] = set()
+    while remaining:
+        one = remaining.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        one.stack[:] = [frame for frame in one.stack if is_agents(frame.filename, folder) or not _is_ours(frame.filename)]
+        remaining += [other for other in (one.__cause__, one.__context__, *(getattr(one, "exceptions", None) or ())) if other is not None]
+    return "".join(described.format())[-100_000:]
+
+
+def is_agents(filename: str, folder: Path | None) -> bool:
+    """Return whether a file is the agent's own code; an environment below its folder is not."""
+    path = Path(filename)
+    return folder is not None and path.is_relative_to(folder) and "site-packages" not in path.relative_to(folder).parts
+
+
+def _is_ours(filename: str) -> bool:
+    return filename == __file__ or filename.startswith(("<frozen ", *_our_folders))
 
 
 def _of_command(kind: str, error: BaseException, folder: Path | None) -> dict[str, Any]:

@@ -17,21 +17,29 @@ import importlib.util
 import os
 import re
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import FunctionType, ModuleType
+from typing import Any
 
 from pydantic import ValidationError
 
-from inspector_app.engines.adk_worker import agents_in, is_agent_folder, several_agents
+from inspector_app.engines.adk_worker import (
+    WorkerError,
+    agents_in,
+    factories,
+    is_agent_folder,
+    place_of,
+    several_agents,
+)
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
 from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
 from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
 from inspector_app.engines.name_clash import name_clash
 from inspector_app.engines.protocol import Capability, OnCommit, Store
+from inspector_app.engines.tracebacks import traceback_of
 from runtime.agents.base_agent import BaseAgent
 from runtime.apps.app import App
 from runtime.debugger.request_recorder import RequestRecorder
@@ -45,13 +53,23 @@ class AgentLoadError(KnownError):
 
     Attributes:
         traceback: the traceback from the agent's own first line on; None if the code raised no exception.
+        file, line: the place in the agent's code, if known.
         path: the path as the user wrote it, if it holds agents and is none.
         choices: the names of these agents.
     """
 
-    def __init__(self, message: str, traceback: str | None = None, *, path: str = "", choices: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        message: str,
+        traceback: str | None = None,
+        *,
+        place: tuple[str | None, int | None] = (None, None),
+        path: str = "",
+        choices: tuple[str, ...] = (),
+    ) -> None:
         super().__init__(message)
         self.traceback = traceback
+        self.file, self.line = place
         self.path = path
         self.choices = choices
 
@@ -322,18 +340,30 @@ def _first_app(package: str, folder: Path, modules: list[str], written: str) -> 
     """
     _import_package(package, folder)
     wrong = ""
+    imported = []
     for name in modules:
         module = importlib.import_module(f"{package}.{name}") if name else sys.modules[package]
+        imported.append(module)
         app, root_agent = getattr(module, "app", None), getattr(module, "root_agent", None)
         if isinstance(app, App):
             return app
         if isinstance(root_agent, BaseAgent):
             return App(name=_app_name(folder), root_agent=root_agent)
         wrong = wrong or _foreign("root_agent", root_agent) or _foreign("app", app)
+    for made in (function() for module in imported for function in _factories(module)):
+        if isinstance(made, (App, BaseAgent)):
+            return made if isinstance(made, App) else App(name=_app_name(folder), root_agent=made)
     subject = written if _place(written).is_file() else f"{written} has no agent: its {modules[-1] or '__init__'}.py"
     if modules == [""] and (inside := agents_in(folder)):
         raise AgentLoadError(several_agents(written, inside), path=written, choices=tuple(inside))
     raise AgentLoadError(f"{subject} defines neither `root_agent` nor `app`.{wrong}")
+
+
+def _factories(module: ModuleType) -> list[Any]:
+    try:
+        return factories(module)
+    except WorkerError as error:
+        raise AgentLoadError(str(error)) from None
 
 
 def _app_name(folder: Path) -> str:
@@ -358,28 +388,34 @@ def _import_package(package: str, folder: Path) -> None:
 
 
 def _foreign(name: str, value: object) -> str:
-    if value is None or isinstance(value, ModuleType):
+    if value is None or isinstance(value, (ModuleType, FunctionType)):
         return ""
     return f" (Its `{name}` is a {type(value).__module__}.{type(value).__qualname__}, which this runtime does not know.)"
 
 
 def _failure(folder: Path, name: str, error: BaseException) -> AgentLoadError:
+    place = place_of(error, folder)
+    where = _written_place(folder, place)
     if isinstance(error, SystemExit):
-        what = f"it calls sys.exit({error.code!r}) while it is imported{_line_of(folder, error)}"
-        return AgentLoadError(f"The agent in {name} could not be loaded: {what}.")
+        what = f"it calls sys.exit({error.code!r}) while it is imported{where}"
+        return AgentLoadError(f"The agent in {name} could not be loaded: {what}.", traceback_of(error, folder), place=place)
     what = f"{type(error).__name__}: {_said(error)}" if str(error) else type(error).__name__
     hint = ""
     if isinstance(error, MissingNameError):
         what = str(error).removesuffix(".")
     elif isinstance(error, ImportError) and (error.name or "").split(".")[0] == "runtime":
         hint = " This runtime has much of google-adk, but not that: leave it out, or write a tool that does it."
-    return AgentLoadError(f"The agent in {name} could not be loaded. {what}.{hint}", _own_traceback(folder, error))
+    if f"line {place[1]}" in what:
+        where = ""
+    return AgentLoadError(f"The agent in {name} could not be loaded. {what}{where}.{hint}", traceback_of(error, folder), place=place)
 
 
-def _line_of(folder: Path, error: BaseException) -> str:
-    """Return the agent's own line in which an error was raised, as ` (agent.py, line 3)`."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).is_relative_to(folder)]
-    return f" ({Path(frames[-1].filename).relative_to(folder)}, line {frames[-1].lineno})" if frames else ""
+def _written_place(folder: Path, place: tuple[str | None, int | None]) -> str:
+    """Return a place in the agent's code as ` (agent.py, line 3)`; empty if it is not known."""
+    file, line = place
+    if file is None:
+        return ""
+    return f" ({Path(file).relative_to(folder) if Path(file).is_relative_to(folder) else file}, line {line})"
 
 
 def _said(error: BaseException) -> str:
@@ -388,11 +424,3 @@ def _said(error: BaseException) -> str:
     found = error.errors(include_url=False, include_input=False)
     problems = (": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found)
     return f"{error.title}: {'; '.join(problems).removesuffix('.')}"
-
-
-def _own_traceback(folder: Path, error: BaseException) -> str:
-    """Format the traceback from the agent's own first line on, without our own frames."""
-    start: TracebackType | None = error.__traceback__
-    while start is not None and not Path(start.tb_frame.f_code.co_filename).is_relative_to(folder):
-        start = start.tb_next
-    return "".join(traceback.format_exception(type(error), error, start))

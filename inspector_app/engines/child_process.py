@@ -55,7 +55,11 @@ class ChildError(KnownError):
         self.path = str(error.get("path") or "")
         self.choices: tuple[str, ...] = tuple(error.get("choices") or ())
         text = str(error.get("message") or "")
-        super().__init__(text if self.kind in ("WorkerError", "ProtocolError") else f"{self.kind}: {text}" if text else self.kind)
+        if self.kind not in ("WorkerError", "ProtocolError"):
+            text = f"{self.kind}: {text}" if text else self.kind
+            if self.file is not None and f"line {self.line}" not in text:
+                text = f"{text.removesuffix('.')} ({Path(self.file).name}, line {self.line})."
+        super().__init__(text)
 
 
 class ChildEndedError(KnownError):

@@ -18,6 +18,7 @@ from inspector_app.documents.sources import Source
 from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.engines.protocol import Engine
+from inspector_app.engines.tracebacks import traceback_of
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
@@ -333,7 +334,7 @@ class CurrentRun(QObject):
         if self._is_closed:
             return
         if error is not None:
-            self._messages.error(f"Running {loaded.name}", error)
+            self._messages.error(f"Running {loaded.name}", error, traceback_of(error, loaded.folder))
         await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
 

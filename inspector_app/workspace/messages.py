@@ -40,18 +40,19 @@ class MessageBus(QObject):
         """Post a warning."""
         self.posted.emit(Message("warning", text, details, quiet=quiet))
 
-    def error(self, doing: str, error: BaseException) -> None:
+    def error(self, doing: str, error: BaseException, details: str | None = None) -> None:
         """Report a failure.
 
         Args:
             doing: the failed action, such as "Opening orders.db"; starts the sentence unless the error is a `KnownError`.
             error: the failure. A `KnownError` is shown by its text alone; any other error is shown with its traceback.
+            details: shown in place of that traceback.
         """
         if isinstance(error, KnownError):
             stale = isinstance(error, StaleSessionError)
             self.posted.emit(Message("error", str(error), getattr(error, "traceback", None), offers_reload=stale))
             return
-        self.posted.emit(Message("error", f"{doing} failed: {error_text(error)}", format_traceback(error)))
+        self.posted.emit(Message("error", f"{doing} failed: {error_text(error)}", details or format_traceback(error)))
 
 
 def format_traceback(error: BaseException) -> str:

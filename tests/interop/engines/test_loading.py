@@ -58,6 +58,23 @@ async def test_a_package_whose_init_defines_the_agent(newest: str, start_engine:
     assert (await start_engine(newest, tmp_path / "packed")).engine.agent.root["name"] == "echo"
 
 
+async def test_a_single_file_of_a_package_with_relative_imports(newest: str, start_engine: Start, tmp_path: Path) -> None:
+    write(tmp_path / "packed" / "greeting.py", "NAME = 'echo'\n")
+    file = write(tmp_path / "packed" / "second.py", AGENT.replace('name="echo"', "name=NAME") + "\n")
+    file.write_text("from .greeting import NAME\n" + file.read_text())
+    started = await start_engine(newest, file)
+    assert (started.engine.agent.app_name, started.engine.agent.root["name"]) == ("second", "echo")
+
+
+@pytest.mark.parametrize("name", ["root_agent", "create_app"])
+async def test_an_agent_made_by_a_function(newest: str, start_engine: Start, tmp_path: Path, name: str) -> None:
+    code = AGENT.replace("root_agent = Echo", f"def {name}():\n    return Echo")
+    if name == "create_app":
+        code = "from google.adk.apps import App\n" + code.replace('Echo(name="echo")', 'App(name="made", root_agent=Echo(name="echo"))')
+    started = await start_engine(newest, write(tmp_path / "by_function" / "agent.py", code).parent)
+    assert started.engine.agent.app_name == ("made" if name == "create_app" else "by_function")
+
+
 async def test_a_yaml_agent(version: str, start_engine: Start, tmp_path: Path) -> None:
     if version == EMBEDDED:
         pytest.skip("the embedded runtime loads no YAML agents")
@@ -88,7 +105,7 @@ async def test_a_folder_that_is_no_agent_says_so(newest: str, start_engine: Star
     [
         ("import os\nroot_agent = Agent()\n", 2, "NameError: name 'Agent' is not defined"),
         ("x = 1\n\ndef broken(:\n", 3, "SyntaxError"),
-        ("import sys\nsys.exit(3)\n", 2, r"SystemExit: The agent's code called sys\.exit\(3\)\."),
+        ("import sys\nsys.exit(3)\n", 2, r"SystemExit: The agent's code called sys\.exit\(3\)"),
         ("from google.adk.agents import NoSuchAgent\n", 1, "ImportError: cannot import name 'NoSuchAgent'"),
         ("import a_package_that_is_not_installed\n", 1, "ModuleNotFoundError: No module named 'a_package_that_is_not_installed'"),
     ],
@@ -101,6 +118,17 @@ async def test_an_error_at_import_names_the_line_in_the_agents_file(
         await start_engine(newest, tmp_path / "bad")
     assert (caught.value.file, caught.value.line) == (str(file), line)
     assert "adk_worker" not in (caught.value.traceback or "")
+
+
+async def test_an_error_in_an_imported_file_shows_its_cause_and_no_frame_of_ours(newest: str, start_engine: Start, tmp_path: Path) -> None:
+    code = "try:\n    {}['key']\nexcept KeyError as error:\n    raise OSError('no key') from error\n"
+    file = write(tmp_path / "bad" / "tools" / "search.py", code)
+    write(tmp_path / "bad" / "agent.py", "from .tools import search\n")
+    with pytest.raises(ChildError, match=r"OSError: no key \(search\.py, line 4\)\.") as caught:
+        await start_engine(newest, tmp_path / "bad")
+    assert (caught.value.file, caught.value.line) == (str(file), 4)
+    frames = [line.split('"')[1] for line in (caught.value.traceback or "").splitlines() if line.strip().startswith("File ")]
+    assert frames == [str(file), str(tmp_path / "bad" / "agent.py"), str(file)]
 
 
 async def test_a_relative_import_of_a_missing_module_is_not_taken_for_a_missing_agent(

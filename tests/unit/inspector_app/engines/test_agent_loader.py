@@ -148,7 +148,10 @@ def test_a_failed_reload_keeps_the_loaded_modules(tmp_path: Path) -> None:
         ("from google.adk.agents import Nothing", r"agent\.py, line 1: the embedded runtime has no google\.adk\.agents\.Nothing"),
         ("from runtime.tools.mcp_tool import McpToolset", "runtime has much of google-adk, but not that"),
         ("from runtime.tools import McpToolset", "runtime has much of google-adk, but not that"),
-        ("from runtime.agents import Agent; Agent(name='a', modle='m')", r"LlmAgent: modle: Extra inputs are not permitted\.$"),
+        (
+            "from runtime.agents import Agent; Agent(name='a', modle='m')",
+            r"LlmAgent: modle: Extra inputs are not permitted \(agent\.py, line 1\)\.$",
+        ),
         ("x = 1", "defines neither `root_agent` nor `app`"),
         ("root_agent = 'planner'", "Its `root_agent` is a builtins.str"),
     ],
@@ -246,3 +249,53 @@ def test_the_thread_of_an_agent_that_cannot_be_loaded_ends(tmp_path: Path) -> No
     for thread in set(threading.enumerate()) - before:
         thread.join(30)
         assert not thread.is_alive()
+
+
+def test_a_failure_points_at_the_agents_line_and_shows_no_frame_of_ours(tmp_path: Path) -> None:
+    folder = Path(
+        write(tmp_path / "trip_planner", agent="from . import parts\n", parts="from runtime.agents import Agent\n\nAgent(odd=1)\n")
+    )
+    with pytest.raises(AgentLoadError) as caught:
+        load_agent(str(folder))
+    assert (caught.value.file, caught.value.line) == (str(folder / "parts.py"), 3)
+    frames = [line.split('"')[1] for line in (caught.value.traceback or "").splitlines() if line.strip().startswith("File ")]
+    assert frames[:2] == [str(folder / "agent.py"), str(folder / "parts.py")]
+    assert all("/pydantic/" in frame for frame in frames[2:])
+
+
+def test_the_causes_of_a_failure_are_shown_without_frames_of_ours(tmp_path: Path) -> None:
+    code = (
+        "from runtime.agents import Agent\ntry:\n    Agent(odd=1)\nexcept ValueError as error:\n    raise OSError('no agent') from error\n"
+    )
+    with pytest.raises(AgentLoadError, match=r"OSError: no agent \(agent\.py, line 5\)\.") as caught:
+        load_agent(write(tmp_path / "trip_planner", agent=code))
+    shown = caught.value.traceback or ""
+    assert "Extra inputs are not permitted" in shown and "direct cause" in shown
+    assert [line for line in shown.splitlines() if "/runtime/" in line] == []
+
+
+def test_code_of_an_environment_below_the_folder_is_not_the_agents(tmp_path: Path) -> None:
+    packages = tmp_path / "trip_planner" / ".venv" / "lib" / "site-packages"
+    write(packages, broken_package_of_the_planner="raise ValueError('broken')\n")
+    folder = write(
+        tmp_path / "trip_planner", agent=f"import sys\nsys.path.append({str(packages)!r})\nimport broken_package_of_the_planner\n"
+    )
+    with pytest.raises(AgentLoadError) as caught:
+        load_agent(folder)
+    assert caught.value.line == 3
+    assert 'broken_package_of_the_planner.py", line 1' in (caught.value.traceback or "")
+
+
+@pytest.mark.parametrize("name", ["root_agent", "app", "create_app", "make_agent"])
+def test_an_agent_may_be_made_by_a_function(tmp_path: Path, name: str) -> None:
+    code = f"from runtime.agents.base_agent import BaseAgent\ndef {name}(size=1):\n    return BaseAgent(name='planner')\n"
+    assert load_agent(write(tmp_path / "trip_planner", agent=code)).app.root_agent.name == "planner"
+
+
+def test_a_function_that_needs_arguments_or_the_event_loop_makes_no_agent(tmp_path: Path) -> None:
+    with pytest.raises(AgentLoadError, match="defines neither"):
+        load_agent(write(tmp_path / "trip_planner", agent="def create_app(size):\n    raise SystemExit\n"))
+    with pytest.raises(AgentLoadError, match=r"agent\.py, line 1: create_app is asynchronous"):
+        load_agent(write(tmp_path / "trip_planner", agent="async def create_app():\n    raise SystemExit\n"))
+    with pytest.raises(AgentLoadError, match=r"OSError: no key \(agent\.py, line 2\)"):
+        load_agent(write(tmp_path / "trip_planner", agent="def create_app():\n    raise OSError('no key')\n"))

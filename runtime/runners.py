@@ -165,6 +165,7 @@ class Runner(SessionEdits):
         else:
             await record_end(self.session_service, ctx, None)
         finally:
+            await ctx.shared.close_resources()
             if self._running.get((user_id, session_id)) is ctx:
                 del self._running[user_id, session_id]
 
@@ -372,10 +373,13 @@ class Runner(SessionEdits):
         ctx = self._new_context(session, None, new_message, outer.run_config)
         ctx.run_inside(outer, call_id)
         await self._commit_message(ctx, new_message, None)
-        async with aclosing(self._event_loop(ctx)) as events:
-            async for event in events:
-                await outer.report_inner_event(event, call_id)
-                yield event
+        try:
+            async with aclosing(self._event_loop(ctx)) as events:
+                async for event in events:
+                    await outer.report_inner_event(event, call_id)
+                    yield event
+        finally:
+            await ctx.shared.close_resources()
 
     async def close(self) -> None:
         """Close the plugins and the agents' toolsets. The services belong to their creator and stay open."""

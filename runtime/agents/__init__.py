@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent, BaseAgentState
     from runtime.agents.llm_agent import Agent, LlmAgent
     from runtime.agents.loop_agent import LoopAgent, LoopAgentState
+    from runtime.agents.mcp_instruction_provider import McpInstructionProvider
     from runtime.agents.parallel_agent import ParallelAgent
     from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
     from runtime.contexts.callback_context import CallbackContext
@@ -27,6 +28,7 @@ __all__ = [
     "LlmAgent",
     "LoopAgent",
     "LoopAgentState",
+    "McpInstructionProvider",
     "ParallelAgent",
     "ReadonlyContext",
     "RunConfig",
@@ -46,6 +48,7 @@ __getattr__ = lazy_exports(
         "LlmAgent": "runtime.agents.llm_agent",
         "LoopAgent": "runtime.agents.loop_agent",
         "LoopAgentState": "runtime.agents.loop_agent",
+        "McpInstructionProvider": "runtime.agents.mcp_instruction_provider",
         "ParallelAgent": "runtime.agents.parallel_agent",
         "ReadonlyContext": "runtime.contexts.readonly_context",
         "RunConfig": "runtime.contexts.run_config",

@@ -72,6 +72,13 @@ class InnerRun(Protocol):
         """
 
 
+class Resource(Protocol):
+    """Something that is open until the end of a run, such as a connection."""
+
+    async def close(self) -> None:
+        """Close it; must not raise."""
+
+
 @dataclass(slots=True)
 class Shared:
     """The data shared by all copies of a context.
@@ -93,6 +100,7 @@ class Shared:
         committing: held while an event is committed, as the user may edit the state while agents on other branches run.
         sync_calls: where the run's synchronous code is called; None until the first call, in a context that no Runner made.
         writes: the uncommitted writes to the session's state; None until the first one.
+        resources: what tools opened for this run, by a key of their own; closed at its end.
     """
 
     inner_run: ClassVar[InnerRun | None] = None
@@ -110,6 +118,7 @@ class Shared:
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
     sync_calls: SyncCalls | None = None
     writes: UncommittedWrites | None = None
+    resources: dict[Any, Resource] = field(default_factory=dict)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Claim an event for this context's agent; return False if an inner agent yielded it and this one only forwards it."""
@@ -126,6 +135,13 @@ class Shared:
         """Return and remove the commit error of a claimed event; None if it was committed."""
         del self.yielded_by[id(event)]
         return self.failed_commits.pop(id(event), None)
+
+    async def close_resources(self) -> None:
+        """Close what tools opened for this run, all at the same time."""
+        if self.resources:
+            async with asyncio.TaskGroup() as group:
+                while self.resources:
+                    group.create_task(self.resources.popitem()[1].close())
 
 
 class InvocationContext(BaseModel):

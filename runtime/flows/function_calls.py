@@ -18,6 +18,7 @@ from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.tool_context import ToolContext
 from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
+from runtime.errors.tool_error import ToolError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import ANSWER, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
@@ -165,7 +166,10 @@ async def _result(
         tool = BaseTool(name=call.name or "", description="Tool not found")  # for the callbacks
         missing = ValueError(f"There is no tool named {call.name!r}. The tools are: {', '.join(sorted(tools)) or 'none'}.")
     if not ctx.plugin_manager.plugins and not (agent.before_tool_callback or agent.after_tool_callback or agent.on_tool_error_callback):
-        return {"error": str(missing)} if missing else await _called(tool, args, context)
+        try:
+            return {"error": str(missing)} if missing else await _called(tool, args, context)
+        except ToolError as error:
+            return {"error": str(error)}
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
     failure: Exception | None = None
@@ -187,8 +191,10 @@ async def _result(
             result = await _after_error(agent, ctx, {**hooks, "error": error}, {**named, "error": error})
             if error is missing:  # no tool has run, so the callbacks after a tool are not called
                 return {"error": str(missing)} if result is None else result
-            if result is None:
+            if result is None and not isinstance(error, ToolError):
                 raise
+            if result is None:
+                result = {"error": str(error)}
     changed = await ctx.plugin_manager.run_hook("after_tool_callback", **hooks, result=result)
     if changed is None:
         changed = await first_answer(ctx.sync_calls, agent.after_tool_callback, **named, tool_response=result)

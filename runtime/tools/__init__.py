@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
     from runtime.tools.load_memory_tool import load_memory_tool as load_memory
     from runtime.tools.long_running_tool import LongRunningFunctionTool
+    from runtime.tools.mcp_tool.mcp_toolset import MCPToolset, McpToolset
     from runtime.tools.preload_memory_tool import preload_memory_tool as preload_memory
     from runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
     from runtime.tools.url_context_tool import url_context
@@ -28,6 +29,8 @@ __all__ = [
     "BaseToolset",
     "FunctionTool",
     "LongRunningFunctionTool",
+    "MCPToolset",
+    "McpToolset",
     "ToolContext",
     "TransferToAgentTool",
     "exit_loop",
@@ -48,6 +51,8 @@ __getattr__ = lazy_exports(
         "BaseToolset": "runtime.tools.base_toolset",
         "FunctionTool": "runtime.tools.function_tool",
         "LongRunningFunctionTool": "runtime.tools.long_running_tool",
+        "MCPToolset": "runtime.tools.mcp_tool.mcp_toolset",
+        "McpToolset": "runtime.tools.mcp_tool.mcp_toolset",
         "ToolContext": "runtime.contexts.tool_context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",

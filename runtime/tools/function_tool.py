@@ -13,6 +13,7 @@ from runtime.support.calling import call_bound
 from runtime.support.unchecked import copy_unchecked
 from runtime.support.weak_cache import cached_by_function
 from runtime.tools.base_tool import BaseTool
+from runtime.tools.confirmation import ask_for_confirmation
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import UnfitArgumentError, signature_of, wrapped_function
 
@@ -76,14 +77,7 @@ class FunctionTool(BaseTool):
             required = await _call(required, built, tool_context)
         if not required:
             return None
-        if tool_context.tool_confirmation is None:
-            tool_context.request_confirmation(
-                hint=f"Please approve or reject the tool call {self.name}() by responding with a FunctionResponse with an expected "
-                "ToolConfirmation payload."
-            )
-            tool_context.actions.skip_summarization = True
-            return "This tool call requires confirmation, please approve or reject."
-        return None if tool_context.tool_confirmation.confirmed else "This tool call is rejected."
+        return ask_for_confirmation(self.name, tool_context)
 
 
 async def _call(func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext) -> Any:

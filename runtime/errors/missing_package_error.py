@@ -1,0 +1,26 @@
+"""The error for a package that a part of the runtime needs and that is not installed."""
+
+from __future__ import annotations
+
+import importlib.util
+
+from runtime.errors.known_error import KnownError
+
+
+class MissingPackageError(KnownError, ImportError):
+    """A package of an extra is not installed. The message has the command that installs it."""
+
+
+def require(package: str, extra: str, part: str) -> None:
+    """Check that a package is installed, without importing it.
+
+    Args:
+        package: the package's name in an import.
+        extra: the extra of agent-inspector that installs it.
+        part: what needs it, as the subject of a sentence in the plural.
+
+    Raises:
+        MissingPackageError: it is not installed.
+    """
+    if importlib.util.find_spec(package) is None:
+        raise MissingPackageError(f"{part} need the package {package}: pip install 'agent-inspector[{extra}]'.", name=package)

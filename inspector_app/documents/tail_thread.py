@@ -114,7 +114,7 @@ class TailThread:
         except StorageError as error:
             self._report(TailUpdate(self._target, self._subscription, Changes(), str(error)))
             return
-        following, problem = self._subscription, None
+        following, problem = Subscription(None), None  # not the one in force: `follow` may have been called before this thread began
         try:
             while not self._ended:
                 if self._subscription is not following:

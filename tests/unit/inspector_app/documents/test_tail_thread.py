@@ -12,7 +12,8 @@ import pytest
 
 from bench.generated import _SCHEMA
 from inspector_app.documents import tail_thread
-from inspector_app.documents.tail_thread import TailThread, TailUpdate
+from inspector_app.documents.tail_thread import Subscription, TailThread, TailUpdate
+from runtime.sessions.session_key import SessionKey
 from tests.unit.storage.tail.sql_writer import SqlWriter
 
 LONG = 60.0  # seconds; longer than any test waits
@@ -113,3 +114,25 @@ def test_the_next_update_waits_for_the_acknowledgement(
     assert found.empty()
     thread.acknowledge()
     assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["t"]
+
+
+def test_a_session_that_is_followed_before_the_thread_begins_is_followed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter
+) -> None:
+    followed, opened = threading.Event(), tail_thread.open_tail
+
+    def open_late(*arguments: object) -> object:
+        assert followed.wait(LONG)
+        return opened(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tail_thread, "open_tail", open_late)
+    writer.add_session("s")
+    found: queue.Queue[TailUpdate] = queue.Queue()
+    thread = TailThread(str(tmp_path / "live.db"), [], found.put)
+    thread.follow(Subscription(SessionKey("a", "u", "s")))
+    writer.add_event("s", "first")
+    followed.set()
+    try:
+        assert [event.id for event in found.get(timeout=LONG).changes.events] == ["first"]
+    finally:
+        thread.close()

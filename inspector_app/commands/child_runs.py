@@ -69,7 +69,6 @@ async def open_child(plan: EnginePlan, options: Options) -> AsyncIterator[ChildE
     )
     try:
         engine.attach(Debugger())
-        engine.set_places(())
         yield engine
     finally:
         await engine.close()

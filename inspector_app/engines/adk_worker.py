@@ -25,13 +25,15 @@ import select
 import signal
 import sys
 import threading
+import time
 import traceback
 import warnings
+from collections import deque
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any
 
-PROTOCOL = 1  # raised when a message changes its meaning
+PROTOCOL = 2  # raised when a message changes its meaning
 
 ADK = "google.adk"
 _root = ADK  # the package that has google-adk's names
@@ -48,6 +50,11 @@ FACTORIES = (
 """Functions that make an app or agent, where a module defines neither `app` nor `root_agent`."""
 
 MAX_TEXT = 200_000  # bytes of a file that are searched for an agent
+
+GATHER_SECONDS = 0.002  # writing wakes the inspector, which costs more than all else about an event
+
+BLOCKED_SECONDS = 0.02  # without a turn of the event loop, until a thread reads the commands
+LONGEST_TURN = 0.005  # seconds between turns of the event loop, for an agent that awaits nothing
 
 MAX_JSON_DEPTH = 100  # of values that are no events, such as arguments
 
@@ -185,44 +192,129 @@ def _prctl(option: int, value: int) -> None:
 
 
 class Channel:
-    """The two descriptors that carry one JSON object a line.
+    """The descriptor that carries messages: on each line a JSON object, and after a tab the JSON of an event, if the message has one.
 
     Args:
-        commands: descriptor to read from.
         messages: descriptor to write to.
     """
 
-    def __init__(self, commands: int, messages: int) -> None:
-        self._commands = commands
+    def __init__(self, messages: int) -> None:
         self._messages = messages
         self._lock = threading.Lock()
+        self._unsent = b""
+        self._written_at = 0.0
 
-    def send(self, kind: str, _raw: tuple[str, str] | None = None, /, **fields: Any) -> None:
-        """Write a message.
+    def send(self, kind: str, event: str | None = None, /, **fields: Any) -> None:
+        """Write a message, after all earlier ones.
 
         Args:
             kind: its `type`.
-            _raw: the name of one more field, and its value as JSON text.
+            event: an event, as JSON text.
             **fields: its other fields.
         """
+        self._write(self._line(kind, event, fields))
+
+    def send_soon(self, kind: str, event: str | None = None, /, *, with_next: bool = False, **fields: Any) -> None:
+        """Write a message at once if none was written for `GATHER_SECONDS`, else together with later ones; see `flush`.
+
+        Args:
+            kind, event, fields: see `send`.
+            with_next: write it together with the next one in any case.
+        """
+        line = self._line(kind, event, fields)
+        if not with_next and time.monotonic() - self._written_at > GATHER_SECONDS:
+            self._write(line)
+            return
+        with self._lock:
+            self._unsent += line
+
+    def flush(self) -> None:
+        """Write what is not written yet. To be called `GATHER_SECONDS` after `send_soon`."""
+        if self._unsent:
+            self._write(b"")
+
+    def _line(self, kind: str, event: str | None, fields: dict[str, Any]) -> bytes:
         text = to_json({"type": kind, **fields})
-        if _raw is not None:
-            text = f"{text[:-1]}, {json.dumps(_raw[0])}: {_raw[1]}}}"
-        data = memoryview(text.encode("utf-8", "backslashreplace") + b"\n")
+        return (f"{text}\n" if event is None else f"{text}\t{event}\n").encode("utf-8", "backslashreplace")
+
+    def _write(self, line: bytes) -> None:
         with self._lock, contextlib.suppress(BrokenPipeError):  # the inspector no longer exists: the guard ends this process
+            data = memoryview(self._unsent + line)
+            self._unsent = b""
             while data:
                 data = data[os.write(self._messages, data) :]
+            self._written_at = time.monotonic()
 
-    def lines(self) -> Any:
-        """Yield the lines that arrive."""
-        with open(self._commands, "rb", closefd=False) as stream:  # a descriptor
-            yield from stream
+
+class Commands:
+    """The commands, one JSON object a line. The event loop reads them; while the agent blocks the loop, a thread does.
+
+    Args:
+        descriptor: to read from.
+        take: called in the loop with each line.
+        take_at_once: called with each line, on the thread that reads it. Returns whether that was all.
+        in_between: called by the thread now and then, after commands have arrived, as long as it returns True.
+        on_end: called in the loop when no more will come.
+    """
+
+    def __init__(self, descriptor: int, take: Any, take_at_once: Any, in_between: Any, on_end: Any) -> None:
+        self._descriptor = descriptor
+        self._take = take
+        self._take_at_once = take_at_once
+        self._in_between = in_between
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()
+        self._rest = b""
+        self._lines: deque[bytes] = deque()
+        self._is_over = False
+        os.set_blocking(descriptor, False)
+        self._loop.add_reader(descriptor, self.look)
+        threading.Thread(target=self._watch, name="commands", daemon=True).start()
+
+    def look(self) -> None:
+        """Take what has arrived. Called in the loop."""
+        self._read()
+        while self._lines:
+            self._take(self._lines.popleft())
+        if self._is_over:
+            self._loop.remove_reader(self._descriptor)
+            self._on_end()
+
+    def _read(self) -> None:
+        with self._lock:
+            try:
+                data = os.read(self._descriptor, 1024 * 1024)
+            except BlockingIOError:
+                return
+            self._is_over = not data
+            *lines, self._rest = (self._rest + data).split(b"\n")
+            for line in lines:
+                if not self._take_at_once(line):
+                    self._lines.append(line)
+
+    def _watch(self) -> None:
+        """Read what the loop has not read for a while: a policy or a question for the place counts even if the agent blocks the loop."""
+        poll = select.poll()
+        poll.register(self._descriptor, select.POLLIN)
+        is_busy = False
+        while not self._is_over:
+            if poll.poll(BLOCKED_SECONDS * 1000 if is_busy else None):
+                time.sleep(BLOCKED_SECONDS)
+                if poll.poll(0):
+                    self._read()
+                    with contextlib.suppress(RuntimeError):  # the loop is closed
+                        self._loop.call_soon_threadsafe(self.look)
+            is_busy = self._in_between()
+
+
+_ENCODER = json.JSONEncoder(default=lambda value: _plain(value), allow_nan=False)
 
 
 def to_json(value: Any) -> str:
     """Return JSON text. What JSON cannot express is replaced: NaN by null, other objects by their `repr`."""
     try:
-        return json.dumps(value, default=_plain, allow_nan=False)
+        return _ENCODER.encode(value)
     except (ValueError, TypeError, RecursionError):
         return json.dumps(_storable(value, 0), allow_nan=False)
 
@@ -775,11 +867,13 @@ class Worker:
     """Does what the commands say.
 
     Args:
-        channel: carries commands and messages.
+        channel: carries messages.
+        commands: descriptor that carries commands.
     """
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, commands: int) -> None:
         self._channel = channel
+        self._descriptor = commands
         self._loop = asyncio.get_running_loop()
         self._policy = Policy()
         self._agent: Agent | None = None
@@ -793,6 +887,8 @@ class Worker:
         self._is_stopping = False
         self._next = asyncio.Event()
         self._is_held = False
+        self._flushing: asyncio.TimerHandle | None = None
+        self._turn_at = 0.0  # when the loop's other tasks have their turn, in its seconds
         self._ids = itertools.count(1)
         self._appending: asyncio.Task[Any] | None = None  # the task of an `append_event` command
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}
@@ -810,7 +906,7 @@ class Worker:
         """Read commands until `quit` or the end of the input."""
         version = {"protocol": PROTOCOL, "pid": os.getpid(), "python": sys.version.split()[0], "adk": adk_version()}
         self._channel.send("hello", **version, prefix=sys.prefix, engine=engine_name())
-        threading.Thread(target=self._read, name="commands", daemon=True).start()
+        self._commands = Commands(self._descriptor, self._take, self._take_at_once, self._in_between, self._ended.set)
         await self._ended.wait()
         if self._run is not None:
             self._run.cancel()
@@ -818,36 +914,46 @@ class Worker:
         if close is not None:
             await close()
 
-    def _read(self) -> None:
-        """Read commands, on a thread of its own: a policy or a question for the place counts even if the agent blocks the loop."""
-        for line in self._channel.lines():
-            command: Any = None
-            try:
-                command = json.loads(line)
-                if not isinstance(command, dict):
-                    raise WorkerError("A command must be a JSON object.")
-                kind = command.get("type")
-                if kind == "policy":
-                    self._policy = Policy(command.get("hold", PLACES), bool(command.get("state")), bool(command.get("requests", True)))
-                elif kind == "where":
-                    self._channel.send("answer", id=command.get("id"), value=where_is_main_thread())
-                elif kind in _COMMANDS or kind in _REQUESTS:
-                    self._loop.call_soon_threadsafe(self._take, kind, command)
-                else:
-                    raise WorkerError(f"There is no command {kind!r}.")
-            except Exception as error:
-                number = command.get("id") if isinstance(command, dict) else None
-                reason = f"This is not JSON: {error}" if isinstance(error, ValueError) else str(error)
-                self._channel.send("error", id=number, error={"type": "ProtocolError", "message": reason})
-        with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._ended.set)
+    def _take_at_once(self, line: bytes) -> bool:
+        """Take a command that counts even while the agent blocks the loop; return whether it was one. Called on any thread."""
+        if not any(name in line for name in (b'"policy"', b'"where"')):
+            return False
+        try:
+            command = json.loads(line)
+            take = _AT_ONCE.get(command["type"])
+            if take is None:
+                return False
+            take(self, command)
+        except Exception:  # `_take` finds it again, and reports it
+            return False
+        return True
 
-    def _take(self, kind: str, command: dict[str, Any]) -> None:
-        if kind in _COMMANDS:
-            try:
+    def _in_between(self) -> bool:
+        """Write what the loop has not written, because the agent blocks it; return whether a run is active."""
+        self._channel.flush()
+        return self._run is not None
+
+    def _take(self, line: bytes) -> None:
+        command: Any = None
+        try:
+            command = json.loads(line)
+            if not isinstance(command, dict):
+                raise WorkerError("A command must be a JSON object.")
+            kind = command.get("type")
+            if kind in _COMMANDS:
                 _COMMANDS[kind](self, command)
-            except Exception as error:
-                self._channel.send("error", id=command.get("id"), error=_of_command(kind, error, self._folder))
+                return
+            if kind not in _REQUESTS:
+                raise WorkerError(f"There is no command {kind!r}.")
+        except Exception as error:
+            number = command.get("id") if isinstance(command, dict) else None
+            is_known = isinstance(command, dict) and isinstance(command.get("type"), str) and command["type"] in _COMMANDS
+            if is_known:
+                fields = _of_command(command["type"], error, self._folder)
+            else:
+                reason = f"This is not JSON: {error}" if isinstance(error, ValueError) else str(error)
+                fields = {"type": "ProtocolError", "message": reason}
+            self._channel.send("error", id=number, error=fields)
             return
         task = self._loop.create_task(self._answer(kind, command))
         self._tasks.add(task)
@@ -887,6 +993,12 @@ class Worker:
         self._channel.send("answer", id=command["id"], value={})
         self._run = self._loop.create_task(self._drive(options))
         self._run.add_done_callback(self._on_run_over)
+
+    def _on_policy(self, command: dict[str, Any]) -> None:
+        self._policy = Policy(command.get("hold", PLACES), bool(command.get("state")), bool(command.get("requests", True)))
+
+    def _on_where(self, command: dict[str, Any]) -> None:
+        self._channel.send("answer", id=command.get("id"), value=where_is_main_thread())
 
     def _on_next(self, command: dict[str, Any]) -> None:
         self._next.set()
@@ -1010,19 +1122,39 @@ class Worker:
         self._channel.send("end", run=self._run_id, error=failure, stopped=stopped, unmarked_edits=unmarked)
 
     async def _yielded(self, event: Any) -> None:
+        self._commands.look()  # a policy or a stop counts at once, also if the agent awaits nothing
         if event.partial:
-            self._channel.send("partial", ("event", event_json(event)), run=self._run_id)
-            await asyncio.sleep(0)  # a model that streams without waiting must not keep commands from being read
-            return
+            self._send_soon("partial", event_json(event), run=self._run_id)
+        else:
+            await self._report_yielded(event)
+        if self._loop.time() >= self._turn_at:  # an agent that awaits nothing must not keep others waiting
+            await asyncio.sleep(0)
+            self._turn_at = self._loop.time() + LONGEST_TURN
+
+    async def _report_yielded(self, event: Any) -> None:
+        """Report an event that is not partial; wait until the next one is asked for, if the policy says so."""
         self._next.clear()
-        raw = None if event.id in self._committed_ids else ("event", event_json(event))
-        self._channel.send("yielded", raw, run=self._run_id, event_id=event.id, waits="event" in self._policy.hold)
-        if "event" in self._policy.hold:
+        waits = "event" in self._policy.hold
+        text = None if event.id in self._committed_ids else event_json(event)
+        fields = {"run": self._run_id, "event_id": event.id, "waits": waits}
+        if not waits:
+            self._send_soon("yielded", text, **fields)
+        else:
+            self._channel.send("yielded", text, **fields)
             self._is_held = True
             try:
                 await self._next.wait()
             finally:
                 self._is_held = False
+
+    def _send_soon(self, kind: str, event: str | None, **fields: Any) -> None:
+        self._channel.send_soon(kind, event, **fields)
+        if self._flushing is None:
+            self._flushing = self._loop.call_later(GATHER_SECONDS, self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = None
+        self._channel.flush()
 
     # What the services and the plugin report
 
@@ -1048,7 +1180,7 @@ class Worker:
             if before is not None:
                 fields["state_before"] = before
             ahead = self._is_held and asyncio.current_task() is not self._appending
-            self._channel.send("committed", ("event", event_json(stored)), ahead=ahead, **fields)
+            self._send_soon("committed", event_json(stored), with_next=True, ahead=ahead, **fields)
             return stored
 
         service.append_event = append_event
@@ -1067,18 +1199,19 @@ class Worker:
         if edits:
             event.custom_metadata = {**(event.custom_metadata or {}), EDITED: edits}
 
-    async def at(self, place: str, context: Any, _raw: tuple[str, str] | None = None, /, **fields: Any) -> dict[str, Any]:
+    async def at(self, place: str, context: Any, event: str | None = None, /, **fields: Any) -> dict[str, Any]:
         """Report a place of the run; wait there if the policy says so.
 
         Args:
             place: one of PLACES; `inner event`, which waits as `event` does; or `after tool`, which never waits.
             context: the invocation context.
-            _raw: the name of one more field, and its value as JSON text.
+            event: the event that is there, as JSON text.
             **fields: what there is to say.
 
         Returns:
             The answer; just the place's number if it did not wait.
         """
+        self._commands.look()
         number = next(self._ids)
         policy = self._policy
         waits = (place if place != "inner event" else "event") in policy.hold and not self._is_stopping and not fields.get("is_partial")
@@ -1101,7 +1234,7 @@ class Worker:
             if policy.state:
                 message["state"] = state
             self._waiting[number] = self._loop.create_future()
-        self._channel.send("at", _raw, **message)
+        self._channel.send("at", event, **message)
         if not waits:
             return {"at": number}
         try:
@@ -1179,7 +1312,7 @@ class Worker:
         if context.session.id == self._session_id:
             return
         outer = self._calls.tool_call.get()
-        await self.at("inner event", context, ("event", event_json(event)), outer=outer, is_partial=bool(event.partial))
+        await self.at("inner event", context, event_json(event), outer=outer, is_partial=bool(event.partial))
 
     def _fail(self, tool: Any, call_id: str, message: str) -> None:
         """Make a tool's next call with this id raise, so that the agent's own error handling sees it."""
@@ -1252,7 +1385,15 @@ class Worker:
         return self._service
 
 
-_COMMANDS = {"run": Worker._on_run, "next": Worker._on_next, "go": Worker._on_go, "stop": Worker._on_stop, "quit": Worker._on_quit}
+_AT_ONCE = {"policy": Worker._on_policy, "where": Worker._on_where}
+_COMMANDS = {
+    **_AT_ONCE,
+    "run": Worker._on_run,
+    "next": Worker._on_next,
+    "go": Worker._on_go,
+    "stop": Worker._on_stop,
+    "quit": Worker._on_quit,
+}
 _REQUESTS = {
     "load": Worker._load,
     "open": Worker._open,
@@ -1341,7 +1482,7 @@ def where_is_main_thread() -> list[dict[str, Any]]:
 
 
 async def _serve(commands: int, messages: int) -> None:
-    await Worker(Channel(commands, messages)).serve()
+    await Worker(Channel(messages), commands).serve()
 
 
 def main() -> None:

@@ -5,7 +5,6 @@ This does for a child what `runtime/debugger/interception.py` does for an agent 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -175,7 +174,7 @@ class ChildInterception:
             return {}
         call = self._debugger.calls.of_context(context)
         if place == "inner event":
-            event = parse_event(json.dumps(message["event"]))
+            event = parse_event(message["event"])
             await self._debugger.take_inner_event(event, self._debugger.calls.of_event(event, None), _call_ids(context.shared))
             return {}
         if place == "agent end":

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,6 @@ LOAD_SECONDS = 60.0  # for the agent's imports; a person may wait longer, so the
 OPEN_SECONDS = 60.0  # for the services: importing drivers and opening the database
 
 MAX_QUEUED = 2_000  # streamed pieces; the child is not read while more wait to be taken
-
-ALL_PLACES = ("event", "agent start", "agent end", "before model", "before tool", "error")
 
 IN_MEMORY: Mapping[str, Any] = {"kind": "memory"}
 
@@ -73,7 +71,6 @@ class ChildEngine:
         self._debugger: Debugger | None = None
         self._run: _Run | None = None
         self._unmarked: dict[str, Any] = {}
-        self._places: tuple[str, ...] = ALL_PLACES
         self._tasks.spawn(self._take_messages(), "Reading the agent's messages")
 
     @classmethod
@@ -169,15 +166,6 @@ class ChildEngine:
         """Let a debugger hold the next run. Pass that run to `Debugger.run`."""
         self._debugger = debugger
 
-    def set_places(self, places: Sequence[str]) -> None:
-        """Set where the child waits for an answer, at once, also during a run.
-
-        Args:
-            places: names of ALL_PLACES. Without `event`, the run continues while its events are being taken.
-        """
-        self._places = tuple(places)
-        self._send_policy()
-
     async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
         """Create a session of the app."""
         created = await self._child.request("create_session", user_id=user_id, state=dict(state or {}) or None, session_id=session_id)
@@ -224,12 +212,13 @@ class ChildEngine:
         run = self._run = _Run(self._debugger, self._child)
         self._debugger = None
         self._unmarked = {}
-        self._send_policy()
+        run.send_policy()
         try:
             await self._start_run(key, message, invocation_id, state_delta, streaming)
             while (event := await run.take()) is not None:
                 yield event
-                if not event.partial:
+                if event.id == run.waits_at:
+                    run.waits_at = ""
                     self._child.send("next")
         finally:
             await self._end(run)
@@ -302,10 +291,6 @@ class ChildEngine:
     def _edit_invocation(self) -> str:
         return self._run.invocation_id if self._run is not None and self._run.invocation_id else f"e-{new_uuid()}"
 
-    def _send_policy(self) -> None:
-        state = self._run is not None and self._run.interception is not None and self._run.interception.needs_state
-        self._child.send("policy", hold=self._places, state=state, requests=True)
-
     async def _end(self, run: _Run) -> None:
         """End a run; kill the child if the run does not end by itself in time."""
         run.discard()
@@ -340,8 +325,11 @@ class ChildEngine:
             await run.put(_event(message["event"]))
         elif kind == "yielded":
             event = run.committed.pop(message["event_id"], None)
+            run.yielded(message["event_id"], message["waits"])
             await run.put(event if event is not None else _event(message["event"]))
         elif kind == "at":
+            if message["waits"]:
+                await run.all_taken()  # the agent has moved on from the events before
             if message["waits"] and run.interception is not None:
                 run.hold(message["at"], self._tasks.spawn(run.interception.at(message), "Holding the agent"))
             elif run.interception is not None:
@@ -389,10 +377,16 @@ class _Run:
         places: the tasks that hold the agent, by the number of their place.
         invocation_id: its invocation; empty before the first commit.
         unmarked_edits: see `Engine.unmarked_edits`.
+        waits_at: id of the event at which the agent waits to be asked for the next one; empty if it runs.
         ended: set when it is over.
     """
 
     def __init__(self, debugger: Debugger | None, child: ChildProcess) -> None:
+        self._debugger = debugger
+        self._child = child
+        self._policy: dict[str, Any] = {}
+        self._stop_listening = debugger.on_possible_holds(self.send_policy) if debugger is not None else lambda: None
+        self.waits_at = ""
         self.requests: dict[int, LlmRequest] = {}
         self.interception = (
             ChildInterception(debugger, lambda number, fields: child.send("go", **{**fields, "at": number}), self.requests.__setitem__)
@@ -415,6 +409,21 @@ class _Run:
     def is_over(self) -> bool:
         """Whether the child has reported the end, or has ended itself."""
         return self.ended.is_set()
+
+    def send_policy(self) -> None:
+        """Tell the child where the run waits for an answer: where the debugger may hold it; without a debugger, at each event."""
+        holds = sorted(self._debugger.possible_holds) if self._debugger is not None else ["event"]
+        policy = {"hold": holds, "state": self.interception is not None and self.interception.needs_state, "requests": True}
+        if policy != self._policy:
+            self._policy = policy
+            self._child.send("policy", **policy)
+
+    def yielded(self, event_id: str, waits: bool) -> None:
+        """Record that the run yields an event, and whether it waits there."""
+        if waits:
+            self.waits_at = event_id
+        elif self._debugger is not None:
+            self._debugger.passed(event_id)
 
     def hold(self, number: int, task: asyncio.Task[Any]) -> None:
         """Keep a task that holds the agent until it has ended."""
@@ -449,6 +458,12 @@ class _Run:
             self._has_room.set()
         return event
 
+    async def all_taken(self) -> None:
+        """Wait until all events are taken, or the run is over."""
+        while self._events and not self.is_over:
+            self._has_room.clear()
+            await self._has_room.wait()
+
     def discard(self) -> None:
         """Drop this run's events from now on: its consumer has left."""
         self._is_discarding = True
@@ -459,6 +474,7 @@ class _Run:
         """Record the end, and release what is held."""
         if self.is_over:
             return
+        self._stop_listening()
         self._error = error
         for task in list(self.places.values()):
             task.cancel()
@@ -479,8 +495,8 @@ async def _load(child: ChildProcess, path: str, seconds: float) -> dict[str, Any
         raise AgentStillLoadingError(f"{path} is still being imported after {seconds:g} s.{where}") from None
 
 
-def _event(data: Mapping[str, Any]) -> Event:
-    return parse_event(json.dumps(data))
+def _event(data: bytes | Mapping[str, Any]) -> Event:
+    return parse_event(data if isinstance(data, bytes) else json.dumps(data))
 
 
-__all__ = ["ALL_PLACES", "IN_MEMORY", "AgentCodeError", "AgentStillLoadingError", "ChildEndedError", "ChildEngine", "ChildError"]
+__all__ = ["IN_MEMORY", "AgentCodeError", "AgentStillLoadingError", "ChildEndedError", "ChildEngine", "ChildError"]

@@ -22,7 +22,7 @@ from typing import Any
 
 from runtime.errors import KnownError
 
-PROTOCOL = 1  # as in adk_worker.py
+PROTOCOL = 2  # as in adk_worker.py
 
 WORKER = Path(__file__).with_name("adk_worker.py")
 
@@ -172,7 +172,6 @@ class ChildProcess:
         self._outputs: list[_Output] = []
         self._unsent = bytearray()
         self._rest = bytearray()
-        self._searched = 0
         self._ids = itertools.count(1)
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._queue: deque[dict[str, Any]] = deque()
@@ -259,8 +258,8 @@ class ChildProcess:
             self._answers.pop(number, None)
 
     def send(self, kind: str, **fields: Any) -> None:
-        """Send a command without waiting. After the child's end it is dropped."""
-        if self._ended is None and self._commands >= 0:
+        """Send a command without waiting. After the child's end, or once it is being killed, it is dropped."""
+        if self._ended is None and self._lifeline >= 0:
             self._unsent += json.dumps({"type": kind, **fields}).encode() + b"\n"
             self._write()
 
@@ -379,13 +378,13 @@ class ChildProcess:
             return False
         for output in self._outputs:  # what was written before an event is reported before it
             self._read_output(output)
-        self._rest += data
-        while (end := self._rest.find(b"\n", self._searched)) >= 0:
-            line = bytes(self._rest[:end])
-            del self._rest[: end + 1]
-            self._searched = 0
-            self._take_line(line)
-        self._searched = len(self._rest)
+        if data.find(b"\n") < 0:
+            self._rest += data
+        else:
+            *lines, rest = (bytes(self._rest) + data).split(b"\n")
+            self._rest = bytearray(rest)
+            for line in lines:
+                self._take_line(line)
         if len(self._rest) > MAX_MESSAGE:
             self._fail("The child sent a message that is too long.")
         if len(self._queue) > MAX_QUEUED:
@@ -393,9 +392,12 @@ class ChildProcess:
         return True
 
     def _take_line(self, line: bytes) -> None:
+        head, tab, event = line.partition(b"\t")
         try:
-            message = json.loads(line)
+            message = json.loads(head)
             kind = message["type"]
+            if tab:
+                message["event"] = event
         except (ValueError, KeyError, TypeError, RecursionError):
             self._fail(f"The child sent a line that is no message: {line[:80].decode('utf-8', 'replace')}")
             return

@@ -153,7 +153,7 @@ class Breakpoints:
 
     def __init__(self, on_change: Callable[[], None] | None = None, on_hit: Callable[[], None] | None = None) -> None:
         self._all: dict[int, Breakpoint] = {}
-        self._on_change = on_change or (lambda: None)
+        self._listeners: list[Callable[[], None]] = [on_change] if on_change is not None else []
         self._on_hit = on_hit or self._on_change
 
     def __iter__(self) -> Iterator[Breakpoint]:
@@ -161,6 +161,15 @@ class Breakpoints:
 
     def __len__(self) -> int:
         return len(self._all)
+
+    def listen(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after a breakpoint is added, changed or removed, too; return a function that ends this."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def _on_change(self) -> None:
+        for listener in list(self._listeners):
+            listener()
 
     @property
     def use_state(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from runtime.debugger import stepping
 from runtime.debugger.agent_calls import AgentCall, AgentCalls
@@ -18,6 +18,8 @@ from runtime.events.kinds import Kind
 from runtime.sessions.state import apply_delta
 
 DebuggerState = Literal["idle", "running", "paused", "stopping", "finished"]
+
+ALL_PLACES: frozenset[Place] = frozenset(get_args(Place))
 
 _PLACES: dict[Place, When] = {"event": "event", "before model": "before model", "before tool": "before tool", "error": "error"}
 
@@ -77,6 +79,8 @@ class Debugger:
         self._on_change = on_change
         self._on_report = on_report
         self._on_inner_event = on_inner_event
+        self._on_possible_holds: Callable[[], None] | None = None
+        self._passed: set[str] = set()  # events at which the agent did not wait
         self._pulling: asyncio.Task[object] | None = None  # set while the agent runs, not our consumer
         self._cut_off = False
 
@@ -109,6 +113,35 @@ class Debugger:
     def uncommitted(self) -> dict[str, Any]:
         """Return the state keys that the held agents wrote and that no event has carried yet; empty without the plugin."""
         return self.calls.uncommitted() if self.hold is not None else {}
+
+    @property
+    def possible_holds(self) -> frozenset[Place]:
+        """The places at which a command or a breakpoint may hold the run: all of them until a command has reached its goal."""
+        if self._goal is not None:
+            return ALL_PLACES
+        found: set[Place] = set()
+        for one in self.breakpoints:
+            if one.enabled:
+                found.update(("error", "event") if one.when == "error" else (one.when,))
+        return frozenset(found)
+
+    def on_possible_holds(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` before the agent continues after a command, and after a breakpoint has changed; return a function that ends this.
+
+        An engine that cannot be held at once uses it to run without asking at places where nothing holds.
+        """
+        self._on_possible_holds = listener
+        end = self.breakpoints.listen(listener)
+
+        def stop_listening() -> None:
+            self._on_possible_holds = None
+            end()
+
+        return stop_listening
+
+    def passed(self, event_id: str) -> None:
+        """Record that the agent does not wait at an event that is about to arrive, so that it cannot be held there."""
+        self._passed.add(event_id)
 
     async def run(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """Yield the events of a run, holding where requested.
@@ -158,6 +191,7 @@ class Debugger:
     def pause(self) -> None:
         """Hold as soon as possible: at the next committed event, or before the next call."""
         self._goal = stepping.anything()
+        self._tell_possible_holds()
 
     def step(self) -> None:
         """Run to the next committed event."""
@@ -271,7 +305,9 @@ class Debugger:
         call = self._from.pop(event.id, None)
         self._last_event = event
         waiting = None
-        if self._state in ("running", "paused"):
+        if event.id in self._passed:
+            self._passed.discard(event.id)
+        elif self._state in ("running", "paused"):
             reason, met = self._why(Moment("event", call, event), event, self._known_state)
             if reason is not None:
                 waiting = _Waiting(self._hold("event", reason, met, call, event=event), call, is_in_run=True)
@@ -370,9 +406,14 @@ class Debugger:
 
     def _go(self, goal: Goal | None) -> None:
         self._goal = goal
+        self._tell_possible_holds()
         if self._state == "paused":
             self._line[0].released.set()
             self._leave_line(self._line[0])
+
+    def _tell_possible_holds(self) -> None:
+        if self._on_possible_holds is not None:
+            self._on_possible_holds()
 
     def _leave_line(self, waiting: _Waiting) -> None:
         was_in_force = self._line[0] is waiting

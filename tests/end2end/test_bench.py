@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 from tests.end2end.processes import ROOT
+from tests.interop.google_adk import adk_python
 
 
 def test_the_benchmarks_run_small() -> None:
@@ -39,3 +40,10 @@ def test_the_window_benchmarks_run_small() -> None:
         done = subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=280)
         assert done.returncode == 0, done.stderr[-4000:]
         assert expected in done.stdout
+
+
+def test_the_engine_benchmark_runs_small() -> None:
+    command = [sys.executable, "-m", "bench.engines", "--scale", "0.02", "--rounds", "1", "--adk", adk_python()]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "| a hook, nothing holds |" in done.stdout

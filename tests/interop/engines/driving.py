@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import time
 from collections.abc import Callable
 from contextlib import aclosing
 from typing import Any
@@ -63,6 +64,14 @@ async def drive(
             held.cancel()
     await run
     return events
+
+
+async def until(done: Callable[[], object], seconds: float = 20) -> None:
+    """Wait for a condition of the child."""
+    end = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < end, "it did not happen in time"
+        await asyncio.sleep(0.005)
 
 
 def places(holds: list[Hold]) -> list[str]:

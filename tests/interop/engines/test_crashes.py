@@ -10,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from inspector_app.engines.child_process import ChildEndedError
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold
 from tests.interop.engines.conftest import AGENTS, PYTHONS, Start
-from tests.interop.engines.driving import drive, script, text
+from tests.interop.engines.driving import drive, script, text, until
 from tests.sweep import count
 
 
@@ -32,13 +31,6 @@ def exists(pid: int) -> bool:
     except OSError:
         return False
     return state != "Z"
-
-
-async def until(done: Callable[[], object], seconds: float = 20) -> None:
-    end = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < end, "it did not happen in time"
-        await asyncio.sleep(0.005)
 
 
 @pytest.mark.rule("N4")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from runtime.agents import BaseAgent, InvocationContext
 from runtime.debugger import Debugger
+from runtime.debugger.debugger import ALL_PLACES
 from runtime.events import Event
 from tests.agent_specs import message
 from tests.seeds.running import runner_for, scripted, stored, texts
@@ -250,3 +251,35 @@ def test_random_commands_lose_repeat_and_block_nothing(commands: list[str], coun
             assert len(seen) == count
 
     asyncio.run(play())
+
+
+async def test_where_a_run_may_be_held_follows_the_commands_and_the_breakpoints() -> None:
+    told: list[frozenset[str]] = []
+    debugger = Debugger()
+    stop_listening = debugger.on_possible_holds(lambda: told.append(debugger.possible_holds))
+    assert debugger.possible_holds == frozenset()
+    added = debugger.breakpoints.add(when="before tool")
+    debugger.breakpoints.add(when="error")
+    debugger.breakpoints.change(added.id, enabled=False)
+    debugger.pause()
+    assert told == [{"before tool"}, {"before tool", "error", "event"}, {"error", "event"}, ALL_PLACES]
+    stop_listening()
+    debugger.breakpoints.clear()
+    assert len(told) == 4
+
+
+async def test_an_event_that_the_agent_has_passed_is_not_held() -> None:
+    async def events() -> AsyncGenerator[Event, None]:
+        for number in range(3):
+            event = Event(id=f"e{number}", author="a")
+            if number < 2:
+                debugger.passed(event.id)
+            yield event
+
+    debugger = Debugger(paused=True)
+    seen: list[Event] = []
+    run = asyncio.ensure_future(collect(debugger, events(), seen))
+    assert (await held_event(debugger)).id == "e2"
+    assert [event.id for event in seen] == ["e0", "e1", "e2"]
+    debugger.resume()
+    await run

@@ -59,13 +59,13 @@ async def test_a_malformed_request_is_answered_with_its_id(child: ChildProcess) 
         await child.request("dance")
     with pytest.raises(ChildError, match="The services are not open"):
         await child.request("get_session", user_id="u", session_id="s")
-    with pytest.raises(ChildError, match="speaks version 1 of the protocol, not 99"):
+    with pytest.raises(ChildError, match="speaks version 2 of the protocol, not 99"):
         await child.request("load", path="nowhere", protocol=99)
 
 
 async def test_a_missing_field_is_named(child: ChildProcess) -> None:
     with pytest.raises(ChildError, match=r"'path'|google-adk is not installed"):
-        await child.request("load", protocol=1)
+        await child.request("load", protocol=child_process.PROTOCOL)
 
 
 async def test_a_python_that_does_not_exist_is_an_error(tmp_path: Path) -> None:

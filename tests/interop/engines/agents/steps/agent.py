@@ -54,6 +54,14 @@ def block(path: str) -> dict[str, Any]:
     return {}
 
 
+def wait_for(path: str) -> dict[str, Any]:
+    """Block the thread until a file exists beside `path`."""
+    note(path, "began")
+    while not os.path.exists(path + ".go"):
+        time.sleep(0.005)
+    return {}
+
+
 def block_in_c(path: str) -> dict[str, Any]:
     """Block the whole process, in C, with the interpreter's lock held."""
     note(path, "began")
@@ -107,6 +115,7 @@ root_agent = LlmAgent(
         broken,
         slow,
         block,
+        wait_for,
         block_in_c,
         crash,
         flood,

@@ -11,15 +11,17 @@ from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.agents.llm_agent import Agent
+    from runtime.contexts.context import Context
     from runtime.events.event import Event
     from runtime.runners import InMemoryRunner, Runner
 
-__all__ = ["Agent", "Event", "InMemoryRunner", "Runner"]
+__all__ = ["Agent", "Context", "Event", "InMemoryRunner", "Runner"]
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "Agent": "runtime.agents.llm_agent",
+        "Context": "runtime.contexts.context",
         "Event": "runtime.events.event",
         "InMemoryRunner": "runtime.runners",
         "Runner": "runtime.runners",

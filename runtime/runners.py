@@ -19,6 +19,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any, Literal, cast
 
 from google.genai import types
@@ -29,6 +30,7 @@ from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.contexts.invocation_context import InvocationContext, Shared
 from runtime.contexts.run_config import RunConfig
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
 from runtime.events.marks import RESUMED
@@ -37,7 +39,7 @@ from runtime.history.agent_tree import AgentTree
 from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
-from runtime.plugins.plugin_manager import PluginManager
+from runtime.plugins.plugin_manager import CLOSE_TIMEOUT, PluginManager
 from runtime.running.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation, with_call_ids
 from runtime.running.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
 from runtime.running.rebase import append_rebased
@@ -71,6 +73,7 @@ class Runner(SessionEdits):
         artifact_service: stores the files that agents save.
         memory_service: stores what is remembered across sessions.
         credential_service: stores credentials.
+        plugin_close_timeout: maximum duration of one plugin's `close`, in seconds.
         auto_create_session: create a session that does not exist instead of raising `SessionNotFoundError`.
         feed_memory: pass each committed `event`, or each `invocation` that ended or paused, to the memory service; None: never. Errors of
             the memory service are logged and do not fail the run.
@@ -90,6 +93,7 @@ class Runner(SessionEdits):
         artifact_service: Any | None = None,
         memory_service: Any | None = None,
         credential_service: Any | None = None,
+        plugin_close_timeout: float = CLOSE_TIMEOUT,
         auto_create_session: bool = False,
         feed_memory: Literal["event", "invocation"] | None = None,
     ) -> None:
@@ -101,7 +105,7 @@ class Runner(SessionEdits):
         self.app = app
         self.app_name: str = app_name or app.name  # type: ignore[union-attr]  # one of them is there
         self.agent: BaseAgent = agent or app.root_agent  # type: ignore[union-attr]
-        self.plugin_manager = PluginManager(app.plugins if app else plugins)
+        self.plugin_manager = PluginManager(app.plugins if app else plugins, plugin_close_timeout)
         self.resumability_config = app.resumability_config if app else None
         self.session_service = session_service
         self.artifact_service = artifact_service
@@ -129,7 +133,8 @@ class Runner(SessionEdits):
         Args:
             user_id: the session's user.
             session_id: the session.
-            invocation_id: the invocation to resume from its last checkpoint; the app must be resumable.
+            invocation_id: the invocation to resume from its last checkpoint; the app must be resumable. With a message, a new invocation
+                gets this id.
             new_message: the user's message. A function response answers a long-running call and resumes its invocation.
             state_delta: state changes that go with the message.
             run_config: settings of the run.
@@ -142,13 +147,19 @@ class Runner(SessionEdits):
             ResumeError: there is nothing to run, or the invocation cannot be resumed; the text says why.
             Exception: what an agent, callback, tool or service raised; events committed before it stay committed.
         """
-        session = await self._load(user_id, session_id)
+        session = await self._load(user_id, session_id, run_config)
         new_message = with_call_ids(new_message, session.events)
         resumed_id = which_invocation(session, invocation_id, new_message, is_resumable=self._is_resumable)
         ctx = self._new_context(session, resumed_id, new_message, run_config)
+        if resumed_id is None and invocation_id is not None:
+            ctx.invocation_id = invocation_id
         ctx.shared.sync_calls = sync_calls_of(self.agent.root_agent)
         if new_message is not None:
-            await self._commit_message(ctx, new_message, state_delta)
+            try:
+                await self._commit_message(ctx, new_message, state_delta)
+            except Exception as error:
+                await self._report(ctx, error)
+                raise
         ctx.agent = agent_to_run(self.agent, ctx)
         if ctx.end_of_agents.get(ctx.agent.name):
             return  # the invocation is finished
@@ -161,6 +172,7 @@ class Runner(SessionEdits):
                     yield event
         except Exception as error:
             await record_end(self.session_service, ctx, error)
+            await self._report(ctx, error)
             raise
         else:
             await record_end(self.session_service, ctx, None)
@@ -245,13 +257,21 @@ class Runner(SessionEdits):
             await self._commit(ctx, summary)
         warn_of_lost_writes(ctx)
 
-    async def _load(self, user_id: str, session_id: str) -> Session:
+    async def _report(self, ctx: InvocationContext, error: Exception) -> None:
+        """Tell the plugins that the run ends with an error."""
+        if self.plugin_manager.plugins:
+            await self.plugin_manager.notify("on_run_error_callback", invocation_context=ctx, error=error)
+
+    async def _load(self, user_id: str, session_id: str, run_config: RunConfig | None = None) -> Session:
         """Return the session, created if it is missing and `auto_create_session` is set."""
-        service, app_name = self.session_service, self.app_name
-        session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
+        service = self.session_service
+        names: dict[str, Any] = {"app_name": self.app_name, "user_id": user_id, "session_id": session_id}
+        wanted = run_config.get_session_config if run_config else None
+        load = service.session_for_run if wanted is None else partial(service.get_session, config=wanted)
+        session = await load(**names)
         if session is None and self.auto_create_session:
-            await service.create_session(app_name=app_name, user_id=user_id, session_id=session_id)
-            session = await service.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
+            await service.create_session(**names)
+            session = await load(**names)
         if session is None:
             raise SessionNotFoundError(
                 f"Session not found: {session_id}. It does not exist for user {user_id!r} in app {self.app_name!r}; create it first"
@@ -372,14 +392,22 @@ class Runner(SessionEdits):
         """
         ctx = self._new_context(session, None, new_message, outer.run_config)
         ctx.run_inside(outer, call_id)
-        await self._commit_message(ctx, new_message, None)
         try:
+            await self._commit_message(ctx, new_message, None)
             async with aclosing(self._event_loop(ctx)) as events:
                 async for event in events:
                     await outer.report_inner_event(event, call_id)
                     yield event
+        except Exception as error:
+            await self._report(ctx, error)
+            raise
         finally:
             await ctx.shared.close_resources()
+
+    async def run_live(self, **_: Any) -> AsyncGenerator[Event, None]:
+        """Raise `EngineNeededError`: the embedded runtime has no live audio."""
+        raise EngineNeededError("Live audio (run_live)")
+        yield  # makes it a generator
 
     async def close(self) -> None:
         """Close the plugins and the agents' toolsets. The services belong to their creator and stay open."""
@@ -438,6 +466,7 @@ class InMemoryRunner(Runner):
         app_name: the app's name.
         app: the app to run.
         plugins: hooks around every run.
+        plugin_close_timeout: maximum duration of one plugin's `close`, in seconds.
     """
 
     def __init__(
@@ -447,6 +476,7 @@ class InMemoryRunner(Runner):
         app_name: str | None = None,
         app: App | None = None,
         plugins: list[BasePlugin] | None = None,
+        plugin_close_timeout: float = CLOSE_TIMEOUT,
     ) -> None:
         super().__init__(
             app=app,
@@ -456,6 +486,7 @@ class InMemoryRunner(Runner):
             session_service=InMemorySessionService(),
             artifact_service=InMemoryArtifactService(),
             memory_service=InMemoryMemoryService(),
+            plugin_close_timeout=plugin_close_timeout,
         )
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 from inspector_app.presentation.event_summary import failure_of
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of
-from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS
+from runtime.events.marks import ASKING_CALLS, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL
 
 BarKind = Literal["agent", "model", "tool", "wait"]
 
@@ -220,7 +220,7 @@ class _Waterfall:
                 bar = Bar("model", begin, event.timestamp, index, index, tokens or kind_of(event), failed)
                 self._row(event.author, branch, MODEL).bars.append(bar)
             for call in event.get_function_calls():
-                waits = call.name in REQUEST_CALLS or (call.id or "") in (event.long_running_tool_ids or ())
+                waits = call.name in ASKING_CALLS or (call.id or "") in (event.long_running_tool_ids or ())
                 row = self._row(event.author, branch, _ASKS.get(call.name or "", call.name or "?"))
                 self._open[call.id or f"{index} {call.name}"] = (row, index, event.timestamp, waits)
         self._note(branch, event.timestamp)

@@ -48,6 +48,10 @@ class WatchedSessionService(BaseSessionService):
         """See `BaseSessionService.list_sessions`."""
         return await self._inner.list_sessions(app_name=app_name, user_id=user_id, limit=limit, after=after)
 
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """See `BaseSessionService.get_user_state`."""
+        return await self._inner.get_user_state(app_name=app_name, user_id=user_id)
+
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
         await self._inner.delete_session(app_name=app_name, user_id=user_id, session_id=session_id)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.presentation.values import preview, visible
 from runtime.events.credentials import hide
 from runtime.events.kinds import Kind, asks_a_person, kind_of, text_of, text_of_content, tokens_of
-from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS, TRANSFER_CALL
+from runtime.events.marks import ASKING_CALLS, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, TRANSFER_CALL
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -98,7 +98,7 @@ def describe(event: Event) -> Presentation:
 
 def is_answer_to_person(response: types.FunctionResponse) -> bool:
     """Return whether this response is a person's answer to one of the runtime's own requests (confirmation, credential, input)."""
-    return response.name in REQUEST_CALLS
+    return response.name in ASKING_CALLS
 
 
 def writer_name(event: Event) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.llm_agent import LlmAgent
-from runtime.events.marks import REQUEST_CALLS, SET_ANSWER_CALL, TRANSFER_CALL
+from runtime.events.marks import ASKING_CALLS, SET_ANSWER_CALL, TRANSFER_CALL
 from runtime.expressions import Expression
 from runtime.expressions.parser import Mention
 from runtime.history.agent_tree import AgentTree
@@ -22,7 +22,7 @@ from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool
 
 _CALL_FIELDS = ("args", "id", "name")
-_ADDED_TOOLS = REQUEST_CALLS | {TRANSFER_CALL, SET_ANSWER_CALL}  # calls that the runtime adds to an agent's tools
+_ADDED_TOOLS = ASKING_CALLS | {TRANSFER_CALL, SET_ANSWER_CALL}  # calls that the runtime adds to an agent's tools
 _MOST = 12  # names listed in a warning
 
 

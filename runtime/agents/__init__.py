@@ -8,23 +8,28 @@ from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent, BaseAgentState
+    from runtime.agents.context_cache_config import ContextCacheConfig
+    from runtime.agents.live_request_queue import LiveRequest, LiveRequestQueue
     from runtime.agents.llm_agent import Agent, LlmAgent
     from runtime.agents.loop_agent import LoopAgent, LoopAgentState
     from runtime.agents.mcp_instruction_provider import McpInstructionProvider
     from runtime.agents.parallel_agent import ParallelAgent
     from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext, Context, ToolContext
     from runtime.contexts.invocation_context import InvocationContext
     from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.contexts.run_config import RunConfig
-    from runtime.contexts.tool_context import ToolContext
 
 __all__ = [
     "Agent",
     "BaseAgent",
     "BaseAgentState",
     "CallbackContext",
+    "Context",
+    "ContextCacheConfig",
     "InvocationContext",
+    "LiveRequest",
+    "LiveRequestQueue",
     "LlmAgent",
     "LoopAgent",
     "LoopAgentState",
@@ -43,7 +48,11 @@ __getattr__ = lazy_exports(
         "Agent": "runtime.agents.llm_agent",
         "BaseAgent": "runtime.agents.base_agent",
         "BaseAgentState": "runtime.agents.base_agent",
-        "CallbackContext": "runtime.contexts.callback_context",
+        "CallbackContext": "runtime.contexts.context",
+        "Context": "runtime.contexts.context",
+        "ContextCacheConfig": "runtime.agents.context_cache_config",
+        "LiveRequest": "runtime.agents.live_request_queue",
+        "LiveRequestQueue": "runtime.agents.live_request_queue",
         "InvocationContext": "runtime.contexts.invocation_context",
         "LlmAgent": "runtime.agents.llm_agent",
         "LoopAgent": "runtime.agents.loop_agent",
@@ -54,6 +63,6 @@ __getattr__ = lazy_exports(
         "RunConfig": "runtime.contexts.run_config",
         "SequentialAgent": "runtime.agents.sequential_agent",
         "SequentialAgentState": "runtime.agents.sequential_agent",
-        "ToolContext": "runtime.contexts.tool_context",
+        "ToolContext": "runtime.contexts.context",
     },
 )

@@ -13,9 +13,10 @@ from typing import Any, TypeVar, cast
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.context import Context
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.errors.agent_exit_error import AgentExitError
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.resume_error import ResumeError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
@@ -191,6 +192,15 @@ class BaseAgent(BaseModel):
         parent_context.keep_run(run)
         return run
 
+    async def run_live(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Raise `EngineNeededError`: the embedded runtime has no live audio.
+
+        Args:
+            parent_context: the caller's context.
+        """
+        raise EngineNeededError("Live audio (run_live)")
+        yield  # makes it a generator
+
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Do the agent's work; subclasses implement it.
 
@@ -238,13 +248,25 @@ class BaseAgent(BaseModel):
             if parent_context.depth:
                 raise
         except SystemExit as error:
-            raise AgentExitError(f"The agent {self.name!r}", error) from error
+            failure = AgentExitError(f"The agent {self.name!r}", error)
+            await self._report(ctx, failure)
+            raise failure from error
         except asyncio.CancelledError as error:
             if is_being_cancelled():
                 raise
-            raise SelfCancelledError(f"The agent {self.name!r}") from error
+            cancelled = SelfCancelledError(f"The agent {self.name!r}")
+            await self._report(ctx, cancelled)
+            raise cancelled from error
+        except Exception as error:
+            await self._report(ctx, error)
+            raise
         finally:
             await ctx.close_runs()
+
+    async def _report(self, ctx: InvocationContext, error: Exception) -> None:
+        """Tell the plugins that this agent raised."""
+        if ctx.plugin_manager.plugins:
+            await ctx.plugin_manager.notify("on_agent_error_callback", agent=self, callback_context=Context(ctx), error=error)
 
     async def _drive(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
         """Run the implementation, fill in its events' branch, and raise commit errors at the event's `yield`."""
@@ -263,6 +285,8 @@ class BaseAgent(BaseModel):
                     continue
                 if branch is not None and event.branch is None:
                     event.branch = branch
+                if not event.author:
+                    event.author = self.name
                 if resumed and not event.partial:
                     walking_past = self._note_checkpoint(event, resumed, walking_past)
                 is_own = shared.claim(event, ctx)
@@ -296,7 +320,7 @@ class BaseAgent(BaseModel):
         """Call the plugins' hook and the agent's callbacks; return the event with their content and changes, if any."""
         if callbacks is None and not ctx.plugin_manager.plugins:
             return None
-        context = CallbackContext(ctx)
+        context = Context(ctx)
         with context.state.call():
             content = await ctx.plugin_manager.run_hook(hook, agent=self, callback_context=context)
             if content is None:
@@ -365,4 +389,4 @@ def _place(agent: BaseAgent) -> str:
 
 
 def _changes_anything(actions: EventActions) -> bool:
-    return actions.model_dump(exclude_defaults=True, exclude_none=True) != {}
+    return any(value != {} for value in actions.model_dump(exclude_none=True).values())

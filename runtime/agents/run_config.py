@@ -1,5 +1,5 @@
-"""google-adk's import path of `RunConfig` and `StreamingMode`."""
+"""google-adk's import path of `RunConfig`, `StreamingMode` and `ToolThreadPoolConfig`."""
 
-from runtime.contexts.run_config import RunConfig, StreamingMode
+from runtime.contexts.run_config import RunConfig, StreamingMode, ToolThreadPoolConfig
 
-__all__ = ["RunConfig", "StreamingMode"]
+__all__ = ["RunConfig", "StreamingMode", "ToolThreadPoolConfig"]

@@ -7,6 +7,7 @@ import re
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from runtime.agents.base_agent import BaseAgent
+from runtime.agents.context_cache_config import ContextCacheConfig
 from runtime.apps.base_events_summarizer import BaseEventsSummarizer
 from runtime.plugins.base_plugin import BasePlugin
 
@@ -64,6 +65,7 @@ class App(BaseModel):
         plugins: hooks around every run.
         resumability_config: whether runs can be resumed.
         events_compaction_config: when old events are summarised; never if None.
+        context_cache_config: see `ContextCacheConfig`; used by the google-adk engine only.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -73,6 +75,7 @@ class App(BaseModel):
     plugins: list[BasePlugin] = Field(default_factory=list)
     resumability_config: ResumabilityConfig | None = None
     events_compaction_config: EventsCompactionConfig | None = None
+    context_cache_config: ContextCacheConfig | None = None
 
     @field_validator("name")
     @classmethod

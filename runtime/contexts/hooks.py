@@ -17,6 +17,9 @@ class Hooks(Protocol):
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
         """Call a hook of every plugin until one returns a value; see `PluginManager.run_hook`."""
 
+    async def notify(self, hook: str, **arguments: Any) -> None:
+        """Call a hook of every plugin; see `PluginManager.notify`."""
+
 
 class NoHooks:
     """Hooks of a run without plugins."""
@@ -26,6 +29,9 @@ class NoHooks:
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
         """Return None."""
         return None
+
+    async def notify(self, hook: str, **arguments: Any) -> None:
+        """Do nothing."""
 
 
 NO_HOOKS = NoHooks()

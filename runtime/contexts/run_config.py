@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from enum import Enum
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from runtime.sessions.base_session_service import GetSessionConfig
 
 
 class StreamingMode(Enum):
@@ -15,6 +18,18 @@ class StreamingMode(Enum):
     NONE = None
     SSE = "sse"
     BIDI = "bidi"
+
+
+class ToolThreadPoolConfig(BaseModel):
+    """The threads of synchronous tools in google-adk.
+
+    Attributes:
+        max_workers: maximum number of threads.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    max_workers: int = Field(default=4, ge=1)
 
 
 class RunConfig(BaseModel):
@@ -26,16 +41,44 @@ class RunConfig(BaseModel):
         response_modalities: the kinds of output requested from the model, such as `["TEXT"]`.
         save_input_blobs_as_artifacts: replace files in the user's message by the names of artifacts; without an artifact service they
             are kept.
-        speech_config, support_cfc: ignored; accepted for compatibility with google-adk.
         custom_metadata: copied onto every event of the run.
+        model_input_context: contents that precede the user's message in every request of the run; they are never stored.
+        get_session_config: the events to load from the session service; all if None. Models and agents see no others.
+        speech_config, support_cfc, output_audio_transcription, input_audio_transcription, realtime_input_config,
+            enable_affective_dialog, proactivity, session_resumption, context_window_compression, save_live_blob: settings of live audio,
+            which only the google-adk engine has. They are not used here.
+        tool_thread_pool_config: not used: synchronous tools have one thread for each agent (`docs/decisions/0037`).
     """
 
     model_config = ConfigDict(extra="forbid")
 
     streaming_mode: StreamingMode = StreamingMode.NONE
     max_llm_calls: int = 500
-    response_modalities: list[str] | None = None
-    speech_config: types.SpeechConfig | None = None
+    response_modalities: list[types.Modality] | None = None
     save_input_blobs_as_artifacts: bool = False
-    support_cfc: bool = False
     custom_metadata: dict[str, Any] | None = None
+    model_input_context: list[types.Content] | None = None
+    get_session_config: GetSessionConfig | None = None
+    speech_config: types.SpeechConfig | None = None
+    support_cfc: bool = False
+    output_audio_transcription: types.AudioTranscriptionConfig | None = Field(default_factory=types.AudioTranscriptionConfig)
+    input_audio_transcription: types.AudioTranscriptionConfig | None = Field(default_factory=types.AudioTranscriptionConfig)
+    realtime_input_config: types.RealtimeInputConfig | None = None
+    enable_affective_dialog: bool | None = None
+    proactivity: types.ProactivityConfig | None = None
+    session_resumption: types.SessionResumptionConfig | None = None
+    context_window_compression: types.ContextWindowCompressionConfig | None = None
+    save_live_blob: bool = False
+    tool_thread_pool_config: ToolThreadPoolConfig | None = None
+
+    @field_validator("max_llm_calls")
+    @classmethod
+    def validate_max_llm_calls(cls, value: int) -> int:
+        """Return a limit.
+
+        Raises:
+            ValueError: the limit is `sys.maxsize` or more.
+        """
+        if value >= sys.maxsize:
+            raise ValueError(f"max_llm_calls must be less than {sys.maxsize}. For no limit, give 0.")
+        return value

@@ -28,9 +28,8 @@ from runtime.support.json_schema import misfit, parameters_schema
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext, ToolContext
     from runtime.contexts.invocation_context import InvocationContext
-    from runtime.contexts.tool_context import ToolContext
     from runtime.models.llm_request import LlmRequest
     from runtime.tools.base_tool import BaseTool
 

@@ -17,7 +17,7 @@ from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext
     from runtime.contexts.invocation_context import InvocationContext
     from runtime.models.llm_request import LlmRequest
 

@@ -6,6 +6,7 @@ Errors that google-adk raises as `ValueError` are also `ValueError`s here.
 """
 
 from runtime.errors.already_exists_error import AlreadyExistsError
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.known_error import BugError, KnownError
 from runtime.errors.llm_error import LlmError, UnknownLlmError
@@ -17,6 +18,7 @@ from runtime.errors.unstorable_value_error import UnstorableValueError
 __all__ = [
     "AlreadyExistsError",
     "BugError",
+    "EngineNeededError",
     "InputValidationError",
     "InvocationNotFoundError",
     "KnownError",

@@ -12,8 +12,9 @@ from runtime.support.lazy import lazy_exports
 if TYPE_CHECKING:
     from runtime.events.event import Event
     from runtime.events.event_actions import EventActions, EventCompaction
+    from runtime.events.request_input import RequestInput
 
-__all__ = ["Event", "EventActions", "EventCompaction"]
+__all__ = ["Event", "EventActions", "EventCompaction", "RequestInput"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -21,5 +22,6 @@ __getattr__ = lazy_exports(
         "Event": "runtime.events.event",
         "EventActions": "runtime.events.event_actions",
         "EventCompaction": "runtime.events.event_actions",
+        "RequestInput": "runtime.events.request_input",
     },
 )

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
-from pydantic import Field
+from google.genai import _transformers, types
+from pydantic import Field, model_validator
 
 from runtime.events.event_actions import EventActions
 from runtime.events.final_response import is_final_response
 from runtime.models.llm_response import LlmResponse
 from runtime.support.ids import new_uuid
 
+_SHORT_NAMES = frozenset({"message", "state"})
+
 
 class Event(LlmResponse):
     """One atomic occurrence in an invocation.
 
+    Args:
+        message: the content, in any form that google-genai accepts: a string, a part, a list of these, or a `Content`.
+        state: the state delta of the actions.
+
     Attributes:
         invocation_id: the invocation it belongs to; the Runner fills it in if empty.
-        author: `user`, or the name of the agent that yielded it.
+        author: `user`, or the name of the agent that yielded it, which fills it in if empty.
         actions: its side effects.
+        output: the author's result as data, JSON. google-adk 1.x cannot read an event that has one.
         long_running_tool_ids: ids of this event's calls to long-running tools.
         branch: the agent's path below parallel agents, such as `parallel.child`; siblings do not see each other's events.
         id: unique within the session.
@@ -26,12 +35,40 @@ class Event(LlmResponse):
     """
 
     invocation_id: str = ""
-    author: str
+    author: str = ""
     actions: EventActions = Field(default_factory=EventActions)
+    output: Any | None = None
     long_running_tool_ids: set[str] | None = None
     branch: str | None = None
     id: str = Field(default_factory=new_uuid)
     timestamp: float = Field(default_factory=time.time)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _take_short_names(cls, data: Any) -> Any:
+        if type(data) is not dict or _SHORT_NAMES.isdisjoint(data):
+            return data
+        data = dict(data)
+        if (message := data.pop("message", None)) is not None:
+            if data.get("content") is not None:
+                raise ValueError("An Event takes either message or content: message is another name for it.")
+            data["content"] = _transformers.t_content(message)
+        if (state := data.pop("state", None)) is not None:
+            given = data.get("actions")
+            if given is None or isinstance(given, dict):
+                data["actions"] = {**(given or {}), "state_delta": state}
+            elif isinstance(given, EventActions):
+                data["actions"] = given.model_copy(update={"state_delta": state})
+        return data
+
+    @property
+    def message(self) -> types.Content | None:
+        """The content. A string, a part or a list of these can be assigned too."""
+        return self.content
+
+    @message.setter
+    def message(self, message: Any) -> None:
+        self.content = None if message is None else _transformers.t_content(message)
 
     @staticmethod
     def new_id() -> str:

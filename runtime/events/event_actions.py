@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, field_serializer
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from runtime.events.tool_confirmation import ToolConfirmation
+
+logger = logging.getLogger(__name__)
 
 
 class EventCompaction(BaseModel):
@@ -64,3 +68,12 @@ class EventActions(BaseModel):
     agent_state: dict[str, Any] | None = None
     rewind_before_invocation_id: str | None = None
     set_model_response: Any | None = None
+
+    @field_serializer("state_delta", "agent_state", mode="wrap")
+    def _describe_what_is_not_json(self, value: dict[str, Any] | None, handler: SerializerFunctionWrapHandler) -> Any:
+        # `temp:` values may be any objects, and printing an event must not fail on them. What is stored is checked before.
+        try:
+            return handler(value)
+        except PydanticSerializationError:
+            logger.warning("An event's state has values that are not JSON; they are written as text.", exc_info=True)
+            return handler(to_jsonable_python(value, serialize_unknown=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from runtime.events.marks import REQUEST_CALLS, TRANSFER_CALL
+from runtime.events.marks import ASKING_CALLS, TRANSFER_CALL
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -87,7 +87,7 @@ def tokens_of(event: Event) -> int:
 def _kind_of_calls(calls: list[types.FunctionCall]) -> Kind:
     if all(call.name == TRANSFER_CALL for call in calls):
         return "transfer"
-    return "waiting" if calls[0].name in REQUEST_CALLS else "tool call"
+    return "waiting" if calls[0].name in ASKING_CALLS else "tool call"
 
 
 def _kind_of_responses(event: Event, responses: list[types.FunctionResponse]) -> Kind:

@@ -13,9 +13,9 @@ from typing import Any
 from google.genai import types
 
 from runtime.auth.auth_tool import as_auth_config, read_answer
+from runtime.contexts.context import ToolContext
 from runtime.contexts.hooks import CallFailure, NoResult
 from runtime.contexts.invocation_context import InvocationContext
-from runtime.contexts.tool_context import ToolContext
 from runtime.errors.agent_exit_error import AgentExitError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.errors.tool_error import ToolError

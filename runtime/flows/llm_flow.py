@@ -9,7 +9,7 @@ from typing import Any
 
 from google.genai import types
 
-from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.context import CallbackContext
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.contexts.run_config import StreamingMode
 from runtime.errors.not_found_error import NotFoundError

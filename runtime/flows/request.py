@@ -8,15 +8,16 @@ from typing import Any
 
 from google.genai import types
 
+from runtime.contexts.context import ToolContext
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
-from runtime.contexts.tool_context import ToolContext
 from runtime.events.marks import TRANSFER_CALL
 from runtime.flows.contents import Conversation, copied
 from runtime.flows.turn_agent import TurnAgent
 from runtime.history.agent_tree import AgentTree
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
+from runtime.support.structural_copy import structural_copy
 from runtime.support.unchecked import copy_unchecked
 from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
@@ -36,16 +37,18 @@ async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) 
     request = LlmRequest(model=llm.model, config=_config(agent, ctx))
     await _add_instructions(agent, ctx, request)
     contents = _conversation(agent, ctx).contents(ctx.session.events, present_turn_only=agent.include_contents == "none")
-    if request.contents:  # copied only if necessary: there may be thousands
-        first = _last_messages(contents)
-        contents = [*contents[:first], *request.contents, *contents[first:]]
+    context = ctx.run_config.model_input_context if ctx.run_config else None
+    if context:  # copied only if necessary: there may be thousands
+        contents = _inserted(structural_copy(context), contents, _users_message(contents, ctx.user_content))
+    if request.contents:
+        contents = _inserted(request.contents, contents, _last_messages(contents))
     request.contents = contents
     if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
         request.contents = copied(request.contents)  # callbacks may change the request, but not the session's events
-    await _add_tools(agent, ctx, request)
     if agent.planner is not None:
         planning = await ctx.sync_calls.call(agent.planner.build_planning_instruction, ReadonlyContext(ctx), request)
         request.append_instructions([planning] if planning else [])
+    await _add_tools(agent, ctx, request)
     return request
 
 
@@ -90,6 +93,15 @@ async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: L
     request.append_instructions(texts)
 
 
+def _inserted(added: list[types.Content], contents: list[types.Content], index: int) -> list[types.Content]:
+    return [*contents[:index], *added, *contents[index:]]
+
+
+def _users_message(contents: Sequence[types.Content], message: types.Content | None) -> int:
+    """Return the index of the message that began the invocation, or 0."""
+    return next((index for index in range(len(contents) - 1, -1, -1) if contents[index] == message), 0)
+
+
 def _last_messages(contents: Sequence[types.Content]) -> int:
     """Return the index of the user's messages at the end of a conversation; a function response is not one."""
     index = len(contents)
@@ -99,24 +111,25 @@ def _last_messages(contents: Sequence[types.Content]) -> int:
 
 
 async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmRequest) -> None:
+    """Add the tools, in google-adk's order: models prefer the first of them."""
     context = ToolContext(ctx)
-    for toolset in agent.toolsets:
-        await toolset.process_llm_request(tool_context=context, llm_request=request)
-    for tool in await agent.canonical_tools(ReadonlyContext(ctx)):
-        await tool.process_llm_request(tool_context=context, llm_request=request)
     targets = transfer_targets(agent)
-    if targets and TRANSFER_CALL not in request.tools_dict:  # an agent may have its own
-        request.append_instructions([_transfer_instruction(agent, targets)])
-        tool = TransferToAgentTool(agent_names=[target.name for target in targets])
-        await tool.process_llm_request(tool_context=context, llm_request=request)
     if agent.code_executor is not None:
         agent.code_executor.process_llm_request(request)
-    if agent.output_schema is None:
-        return
-    if request.config.tools:
-        await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)
-    else:
-        request.set_output_schema(agent.output_schema)
+    if agent.output_schema is not None:
+        if agent.tools or targets or request.config.tools:
+            await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)
+        else:
+            request.set_output_schema(agent.output_schema)
+    given = await agent.canonical_tools(ReadonlyContext(ctx)) if agent.tools else []
+    if targets and all(tool.name != TRANSFER_CALL for tool in given):  # an agent may have its own
+        request.append_instructions([_transfer_instruction(agent, targets)])
+        transfer = TransferToAgentTool(agent_names=[target.name for target in targets])
+        await transfer.process_llm_request(tool_context=context, llm_request=request)
+    for toolset in agent.toolsets:
+        await toolset.process_llm_request(tool_context=context, llm_request=request)
+    for tool in given:
+        await tool.process_llm_request(tool_context=context, llm_request=request)
 
 
 def transfer_targets(agent: TurnAgent) -> list[AgentTree]:
@@ -133,8 +146,15 @@ def transfer_targets(agent: TurnAgent) -> list[AgentTree]:
 
 
 def _transfer_instruction(agent: TurnAgent, targets: list[AgentTree]) -> str:
-    lines = ["If another agent is better suited to answer, hand over to it by calling `transfer_to_agent` and say nothing else."]
+    names = ", ".join(f"`{name}`" for name in sorted(target.name for target in targets))
+    lines = ["These other agents can take over the conversation:"]
     lines += [f"- {target.name}: {target.description or 'no description'}" for target in targets]
+    lines += [
+        "Answer yourself if, going by your description, you are best placed to answer.",
+        f"If the description of another agent fits the question better, call `{TRANSFER_CALL}` with its name, and write nothing besides the"
+        " call.",
+        f"`{TRANSFER_CALL}` accepts no names but these: {names}.",
+    ]
     if agent.parent_agent is not None and agent.parent_agent in targets:
-        lines.append(f"If none of them fits, hand over to your parent agent {agent.parent_agent.name}.")
+        lines.append(f"If neither you nor any of them is a good choice, hand over to your parent agent {agent.parent_agent.name}.")
     return "\n".join(lines)

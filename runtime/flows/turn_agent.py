@@ -58,6 +58,10 @@ class TurnAgent(AgentTree, Protocol):
         """The language model, as an object."""
 
     @property
+    def tools(self) -> Sequence[Any]:
+        """Its functions, tools and toolsets."""
+
+    @property
     def toolsets(self) -> Sequence[BaseToolset]:
         """The toolsets among its tools."""
 

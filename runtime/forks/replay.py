@@ -26,9 +26,8 @@ from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.state import scope_of
 
 if TYPE_CHECKING:
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext, ToolContext
     from runtime.contexts.invocation_context import InvocationContext
-    from runtime.contexts.tool_context import ToolContext
     from runtime.models.llm_request import LlmRequest
     from runtime.tools.base_tool import BaseTool
 

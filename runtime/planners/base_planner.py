@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from google.genai import types
 
 if TYPE_CHECKING:
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext
     from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.models.llm_request import LlmRequest
 

@@ -9,7 +9,7 @@ from google.genai import types
 from runtime.planners.base_planner import BasePlanner
 
 if TYPE_CHECKING:
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext
     from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.models.llm_request import LlmRequest
 

@@ -8,9 +8,8 @@ from google.genai import types
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext, ToolContext
     from runtime.contexts.invocation_context import InvocationContext
-    from runtime.contexts.tool_context import ToolContext
     from runtime.events.event import Event
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse
@@ -96,6 +95,12 @@ class BasePlugin:
     ) -> dict[str, Any] | None:
         """Called when a tool raised; a returned dict replaces the error."""
         return None
+
+    async def on_agent_error_callback(self, *, agent: BaseAgent, callback_context: CallbackContext, error: Exception) -> None:
+        """Called when an agent raised, once for each agent that the error passes; the error is raised in any case."""
+
+    async def on_run_error_callback(self, *, invocation_context: InvocationContext, error: Exception) -> None:
+        """Called when a run ends with an error, instead of `after_run_callback`; the error is raised in any case."""
 
     async def close(self) -> None:
         """Release the plugin's resources; called when its Runner closes."""

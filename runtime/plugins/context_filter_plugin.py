@@ -11,7 +11,7 @@ from google.genai import types
 from runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse
 

@@ -12,7 +12,7 @@ from runtime.support.calling import call
 from runtime.utils.instructions_utils import inject_session_state
 
 if TYPE_CHECKING:
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext
     from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse

@@ -11,9 +11,8 @@ from runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext, ToolContext
     from runtime.contexts.invocation_context import InvocationContext
-    from runtime.contexts.tool_context import ToolContext
     from runtime.events.event import Event
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from runtime.contexts.hooks import CallFailure, NoResult
 from runtime.errors.known_error import KnownError
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.calling import call_bound, is_async
+
+logger = logging.getLogger(__name__)
+
+CLOSE_TIMEOUT = 5.0  # seconds for each plugin; google-adk's default
+
+PluginCallbackName = Literal[
+    "on_user_message_callback",
+    "before_run_callback",
+    "after_run_callback",
+    "on_event_callback",
+    "before_agent_callback",
+    "after_agent_callback",
+    "before_tool_callback",
+    "after_tool_callback",
+    "before_model_callback",
+    "after_model_callback",
+    "on_tool_error_callback",
+    "on_model_error_callback",
+    "on_agent_error_callback",
+    "on_run_error_callback",
+]
 
 
 class PluginError(KnownError, RuntimeError):
@@ -20,13 +43,15 @@ class PluginManager:
 
     Args:
         plugins: called in this order.
+        close_timeout: maximum duration of one plugin's `close`, in seconds.
 
     Raises:
         ValueError: two plugins have the same name.
     """
 
-    def __init__(self, plugins: list[BasePlugin] | None = None) -> None:
+    def __init__(self, plugins: list[BasePlugin] | None = None, close_timeout: float = CLOSE_TIMEOUT) -> None:
         self.plugins: list[BasePlugin] = []
+        self._close_timeout = close_timeout
         # Most plugins implement two or three of the hooks; only these are called.
         self._takers: dict[str, list[BasePlugin]] = {}
         for plugin in plugins or []:
@@ -84,18 +109,40 @@ class PluginManager:
                 return answer
         return None
 
+    async def notify(self, hook: str, **arguments: Any) -> None:
+        """Call a hook of every plugin that takes it. Errors are logged, as an error is what such a hook tells of.
+
+        Args:
+            hook: the method's name.
+            arguments: the hook's arguments.
+        """
+        for plugin in self._taking(hook):
+            try:
+                await _answer(getattr(plugin, hook), arguments)
+            except Exception:
+                logger.exception("Plugin %r failed in %s.", plugin.name, hook)
+
     async def close(self) -> None:
-        """Close every plugin, even if one of them fails.
+        """Close every plugin, one after the other, even if one of them fails or takes too long.
 
         Raises:
             PluginError: at least one plugin failed; the message names all that did.
+            asyncio.CancelledError: the task was cancelled meanwhile; the other plugins are closed first.
         """
         failures = []
+        cancelled: asyncio.CancelledError | None = None
         for plugin in self.plugins:
             try:
-                await plugin.close()
+                async with asyncio.timeout(self._close_timeout):
+                    await plugin.close()
+            except asyncio.CancelledError as error:
+                cancelled = error
+            except TimeoutError:
+                failures.append(f"{plugin.name!r} (not closed within {self._close_timeout:g} s)")
             except Exception as error:
                 failures.append(f"{plugin.name!r} ({error})")
+        if cancelled is not None:
+            raise cancelled
         if failures:
             raise PluginError(f"These plugins failed to close: {', '.join(failures)}")
 

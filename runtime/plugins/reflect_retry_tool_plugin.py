@@ -11,7 +11,7 @@ from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.json_value import as_json
 
 if TYPE_CHECKING:
-    from runtime.contexts.tool_context import ToolContext
+    from runtime.contexts.context import ToolContext
     from runtime.tools.base_tool import BaseTool
 
 REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"

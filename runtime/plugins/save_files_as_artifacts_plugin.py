@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
-from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.context import CallbackContext
 from runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:

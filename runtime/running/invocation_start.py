@@ -8,7 +8,7 @@ from typing import Any
 from google.genai import types
 
 from runtime.agents.base_agent import BaseAgent
-from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.context import CallbackContext
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.errors.resume_error import ResumeError
 from runtime.events.event import Event
@@ -55,6 +55,8 @@ def which_invocation(session: Session, invocation_id: str | None, message: types
         )
     if invocation_id is not None and message is None:
         _check_can_resume(session, invocation_id)
+    elif invocation_id is not None and not events_of(session.events, invocation_id):
+        return None  # the caller chose the id of a new invocation
     return invocation_id
 
 

@@ -12,6 +12,7 @@ from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.marks import is_progress, is_state_edit
 from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.session import Session
 from runtime.sessions.state import same_value, scope_of
 from runtime.support.structural_copy import structural_copy
 
@@ -43,8 +44,8 @@ async def _catch_up(service: BaseSessionService, ctx: InvocationContext, event: 
     """Bring a run's session up to date, or raise."""
     session = ctx.session
     stored = await service.session_for_run(app_name=session.app_name, user_id=session.user_id, session_id=session.id)
-    known = len(session.events)
-    if stored is None or len(stored.events) <= known or (known and stored.events[known - 1].id != session.events[known - 1].id):
+    known = _number_known(session, stored) if stored is not None else 0
+    if stored is None or len(stored.events) <= known:
         raise error  # it was deleted, or another session has its name; or nothing is new, such as for an event with a used id
     added = stored.events[known:]
     theirs = {key for each in added for key in each.actions.state_delta}
@@ -57,6 +58,17 @@ async def _catch_up(service: BaseSessionService, ctx: InvocationContext, event: 
     session.events.add_committed(added)
     session.last_update_time = stored.last_update_time
     session._revision = stored._revision
+
+
+def _number_known(session: Session, stored: Session) -> int:
+    """Return the number of stored events up to the last one of the run's copy; all of them if it is not stored.
+
+    The copy may begin later than the stored session (`RunConfig.get_session_config`).
+    """
+    if not session.events:
+        return 0
+    last = session.events[-1].id
+    return next((number for number in range(len(stored.events), 0, -1) if stored.events[number - 1].id == last), len(stored.events))
 
 
 def _check(ctx: InvocationContext, event: Event, added: Iterable[Event], conflicts: set[str], error: StaleSessionError) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from google.genai import types
 
 if TYPE_CHECKING:
-    from runtime.contexts.callback_context import CallbackContext
+    from runtime.contexts.context import CallbackContext
 
 
 async def with_saved_files(message: types.Content, context: CallbackContext) -> types.Content:

@@ -110,6 +110,18 @@ class BaseSessionService(abc.ABC):
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Delete a session and its events; does nothing if it does not exist."""
 
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """Return the state that a user's sessions share, keys without `user:`; empty if there is none.
+
+        Args:
+            app_name: the app.
+            user_id: the user.
+
+        Raises:
+            NotImplementedError: this service keeps no such state apart from its sessions.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no get_user_state: read the state of one of the user's sessions instead.")
+
     async def append_event(self, session: Session, event: Event) -> Event:
         """Commit an event with all its deltas, or nothing.
 

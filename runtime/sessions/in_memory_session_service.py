@@ -174,6 +174,11 @@ class InMemorySessionService(BaseSessionService):
             ]
         return ListSessionsResponse.model_construct(sessions=sessions)
 
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """See `BaseSessionService.get_user_state`."""
+        with self._lock:
+            return independent(self._user_states.get((app_name, user_id), {}))
+
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
         with self._lock:

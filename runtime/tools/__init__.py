@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from runtime.contexts.tool_context import ToolContext
+    from runtime.contexts.context import ToolContext
     from runtime.tools.agent_tool import AgentTool
     from runtime.tools.base_tool import BaseTool
     from runtime.tools.base_toolset import BaseToolset
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from runtime.tools.long_running_tool import LongRunningFunctionTool
     from runtime.tools.mcp_tool.mcp_toolset import MCPToolset, McpToolset
     from runtime.tools.preload_memory_tool import preload_memory_tool as preload_memory
+    from runtime.tools.request_input_tool import request_input
     from runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
     from runtime.tools.url_context_tool import url_context
 
@@ -39,6 +40,7 @@ __all__ = [
     "load_artifacts",
     "load_memory",
     "preload_memory",
+    "request_input",
     "transfer_to_agent",
     "url_context",
 ]
@@ -53,7 +55,7 @@ __getattr__ = lazy_exports(
         "LongRunningFunctionTool": "runtime.tools.long_running_tool",
         "MCPToolset": "runtime.tools.mcp_tool.mcp_toolset",
         "McpToolset": "runtime.tools.mcp_tool.mcp_toolset",
-        "ToolContext": "runtime.contexts.tool_context",
+        "ToolContext": "runtime.contexts.context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",
         "get_user_choice": "runtime.tools.get_user_choice_tool:get_user_choice_tool",
@@ -61,6 +63,7 @@ __getattr__ = lazy_exports(
         "load_artifacts": "runtime.tools.load_artifacts_tool:load_artifacts_tool",
         "load_memory": "runtime.tools.load_memory_tool:load_memory_tool",
         "preload_memory": "runtime.tools.preload_memory_tool:preload_memory_tool",
+        "request_input": "runtime.tools.request_input_tool",
         "transfer_to_agent": "runtime.tools.transfer_to_agent_tool",
         "url_context": "runtime.tools.url_context_tool",
     },

@@ -9,8 +9,7 @@ from typing import Any, Literal
 from google.genai import types
 from pydantic import ValidationError
 
-from runtime.contexts.callback_context import ServiceMissingError
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ServiceMissingError, ToolContext
 from runtime.events.event import Event
 from runtime.history.agent_tree import AgentTree
 from runtime.sessions.in_memory_session_service import InMemorySessionService

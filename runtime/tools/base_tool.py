@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 if TYPE_CHECKING:
-    from runtime.contexts.tool_context import ToolContext
+    from runtime.contexts.context import ToolContext
     from runtime.models.llm_request import LlmRequest
 
 

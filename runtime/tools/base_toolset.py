@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
+    from runtime.contexts.context import ToolContext
     from runtime.contexts.readonly_context import ReadonlyContext
-    from runtime.contexts.tool_context import ToolContext
     from runtime.models.llm_request import LlmRequest
 
 ToolPredicate: TypeAlias = "Callable[[BaseTool, ReadonlyContext | None], bool]"

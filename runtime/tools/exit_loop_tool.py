@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 
 
 def exit_loop(tool_context: ToolContext) -> None:

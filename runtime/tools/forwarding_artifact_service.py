@@ -7,7 +7,7 @@ from typing import Any
 from google.genai import types
 
 from runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 
 
 class ForwardingArtifactService(BaseArtifactService):

@@ -18,7 +18,7 @@ from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import UnfitArgumentError, signature_of, wrapped_function
 
 if TYPE_CHECKING:
-    from runtime.contexts.tool_context import ToolContext
+    from runtime.contexts.context import ToolContext
 
 
 class FunctionTool(BaseTool):

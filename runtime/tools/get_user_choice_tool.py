@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.tools.long_running_tool import LongRunningFunctionTool
 
 

@@ -9,7 +9,7 @@ from google.genai import types
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
-    from runtime.contexts.tool_context import ToolContext
+    from runtime.contexts.context import ToolContext
     from runtime.models.llm_request import LlmRequest
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 from runtime.artifacts.readable import is_text, kind_of_bytes, text_of
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.memory.memory_entry import MemoryEntry
 from runtime.tools.function_tool import FunctionTool
 

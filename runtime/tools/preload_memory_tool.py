@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:

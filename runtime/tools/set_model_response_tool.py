@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_origin
 from google.genai import types
 from pydantic import BaseModel
 
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.events.marks import SET_ANSWER_CALL
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare

@@ -1,5 +1,5 @@
 """google-adk's import path of `ToolContext`."""
 
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 
 __all__ = ["ToolContext"]

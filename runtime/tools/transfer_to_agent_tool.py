@@ -6,7 +6,7 @@ from typing import Any
 
 from google.genai import types
 
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.tools.function_tool import FunctionTool
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from runtime.artifacts.readable import text_of
-from runtime.contexts.callback_context import ServiceMissingError
+from runtime.contexts.context import ServiceMissingError
 from runtime.errors.known_error import KnownError
 from runtime.history.placeholders import _ARTIFACT, _BRACES, is_state_name
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What is missing or different in ours, as `Class.method.parameter kind default` (or `Class.method`) → reason.
 DIFFERENCES = {
     r"\.(run_live|connect)$": "live audio is out of scope",
+    r"Runner\.run_live\.": "raises in any case",
     r"^InvocationContext\.(live|active|transcription)_\w+ ": "live audio",
     r"^InvocationContext\.(input|output)_realtime_cache ": "live audio",
     r"^RunConfig\.(avatar|output_audio|input_audio|realtime|enable_affective|proactivity)\w* ": "live audio",
@@ -41,7 +42,6 @@ DIFFERENCES = {
     r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "internal",
     r"\.apply_thinking_config$": "internal",
     r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "our flows call plugins with `run_hook`; `close` has no timeout",
-    r"plugin_close_timeout ": "a plugin's `close` has no timeout",
     r"^BaseSessionService\.flush$": "nothing is buffered",
     r"^\w+SessionService\.flush$": "nothing is buffered",
     r"^InMemorySessionService\.\w+_sync$": "deprecated there since 1.0",
@@ -49,6 +49,7 @@ DIFFERENCES = {
     r"^EventsCompactionConfig\.(compaction_interval|overlap_size) ": "optional if a token threshold is given",
     r"^InMemoryArtifactService\.artifacts ": "internal data",
     r"^Event\.id ": "generated at once, not in a second step",
+    r"^Event\.author ": "the agent fills it in if it is missing, as in 2.x",
     r"^(EventActions\.render_ui_widgets |\w+\.render_ui_widget$)": "widgets of adk web; kept as an unknown field",
     r"^(ReadonlyContext|CallbackContext|ToolContext)\.(get|load|save)_credential$": "tools request credentials with `request_credential`",
     r"^CallbackContext\.(get_auth_response|request_\w+|function_call_id.*|tool_confirmation.*)$": "1.39 has one class for both contexts;"

@@ -88,6 +88,10 @@ class DatabaseSessionService(BaseSessionService):
         """See `BaseSessionService.list_sessions`."""
         return ListSessionsResponse.model_construct(sessions=await self._run(lambda: self._list(app_name, user_id, limit, after)))
 
+    async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
+        """See `BaseSessionService.get_user_state`."""
+        return await self._run(lambda: self._user_state(app_name, user_id))
+
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """See `BaseSessionService.delete_session`."""
         key = SessionKey(app_name, user_id, session_id)
@@ -233,6 +237,10 @@ class DatabaseSessionService(BaseSessionService):
         else:
             rows = run("events", **key._asdict()).fetchall()
         return [row for row in rows if timestamp_of(row, self._decode) >= since]
+
+    def _user_state(self, app_name: str, user_id: str) -> dict[str, Any]:
+        with self._database.reading() as run:
+            return state_in(run("user_state", app_name=app_name, user_id=user_id).fetchone()) if run else {}
 
     def _list(self, app_name: str, user_id: str | None, limit: int | None, after: SessionKey | None) -> list[Session]:
         with collection_paused(), self._database.reading() as run:

@@ -14,7 +14,7 @@ from mcp import MCPError
 from mcp.types import REQUEST_TIMEOUT, CallToolResult, Tool
 from pydantic import BaseModel
 
-from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.context import CallbackContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.tool_error import ToolError
 from runtime.events.marks import REQUEST_CALLS, SET_ANSWER_CALL, TRANSFER_CALL
@@ -25,7 +25,7 @@ from runtime.tools.mcp_tool.mcp_connection import McpConnectionError
 from runtime.tools.mcp_tool.mcp_session_manager import McpSession, MCPSessionManager
 
 if TYPE_CHECKING:
-    from runtime.contexts.tool_context import ToolContext
+    from runtime.contexts.context import ToolContext
 
 logger = logging.getLogger(__name__)
 

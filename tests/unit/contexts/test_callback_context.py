@@ -8,7 +8,7 @@ import pytest
 from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext
-from runtime.contexts.callback_context import CallbackContext
+from runtime.contexts.context import CallbackContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events import Event
 from runtime.memory import BaseMemoryService, InMemoryMemoryService

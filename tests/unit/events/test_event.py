@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from google.genai import types
+from pydantic import ValidationError
 
 from runtime.events import Event, EventActions
 from runtime.events.event_actions import EventCompaction
@@ -137,3 +138,35 @@ def test_actions_without_content_are_no_final_response(actions: dict[str, Any], 
 )
 def test_other_events_are_final_as_in_google_adk(event: Event, final: bool) -> None:
     assert event.is_final_response() is final
+
+
+@pytest.mark.rule("R11")
+@pytest.mark.parametrize("message", ["hi", types.Part(text="hi"), ["hi"], types.Content(parts=[types.Part(text="hi")], role="user")])
+def test_message_is_another_name_for_the_content(message: Any) -> None:
+    event = Event(message=message)
+    assert event.content is not None
+    assert event.message is event.content
+    assert event.content.parts == [types.Part(text="hi")]
+    event.message = None
+    assert event.content is None
+    event.message = message
+    assert event.content == Event(message=message).content
+    with pytest.raises(ValidationError, match="either message or content"):
+        Event(message=message, content=types.Content(parts=[]))
+
+
+@pytest.mark.rule("R11")
+def test_state_is_the_delta_of_the_actions_and_output_is_data() -> None:
+    event = Event(author="a", state={"k": 1}, actions=EventActions(escalate=True), output={"answer": [42]})
+    assert event.actions.state_delta == {"k": 1}
+    assert event.actions.escalate
+    assert Event.model_validate_json(event.model_dump_json(exclude_none=True)) == event
+    assert Event(author="a", state={"k": 1}).actions.state_delta == {"k": 1}
+
+
+@pytest.mark.rule("R11")
+@pytest.mark.logs("values that are not JSON")
+def test_an_event_with_any_objects_in_its_delta_can_be_printed() -> None:
+    event = Event(author="a", state={"temp:client": object(), "k": 1})
+    assert event.model_dump(mode="json")["actions"]["state_delta"]["k"] == 1
+    assert "object object" in event.model_dump_json()

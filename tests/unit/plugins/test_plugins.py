@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from typing import Any
 
 import pytest
 from google.genai import types
 
-from runtime.agents import LlmAgent
+from runtime.agents import LlmAgent, SequentialAgent
 from runtime.events import Event
 from runtime.models import LlmResponse, ScriptedLlm
 from runtime.models.scripted_llm import Reply
 from runtime.plugins import BasePlugin, LoggingPlugin, PluginManager
 from runtime.plugins.plugin_manager import PluginError
+from runtime.runners import Runner
 from tests.seeds.running import run, runner_for, stored, texts
 
-HOOKS = sorted(name for name, _ in inspect.getmembers(BasePlugin, inspect.isfunction) if name.endswith("_callback") and "inner" not in name)
+NOTICES = ["on_agent_error_callback", "on_run_error_callback"]
+ALL_HOOKS = [name for name, _ in inspect.getmembers(BasePlugin, inspect.isfunction) if name.endswith("_callback") and "inner" not in name]
+HOOKS = sorted(set(ALL_HOOKS) - set(NOTICES))
 
 
 def said(text: str) -> types.Content:
@@ -47,7 +51,7 @@ def _taker(hook: str) -> Any:
     return taken
 
 
-for hook in HOOKS:
+for hook in ALL_HOOKS:
     setattr(Hooked, hook, _taker(hook))
 
 
@@ -167,6 +171,72 @@ async def test_a_failing_plugin_is_reported_and_the_run_can_be_resumed(hook: str
     assert [event.actions.end_of_agent for event in session.events].count(True) == 1
     calls = {call.id for event in session.events for call in event.get_function_calls()}
     assert sorted(calls) == sorted(response.id for event in session.events for response in event.get_function_responses())
+
+
+@pytest.mark.rule("R11")
+@pytest.mark.logs("failed in on_agent_error_callback")
+async def test_plugins_learn_of_errors_once_in_each_layer_and_cannot_change_them() -> None:
+    broken = LlmAgent(name="broken", model=ScriptedLlm(replies=[_raising(ValueError("no answer"))]))
+    tree = SequentialAgent(name="outer", sub_agents=[broken])
+    failing = Hooked("on_agent_error_callback", error=RuntimeError("plugin bug"), name="failing")
+    plugin = Hooked("on_run_error_callback", "ignored")
+    runner = runner_for(tree, plugins=[failing, plugin])
+    with pytest.raises(ValueError, match="no answer"):
+        await run(runner)
+    assert [hook for hook in plugin.called if hook in (*NOTICES, "after_run_callback")] == [*NOTICES[:1] * 2, NOTICES[1]]
+    assert plugin.seen["on_agent_error_callback"]["agent"] is tree
+    assert isinstance(plugin.seen["on_run_error_callback"]["error"], ValueError)
+    assert failing.called.count("on_agent_error_callback") == 2
+
+
+@pytest.mark.parametrize("hook", ["on_user_message_callback", "before_run_callback", "after_run_callback"])
+async def test_an_error_of_a_plugin_is_an_error_of_the_run(hook: str) -> None:
+    failing, plugin = Hooked(hook, error=RuntimeError("plugin bug"), name="failing"), Hooked()
+    with pytest.raises(PluginError):
+        await run(runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=["x"])), plugins=[plugin, failing]))
+    assert plugin.called.count("on_run_error_callback") == 1
+
+
+async def test_a_stopped_run_is_no_error() -> None:
+    plugin = Hooked()
+    runner = runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=["x", "y"])), plugins=[plugin])
+    events = runner.run_async(user_id="u", session_id="s", new_message=types.UserContent("go"))
+    await anext(events)
+    await events.aclose()
+    assert set(plugin.called).isdisjoint(NOTICES)
+
+
+class Closing(BasePlugin):
+    """Waits for ever, or raises, when it is closed."""
+
+    def __init__(self, name: str, error: BaseException | None = None) -> None:
+        super().__init__(name)
+        self.error = error
+        self.closed = False
+
+    async def close(self) -> None:
+        self.closed = True
+        if self.error is None:
+            await asyncio.Event().wait()
+        else:
+            raise self.error
+
+
+async def test_a_plugin_that_does_not_close_is_named_after_its_time() -> None:
+    slow, last = Closing("slow"), Closing("last", ValueError("broken"))
+    with pytest.raises(PluginError, match=r"'slow' \(not closed within 0.01 s\), 'last' \(broken\)"):
+        await PluginManager([slow, last], close_timeout=0.01).close()
+    runner = runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=[])))
+    given = Runner(app_name="app", agent=runner.agent, session_service=runner.session_service, plugins=[slow], plugin_close_timeout=0.01)
+    with pytest.raises(PluginError, match=r"slow"):
+        await given.close()
+
+
+async def test_a_cancelled_close_closes_the_other_plugins_first() -> None:
+    last = Closing("last", ValueError("broken"))
+    with pytest.raises(asyncio.CancelledError):
+        await PluginManager([Closing("first", asyncio.CancelledError()), last]).close()
+    assert last.closed
 
 
 def test_plugin_names_must_be_unique() -> None:

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from runtime.agents.callback_context import CallbackContext
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.tools import FunctionTool
 from tests.unit.tools.tool_contexts import tool_context

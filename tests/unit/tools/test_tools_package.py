@@ -12,7 +12,8 @@ import runtime.tools
 @pytest.mark.parametrize("name", runtime.tools.__all__)
 def test_every_exported_name_exists(name: str) -> None:
     exported = getattr(runtime.tools, name)
-    assert getattr(exported, "__name__", None) == name or exported.name == name
+    if name != "ToolContext":  # another name for `Context`
+        assert getattr(exported, "__name__", None) == name or exported.name in (name, f"adk_{name}")
 
 
 def test_google_adks_deep_paths() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.invocation_context import InvocationContext
-from runtime.contexts.tool_context import ToolContext
+from runtime.contexts.context import ToolContext
 from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.sessions import InMemorySessionService, Session
 

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from runtime.agents.readonly_context import ReadonlyContext
-from runtime.contexts.callback_context import ServiceMissingError
+from runtime.contexts.context import ServiceMissingError
 from runtime.history.placeholders import keys_in
 from runtime.utils.instructions_utils import MissingStateKeyError, inject_session_state
 from tests.unit.tools.tool_contexts import tool_context

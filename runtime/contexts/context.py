@@ -1,4 +1,4 @@
-"""The context passed to callbacks."""
+"""The context passed to callbacks and tools."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from runtime.auth.auth_credential import AuthCredential
+from runtime.auth.auth_tool import AuthConfig, as_auth_config
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.known_error import KnownError
 from runtime.events.event_actions import EventActions
+from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.sessions.state import State
+from runtime.support.json_value import as_json
 
 if TYPE_CHECKING:
     from runtime.artifacts.base_artifact_service import ArtifactVersion
@@ -23,18 +27,44 @@ class ServiceMissingError(KnownError, ValueError):
     """Raised when the Runner was created without the required service."""
 
 
-class CallbackContext(ReadonlyContext):
-    """Access to a running invocation; changes are recorded in the callback's event.
+class Context(ReadonlyContext):
+    """Access to a running invocation for a callback or a tool call; changes are recorded in its event.
+
+    google-adk 1.x has two classes, `CallbackContext` and `ToolContext`; both names stay.
 
     Args:
         invocation_context: the invocation.
-        event_actions: the actions that record the changes; committed with the callback's event.
+        event_actions: the actions that record the changes; committed with the callback's or function response's event.
+        function_call_id: the tool call's id; unchanged when the call is run again after a crash, so that it can serve as an idempotency
+            key. None for a callback that belongs to no call.
+        tool_confirmation: the user's answer, if the call requested a confirmation and it was given.
+        auth_answer: the user's credential, if the call requested one and it was given.
     """
 
-    def __init__(self, invocation_context: InvocationContext, *, event_actions: EventActions | None = None) -> None:
+    def __init__(
+        self,
+        invocation_context: InvocationContext,
+        *,
+        event_actions: EventActions | None = None,
+        function_call_id: str | None = None,
+        tool_confirmation: ToolConfirmation | None = None,
+        auth_answer: AuthConfig | None = None,
+    ) -> None:
         super().__init__(invocation_context)
         self._event_actions = event_actions
         self._state: State | None = None
+        self.function_call_id = function_call_id
+        self.tool_confirmation = tool_confirmation
+        self._auth_answer = auth_answer
+
+    @property
+    def branch(self) -> str | None:
+        """The branch of the agent that is running."""
+        return self._invocation_context.branch
+
+    def get_invocation_context(self) -> InvocationContext:
+        """Return the invocation's context."""
+        return self._invocation_context
 
     @property
     def state(self) -> State:  # type: ignore[override]  # writable, unlike the base class
@@ -169,6 +199,49 @@ class CallbackContext(ReadonlyContext):
         """
         await self._memory().add_memory(**self._user(), memories=memories, custom_metadata=custom_metadata)
 
+    def request_confirmation(self, *, hint: str | None = None, payload: Any | None = None) -> None:
+        """Ask the user to confirm this call; the tool's present result is only a placeholder.
+
+        Args:
+            hint: the question.
+            payload: data for the user to fill in, JSON.
+
+        Raises:
+            ValueError: this is no tool call's context.
+        """
+        self.actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=as_json(payload))
+
+    def request_credential(self, auth_config: Any) -> None:
+        """Ask the user for a credential; the tool's present result is only a placeholder, and the call is run again with the answer.
+
+        Args:
+            auth_config: the request, as an `AuthConfig` or its JSON object. Client secrets are left out of the request.
+
+        Raises:
+            ValueError: this is no tool call's context, or `auth_config` has no scheme.
+        """
+        self.actions.requested_auth_configs[self._call_id()] = as_auth_config(auth_config).without_secrets()
+
+    def get_auth_response(self, auth_config: Any) -> AuthCredential | None:
+        """Return the credential that the user gave to this call or to an earlier call of this invocation.
+
+        Nothing is exchanged: an OAuth2 answer contains the token or code as it was given.
+
+        Args:
+            auth_config: the request.
+        """
+        asked = as_auth_config(auth_config)
+        key = f"{State.TEMP_PREFIX}{asked.credential_key}"
+        if self._auth_answer is not None and asked.is_answered_by(self._auth_answer):
+            self.state[key] = self._auth_answer.exchanged_auth_credential
+        credential: AuthCredential | None = self.state.get(key)
+        return credential
+
+    def _call_id(self) -> str:
+        if not self.function_call_id:
+            raise ValueError("Only a tool call can ask the user; this context has no function_call_id.")
+        return self.function_call_id
+
     def _user(self) -> dict[str, str]:
         context = self._invocation_context
         return {"app_name": context.app_name, "user_id": context.user_id}
@@ -184,3 +257,7 @@ class CallbackContext(ReadonlyContext):
         if service is None:
             raise ServiceMissingError("This Runner has no memory service; give it one: Runner(…, memory_service=…).")
         return service
+
+
+CallbackContext = Context
+ToolContext = Context

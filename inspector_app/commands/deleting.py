@@ -12,7 +12,7 @@ from typing import Any
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import local_time, print_json, print_line, print_table
-from inspector_app.commands.reading import opened
+from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import command_line, session_key
 from runtime.errors import StorageError
 from runtime.sessions.session_key import SessionKey
@@ -55,7 +55,8 @@ def undelete(options: Options) -> int:
     file = _file(options.db)
     if file is None:
         raise StorageError(f"{without_written_password(options.db)} is not a file. Copies are made only of database files.")
-    with opened(options.db):  # restoring into anything else would make an incomplete database
+    with opened(options.db) as database:  # restoring into anything else would make an incomplete database
+        check_layout_is_written(database, options.db)
         _check_alone(file, options.db)
     copy = named_file(options.copy)
     if copy is None:
@@ -107,11 +108,7 @@ def _agreed(question: str, file: Path | None) -> bool:
 
 
 def _check_writable(database: StoredDatabase, options: Options) -> None:
-    if database.layout.format.writer is None:
-        raise StorageError(
-            f"{options.db} has the older layout with pickled actions and is read-only."
-            f" Convert it first: {command_line('convert', options.db, 'new.db')}"
-        )
+    check_layout_is_written(database, options.db)
     if not (database.layout.ours or options.in_place or options.dry_run):
         raise StorageError(f"{options.db} was written by another program. To write into it after a backup, give --in-place.")
 

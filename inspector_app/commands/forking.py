@@ -14,7 +14,7 @@ from google.genai import types
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import complain_of_nothing, counted, local_time, print_json, print_line
-from inspector_app.commands.reading import opened
+from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.running import drive, open_artifacts, open_runner
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.session_files import files_of
@@ -40,6 +40,8 @@ def fork(options: Options) -> int:
         artifacts = open_artifacts(options.artifacts, options.db)
         loaded = load_agent(options.agent) if options.agent else None
         with opened(options.db) as database:
+            if not options.into:
+                check_layout_is_written(database, options.db)
             key = existing_key(database, options)
             events = database.events(key)
         _write_out_ids(options, events)

@@ -23,7 +23,7 @@ from inspector_app.commands.output import (
 )
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.presentation.values import preview, visible
-from runtime.errors import NotFoundError
+from runtime.errors import NotFoundError, StorageError
 from runtime.events.marks import has_unreadable_actions
 from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history.key_writers import Write
@@ -206,6 +206,20 @@ def opened(target: str) -> Iterator[StoredDatabase]:
         yield database
     finally:
         database.close()
+
+
+def check_layout_is_written(database: StoredDatabase, name: str) -> None:
+    """Refuse a command that writes, if the database's layout can only be read.
+
+    Args:
+        database: the database.
+        name: its name as the user wrote it.
+
+    Raises:
+        StorageError: its layout is read-only.
+    """
+    if database.layout.format.writer is None:
+        raise StorageError(database.layout.format.refusal(name))
 
 
 def _state_now(database: StoredDatabase, key: SessionKey) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
-from inspector_app.commands.reading import opened
+from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.running import open_artifacts
 from inspector_app.commands.selection import command_line, existing_key, session_words, whole_id
 from inspector_app.presentation.values import preview, visible
@@ -25,6 +25,8 @@ def rewind(options: Options) -> int:
     """Show what a rewind takes back, and do it unless `--dry-run` is given."""
     artifacts = open_artifacts(options.artifacts, options.db)
     with opened(options.db) as database:
+        if not options.dry_run:
+            check_layout_is_written(database, options.db)
         key = existing_key(database, options)
         past = database.history(key)
         options.before = whole_id("invocation", options.before, (event.invocation_id for event in past.events))

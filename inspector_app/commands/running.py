@@ -15,7 +15,7 @@ from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import ChildSessions, check_resumable, message_of, open_child, session_of
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import pending_json, pending_text, print_event, print_json, print_line
-from inspector_app.commands.reading import opened
+from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import command_line, existing_key, session_words, whole_id
 from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.engines.agent_loader import LoadedAgent, check_agent_path, load_agent
@@ -96,6 +96,7 @@ def resume(options: Options) -> int:
             options.app = options.app or loaded.name
         # Read-only at first: resuming a missing session must not create it.
         with opened(options.db) as database:
+            check_layout_is_written(database, options.db)
             key = existing_key(database, options)
             found = database.invocations(key)
         if options.invocation is not None:

@@ -43,12 +43,13 @@ class Source(abc.ABC):
         target: the path or URL it was opened by, or `MEMORY`; identifies the source.
         layout_kind: the database's layout, such as `v1`.
         title: its name in a narrow pane.
-        badge: its layout in a word or two, such as "v1".
+        badge: its layout in a word or three, such as "v1".
         note: details, for a tooltip.
         ours: whether Agent Inspector created it, so that writing needs no permission.
         files: the artifact service of its sessions.
         memory: the memory service that its sessions share while the window is open.
-        can_write: whether writing can be allowed; the oldest layout is read-only.
+        can_write: whether writing can be allowed; the oldest layout, and those of other ADKs, are read-only.
+        read_only_reason: why writing cannot be allowed, as a sentence; empty if it can.
         can_copy: whether it is a file that can be copied.
         is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write to it now.
@@ -63,6 +64,7 @@ class Source(abc.ABC):
     ours: bool
     files: BaseArtifactService
     can_write = True
+    read_only_reason = ""
     can_copy = False
     is_paged = False
 
@@ -151,12 +153,14 @@ class DatabaseSource(Source):
     def __init__(self, target: str, stored: StoredDatabase, worker: Worker) -> None:
         self.target = target
         self.title = Path(target).name if "://" not in target else target.split("?")[0].rsplit("/", 1)[-1]
-        self.badge = stored.layout.kind
+        self.badge = stored.layout.format.badge
         self.note = "\n".join(filter(None, (target, stored.layout.title, stored.layout.note)))
-        self.ours = stored.layout.ours
         self.can_write = stored.layout.format.writer is not None
+        self.ours = stored.layout.ours and self.can_write
         self.can_copy = "://" not in target or target.startswith("sqlite")
-        self.is_paged = self.can_copy and self.can_write
+        if not self.can_write:
+            self.read_only_reason = f"{self.title} {stored.layout.format.other_service}"
+        self.is_paged = self.can_copy and stored.layout.format.is_json
         self.layout_kind = stored.layout.kind
         self.files = files_of(target)
         self._stored = stored
@@ -219,7 +223,7 @@ class DatabaseSource(Source):
         return await self._worker.call(self._pending, key)
 
     def _pending(self, key: SessionKey) -> list[PendingItem]:
-        if self.layout_kind == "v0" or self._stored.count_up_to(key, LONG + 1) <= LONG:
+        if not self._stored.layout.format.is_json or self._stored.count_up_to(key, LONG + 1) <= LONG:
             return self._stored.pending(key).get(key, [])
         pages = self._stored.pages(key, self._counts.get(key))
         latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
@@ -240,7 +244,7 @@ class DatabaseSource(Source):
 
     async def is_long(self, key: SessionKey) -> bool:
         """See `Source.is_long`."""
-        if self.layout_kind == "v0":
+        if not self._stored.layout.format.is_json:
             return False
         count = await self._worker.call(self._stored.count_up_to, key, LONG + 1)
         return count > LONG or (count > 0 and self._is_large)

@@ -122,7 +122,7 @@ class ResumeController(QObject):
         self._writing_hint.suggest(
             f"{source.title} was written by google-adk and is open read-only."
             if source.can_write
-            else f"{source.title} has the format of an old google-adk (v0), which can only be read. Changes need a copy.",
+            else f"{source.read_only_reason} Changes need a copy.",
             "Allow writing… (backup)" if source.can_write else "",
             "lock",
             "accent",

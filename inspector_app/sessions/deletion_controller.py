@@ -102,7 +102,7 @@ class DeletionController(QObject):
     def blocked(source: Source) -> str:
         """Return why nothing can be deleted from a database; empty if deletion is possible."""
         if not source.can_write:
-            return f"{source.title} has the older layout with pickled actions, which can only be read."
+            return f"{source.read_only_reason} Delete in a copy."
         if not source.writing_allowed:
             return f"{source.title} is open read-only. Allow writing first (menu Session)."
         return ""

@@ -137,8 +137,8 @@ class WindowStatus(QObject):
         run, commands, session = self._run, self._window.commands, self._current.session
         read_only = session is not None and not session.source.writing_allowed
         writable = None if read_only else "The session's database can be written already." if session else "No session is selected."
-        old_layout = "This layout is read-only here: work on a copy." if session is not None and not session.source.can_write else None
-        allow(commands.allow_writing, writable or old_layout)
+        is_refused = session is not None and not session.source.can_write
+        allow(commands.allow_writing, writable or ("This layout is read-only here: work on a copy." if is_refused else None))
         no_copy = "It is on a server; only files are copied." if session is not None and not session.source.can_copy else None
         allow(commands.work_on_copy, writable or no_copy, "The original does not change")
         running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session

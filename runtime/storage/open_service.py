@@ -30,10 +30,7 @@ def open_session_service(target: str) -> BaseSessionService:
     with StoredDatabase.open(target) as stored:
         layout = stored.layout.format
     if layout.writer is None:
-        raise StorageError(
-            f"{target} has the older layout with pickled actions, which is read-only."
-            " Convert it into a new file: agent-inspector convert OLD NEW."
-        )
+        raise StorageError(layout.refusal(target))
     # The package loads the services lazily: a window that only reads does not need SQLAlchemy.
     service: BaseSessionService = getattr(sessions, layout.writer)(target)
     return service

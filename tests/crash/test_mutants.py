@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixture_paths import fixtures_dir, manifest
+from tests.go_databases import go_database
 from tests.sweep import count
 
 SECONDS_EACH = 2.0
@@ -29,8 +30,11 @@ def good(tmp_path: Path) -> Path:
         if file.stat().st_size <= LARGEST and taken[entry["layout"]] < 5 and "empty" not in file.name:
             taken[entry["layout"]] += 1
             shutil.copy(file, folder)
-    for file in (fixtures_dir() / "hand").glob("*.db"):
-        shutil.copy(file, folder)
+    for file in (*(fixtures_dir() / "hand").glob("*.db"), *(fixtures_dir() / "other-adks").glob("*.db")):
+        if file.stat().st_size <= LARGEST:
+            shutil.copy(file, folder)
+    for camel in (False, True):
+        go_database(folder / f"go-{camel}.db", camel=camel)
     return folder
 
 

@@ -171,7 +171,7 @@ def run_commands(file: Path, new: Path) -> str:
         assert status in (0, 1, 2), (command, status)
         assert (status == 0) or problems.getvalue(), command
         if "--json" in command and status == 0:
-            for line in out.getvalue().splitlines() if command[0] == "events" else [out.getvalue()]:
+            for line in out.getvalue().split("\n")[:-1] if command[0] == "events" else [out.getvalue()]:
                 json.loads(line, parse_constant=lambda constant: 1 / 0)
         statuses.append(status)
     return "read" if 0 in statuses else "refused"

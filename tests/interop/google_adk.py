@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -27,6 +28,17 @@ def adk_python() -> str:
     if importlib.util.find_spec("google.adk") is None:
         _miss("google-adk is not installed: pip install '.[interop]', or set INSPECTOR_ADK_PYTHON to a Python that has it")
     return sys.executable
+
+
+def typescript_adk() -> list[str]:
+    """Return the command of a program that writes with @google/adk 2.0 (`typescript_live_writer.cjs`), or skip the test with a reason."""
+    node = shutil.which("node")
+    folder = Path(os.environ.get("INSPECTOR_TYPESCRIPT_ADK", "/nonexistent"))
+    if node is None or not (folder / "node_modules" / "@google" / "adk").is_dir():
+        pytest.skip(
+            "@google/adk is not installed: set INSPECTOR_TYPESCRIPT_ADK to the folder of `npm install @google/adk @mikro-orm/sqlite`"
+        )
+    return [node, str(Path(__file__).with_name("typescript_live_writer.cjs")), str(folder)]
 
 
 @cache

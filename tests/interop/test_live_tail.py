@@ -1,4 +1,4 @@
-"""A tail reports each commit of the real google-adk once, during checkpoints, vacuums and deletions."""
+"""A tail reports each commit of the real google-adk, for Python and for TypeScript, once, during checkpoints, vacuums and deletions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.tail.file_tail import FileTail
-from tests.interop.google_adk import adk_python
+from tests.interop.google_adk import adk_python, typescript_adk
 from tests.sweep import count
 
 WRITER = Path(__file__).with_name("adk_live_writer.py")
@@ -62,9 +62,24 @@ def test_no_event_is_missed_or_repeated(tmp_path: Path, service: str, mode: str,
         connection.execute("DROP TABLE t")
     connection.close()
     total, length = round(count(250, 100_000) * share), count(60, 1_000)
-    log = tmp_path / "log"
+    _follow(file, [adk_python(), str(WRITER), str(file), service, str(total), str(length)], total, mode)
+
+
+@pytest.mark.sweep
+def test_no_event_of_typescript_is_missed_or_repeated(tmp_path: Path) -> None:
+    total = count(60, 2_000)
+    file = tmp_path / "live.db"
+    _follow(file, [*typescript_adk(), str(file), str(total)], total, "@google/adk")
+    with StoredDatabase.open(str(file)) as database:
+        assert database.layout.kind == "typescript"
+        assert abs(database.sessions()[0].last_update_time - time.time()) < 3_600
+
+
+def _follow(file: Path, program: list[str], total: int, name: str) -> None:
+    """Follow a file while a program writes it, and compare what was reported with the program's log."""
+    log = file.with_name("log")
     with log.open("w") as output:
-        writer = subprocess.Popen([adk_python(), str(WRITER), str(file), service, str(total), str(length)], stdout=output)
+        writer = subprocess.Popen(program, stdout=output)
         watcher = Watcher(file)
         alone = 0
         while writer.poll() is None:
@@ -78,11 +93,11 @@ def test_no_event_is_missed_or_repeated(tmp_path: Path, service: str, mode: str,
     watcher.look()
     watcher.tail.close()
     assert alone > total * 0.3, "most events must arrive without reading a session again"
-    _compare(log.read_text().splitlines(), watcher, mode)
-    assert {path.name for path in tmp_path.iterdir()} == {"live.db", "log"}
+    _compare(log.read_text().splitlines(), watcher, name)
+    assert {path.name for path in file.parent.iterdir()} == {"live.db", "log"}
 
 
-def _compare(log: list[str], watcher: Watcher, mode: str) -> None:
+def _compare(log: list[str], watcher: Watcher, name: str) -> None:
     sessions: dict[str, list[str]] = {}
     removed: set[str] = set()
     written = 0
@@ -106,7 +121,7 @@ def _compare(log: list[str], watcher: Watcher, mode: str) -> None:
         # A deletion from an older session after its last poll is not noticed any more.
         missed += len(set(ids) - set(told))
     found = f"{written} commits, {len(sessions)} sessions, {watcher.rereads} read again, {missed} missed, {doubled} doubled"
-    sys.stdout.write(f"{mode}: {found}\n")
+    sys.stdout.write(f"{name}: {found}\n")
     assert (missed, doubled) == (0, 0)
     assert {key.session_id for key in watcher.tail._known} == sessions.keys() - removed
     counts = {summary.key.session_id: summary.event_count for summary in watcher.tail._known.values()}

@@ -7,8 +7,9 @@ without rounding.
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic_core import from_json
 
@@ -16,7 +17,16 @@ from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 
 _LATEST = 1e15  # epoch seconds, about 30 million years from now
+_LEAST_MILLISECONDS = 1e11  # a larger number is milliseconds, of a time after March 1973; as seconds it would be after the year 5138
 _EPOCH = datetime(1970, 1, 1)
+T = TypeVar("T")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Sorts times of which some are text, with or without an offset, and some integer milliseconds. To the millisecond, then by the value.
+MIXED_TIMES = (
+    "CASE typeof({0}) WHEN 'text' THEN (julianday({0}) - 2440587.5) * 86400.0"
+    " WHEN 'integer' THEN CASE WHEN abs({0}) < 100000000000 THEN {0} ELSE {0} / 1000.0 END ELSE {0} END"
+)
 # Shared, because creating an encoder takes as long as encoding a small state.
 _SPACED = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -25,6 +35,16 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 def to_micros(epoch: float) -> int:
     """Return epoch seconds as whole microseconds."""
     return round(epoch * 1_000_000)
+
+
+def is_milliseconds(value: Any) -> bool:
+    """Return whether the value of a time column is epoch milliseconds: @google/adk stores integers, google-adk text or real numbers."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _LEAST_MILLISECONDS
+
+
+def to_seconds(value: float) -> float:
+    """Return a time in an event of @google/adk, in epoch milliseconds or seconds, as epoch seconds."""
+    return value / 1000 if abs(value) >= _LEAST_MILLISECONDS else value
 
 
 def to_epoch(micros: int) -> float:
@@ -54,7 +74,8 @@ def read_time(value: Any) -> int:
     """Return the microseconds of a time column that any ADK may have written.
 
     Args:
-        value: epoch seconds, a datetime, or ISO text: with or without a `T`, a fraction and an offset. Without an offset it is UTC.
+        value: epoch seconds, integer epoch milliseconds, a datetime, or ISO text: with or without a `T`, a fraction and an offset. Without
+            an offset it is UTC.
 
     Raises:
         ValueError: the value is not a time.
@@ -64,7 +85,7 @@ def read_time(value: Any) -> int:
     if isinstance(value, (int, float)):
         if not abs(value) < _LATEST:
             raise ValueError(f"{value} is not a time")
-        return to_micros(value)
+        return int(value) * 1_000 if is_milliseconds(value) else to_micros(value)
     moment = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     if moment.tzinfo is not None:
         try:
@@ -127,6 +148,20 @@ def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
     except UnicodeEncodeError:
         raise UnstorableValueError(path, "a text in it contains a lone surrogate (half a surrogate pair)") from None
     return json.dumps(value) if ascii_only else text
+
+
+def without_lone_surrogates(value: T) -> T:
+    """Return a JSON value with halves of surrogate pairs, which JavaScript can store but UTF-8 cannot, as replacement characters."""
+    text = json.dumps(value, ensure_ascii=False)
+    if not _LONE_SURROGATE.search(text):
+        return value
+    replaced: T = json.loads(_LONE_SURROGATE.sub("\ufffd", text))
+    return replaced
+
+
+def may_have_surrogates(text: str) -> bool:
+    """Return whether JSON text has an escape for a surrogate, whether half of a pair or not."""
+    return "\\ud" in text or "\\uD" in text
 
 
 def load_json_object(value: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The two layouts that store an event as JSON: v1 and adk web's."""
+"""The three layouts that store an event as JSON: v1, adk web's and that of ADK for TypeScript."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from runtime.events.event import Event
 from runtime.events.marks import UNREADABLE_EVENT
-from runtime.storage.layouts.column_values import as_name, read_time, to_epoch
+from runtime.storage.layouts.column_values import as_name, read_time, to_epoch, without_lone_surrogates
 from runtime.storage.layouts.event_format import EventRow
+from runtime.storage.layouts.json_formats import in_seconds
 from runtime.storage.layouts.stored_event import StoredEvent, event_with_unknown
 
 
@@ -32,6 +33,18 @@ def decode_sqlite(row: EventRow) -> Event:
     if "invocation_id" not in event.model_fields_set:
         event.invocation_id = as_name(invocation_id)
     return _timed(event, time)
+
+
+def decode_typescript(row: EventRow) -> Event:
+    """Return the event of a row of @google/adk, which stores milliseconds."""
+    event_id, invocation_id, time, data = row
+    try:
+        stored = json.loads(data)
+        in_seconds(stored)
+        data = json.dumps(stored)
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        pass  # `parse_event` reports the damage
+    return decode_v1((event_id, invocation_id, time, data))
 
 
 def _timed(event: Event, time: Any) -> Event:
@@ -60,7 +73,7 @@ def _parse_leniently(data: Any) -> Event:
     if not isinstance(value, dict):
         return _unreadable(data, "Its stored text is not a JSON object.")
     try:
-        return event_with_unknown(value)
+        return event_with_unknown(without_lone_surrogates(value))
     except (ValueError, RecursionError) as error:
         return _unreadable(data, f"Its stored text is nested too deeply or otherwise unreadable ({error}).")
 

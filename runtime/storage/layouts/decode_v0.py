@@ -1,4 +1,4 @@
-"""Decoding of v0 rows: a column for each field, more of them with every version, and pickled actions."""
+"""Decoding of rows with a column for each field, more of them with every version; in v0 with pickled actions."""
 
 from __future__ import annotations
 
@@ -34,24 +34,33 @@ _LONGEST_KEPT = 1024 * 1024  # characters or bytes kept of an unreadable column
 _DEEPEST_JSON = 150  # levels; pydantic's JSON parser refuses deeper values
 
 
-def v0_columns(present: Collection[str]) -> list[str]:
+FIELD_COLUMNS = frozenset({"actions", "long_running_tool_ids_json", *_TEXTS, *_FLAGS, *_JSON})
+
+
+def field_columns(present: Collection[str]) -> list[str]:
     """Return the known columns that are present, in the order to select them."""
     return [name for name in (*_ALWAYS, *_TEXTS, *_FLAGS, *_JSON) if name in present]
 
 
-def decode_v0(row: Mapping[str, Any], offset: int) -> Event:
-    """Return the event of a v0 row. See `json_of_v0` for the arguments."""
+def event_of(fields: dict[str, Any]) -> Event:
+    """Return the event of the JSON that a row was converted to."""
     decode = importlib.import_module("runtime.storage.layouts.decode")  # loads google-genai's types
-    event: Event = decode.parse_event(_json(json_of_v0(row, offset)))
+    event: Event = decode.parse_event(_json(fields))
     return event
 
 
 def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
-    """Return a v0 row as the JSON of later layouts. Unreadable columns are kept in custom_metadata and have no effect.
+    """Return a v0 row as the JSON of later layouts; see `json_of_columns`."""
+    return json_of_columns(row, offset, lambda pickled: read_actions(as_bytes(pickled)))
+
+
+def json_of_columns(row: Mapping[str, Any], offset: int, actions_of: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+    """Return a row as the JSON of later layouts. Unreadable columns are kept in custom_metadata and have no effect.
 
     Args:
-        row: the columns of `v0_columns`, by name.
+        row: the columns of `field_columns`, by name.
         offset: microseconds by which the writer's local time was ahead of UTC.
+        actions_of: reads the column `actions`; raises ValueError if it cannot.
     """
     data: dict[str, Any] = {name: _text(row[name]) for name in _TEXTS if row.get(name) is not None}
     data.update({name: bool(row[name]) for name in _FLAGS if row.get(name) is not None})
@@ -60,7 +69,7 @@ def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
     unreadable: dict[str, Any] = {}
     for name in (*_JSON, "long_running_tool_ids_json"):
         try:
-            value = _loaded(row.get(name))
+            value = loaded_json(row.get(name))
         except ValueError as error:
             unreadable[name] = {"reason": str(error), "text": _text(row[name])[:_LONGEST_KEPT]}
         else:
@@ -68,9 +77,9 @@ def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
                 data[name] = value
     data["long_running_tool_ids"] = data.pop("long_running_tool_ids_json", [])
     try:
-        data["actions"] = read_actions(_bytes(row["actions"]))
-    except UnpickleError as error:
-        kept = _bytes(row["actions"])[:_LONGEST_KEPT]
+        data["actions"] = actions_of(row["actions"])
+    except ValueError as error:
+        kept = as_bytes(row["actions"])[:_LONGEST_KEPT]
         unreadable["actions"] = {"reason": str(error), "base64": base64.b64encode(kept).decode("ascii")}
     if unreadable:
         metadata = data.get("custom_metadata")
@@ -81,7 +90,7 @@ def json_of_v0(row: Mapping[str, Any], offset: int) -> dict[str, Any]:
 def delta_of_v0(pickled: Any) -> Mapping[str, Any]:
     """Return the state delta in pickled actions; empty if it is missing, `UNKNOWN_DELTA` if it cannot be read."""
     try:
-        delta = read_actions(_bytes(pickled)).get("state_delta")
+        delta = read_actions(as_bytes(pickled)).get("state_delta")
     except UnpickleError:
         return UNKNOWN_DELTA
     return delta if isinstance(delta, Mapping) else {} if delta is None else UNKNOWN_DELTA
@@ -92,7 +101,12 @@ def _json(data: dict[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _loaded(value: Any) -> Any:
+def loaded_json(value: Any) -> Any:
+    """Return the value of a JSON column; a value that is not text or bytes is returned as it is.
+
+    Raises:
+        ValueError: it is not JSON, or nested too deeply.
+    """
     if not isinstance(value, (str, bytes)):
         return value
     try:
@@ -116,7 +130,8 @@ def _text(value: Any) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
-def _bytes(value: Any) -> bytes:
+def as_bytes(value: Any) -> bytes:
+    """Return the bytes of a column that should hold bytes; a crafted file may hold any value there."""
     return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace") if isinstance(value, str) else bytes(value or b"")
 
 
@@ -128,22 +143,22 @@ def _stamp(value: Any) -> int:
 
 
 def _decoder(columns: Sequence[str], offset: int) -> Callable[[EventRow], Event]:
-    return lambda row: decode_v0(dict(zip(columns, row, strict=True)), offset)
+    return lambda row: event_of(json_of_v0(dict(zip(columns, row, strict=True)), offset))
 
 
 V0 = EventFormat(
     kind="v0",
+    badge="v0",
     title="v0 · google-adk up to 1.21 DatabaseSessionService, pickled actions",
-    own_columns=frozenset({"actions", "long_running_tool_ids_json", *_TEXTS, *_FLAGS, *_JSON}),
+    own_columns=FIELD_COLUMNS,
     matches=lambda columns: {"actions", "author"} <= set(columns),
-    columns=v0_columns,
+    columns=field_columns,
     decoder=_decoder,
     delta_column="actions",
     delta_of=delta_of_v0,
     as_json=json_of_v0,
     has_local_times=True,
     json_ids_win=False,
-    other_service="has the older layout with pickled actions, which is read-only here."
-    " Convert it into a new file: agent-inspector convert OLD NEW.",
+    other_service="has the older layout with pickled actions, which is read-only here.",
     writer=None,
 )

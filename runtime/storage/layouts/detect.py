@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
+from runtime.storage.layouts.column_values import is_milliseconds
 from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
 from runtime.storage.layouts.formats import FORMATS
+from runtime.storage.layouts.json_formats import TYPESCRIPT, V1
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS
 
@@ -69,6 +71,45 @@ def sqlite_tables(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
     names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     tables = {name: connection.execute(f"PRAGMA table_info({quoted_name(name)})").fetchall() for name in names}
     return {name: {column[1]: column[2] for column in columns} for name, columns in tables.items() if not name.startswith("sqlite_")}
+
+
+def layout_of_file(connection: sqlite3.Connection, name: str) -> Layout:
+    """Return the layout of an SQLite file; see `layout_of` for the errors.
+
+    Args:
+        connection: a connection in a transaction.
+        name: the file's name in errors.
+    """
+    tables = sqlite_tables(connection)
+    version = None
+    if "adk_internal_metadata" in tables:
+        row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
+        version = str(row[0]) if row else None
+    layout = layout_of(tables, version, name)
+    if layout.format is V1 and any(map(is_milliseconds, _newest_times(connection))):
+        layout = replace(layout, format=TYPESCRIPT)
+    if layout.format is TYPESCRIPT and "text" in _kinds_of_times(connection):
+        both = "Both google-adk and @google/adk have written to it, with different kinds of times."
+        layout = replace(layout, note=f"{layout.note} {both}" if layout.note else both)
+    return layout
+
+
+def _newest_times(connection: sqlite3.Connection) -> list[object]:
+    queries = (
+        "SELECT timestamp FROM events ORDER BY rowid DESC LIMIT 1",
+        "SELECT update_time FROM sessions ORDER BY rowid DESC LIMIT 1",
+    )
+    return [value for query in queries for (value,) in connection.execute(query)]
+
+
+def _kinds_of_times(connection: sqlite3.Connection) -> set[str]:
+    """Return the types of a few times: the first and the last events', and the sessions' that fit into a page."""
+    queries = (
+        "SELECT typeof(timestamp) FROM events ORDER BY rowid LIMIT 1",
+        "SELECT typeof(timestamp) FROM events ORDER BY rowid DESC LIMIT 1",
+        "SELECT typeof(create_time) FROM sessions LIMIT 20",
+    )
+    return {kind for query in queries for (kind,) in connection.execute(query)}
 
 
 def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | None, name: str) -> Layout:

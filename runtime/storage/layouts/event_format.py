@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ class EventFormat:
 
     Attributes:
         kind: the layout's short name, as reports and command lines use it.
+        badge: its name in a word or three, for a narrow pane.
         title: the layout's name for users.
         own_columns: columns of `events`, in any version of this layout, in addition to `EVENT_COLUMNS`.
         matches: returns whether a database has this layout, given the columns of `events` (name → declared type).
@@ -29,15 +31,19 @@ class EventFormat:
         delta_column: the column that holds the state delta.
         delta_of: returns the state delta in a value of `delta_column`; `UNKNOWN_DELTA` if it cannot be read.
         as_json: returns an event's JSON, given its columns and that offset; None if the column `event_data` is that JSON.
+        amend: changes the object in `event_data` into what google-adk would store; None if it is that already.
         has_local_times: whether the column `timestamp` holds the writer's local time without a time zone.
         json_ids_win: whether the ids in an event's JSON take precedence over the columns.
-        other_service: the reason why another service cannot open it, as the rest of a sentence that begins with the database's name.
+        time_order: an SQL expression that sorts the values of a time column, given as `{}`.
+        other_service: the reason why another service cannot open it, as the rest of a sentence that begins with the database's name; see
+            `refusal`.
         writer: name of the session service that continues it, or None if it can only be read.
-        reader: decodes a row as `decoder` does, for code that only reads: into a `PlainEvent` if the event is a usual one. None if the
-            layout has none.
+        reader: returns a function as `decoder` does, for code that only reads: it makes a `PlainEvent` if the event is a usual one. None
+            if the layout has none.
     """
 
     kind: str
+    badge: str
     title: str
     own_columns: frozenset[str]
     matches: Callable[[Mapping[str, str]], bool]
@@ -50,9 +56,21 @@ class EventFormat:
     json_ids_win: bool
     other_service: str
     writer: str | None
-    reader: Callable[[EventRow], Any] | None = None
+    reader: Callable[[Sequence[str], int], Callable[[EventRow], Any]] | None = None
+    amend: Callable[[dict[str, Any]], None] | None = None
+    time_order: str = "{}"
 
     @property
     def is_json(self) -> bool:
         """Whether `event_data` is the event's JSON, which SQLite can search."""
         return self.as_json is None
+
+    def refusal(self, name: str) -> str:
+        """Return why a database cannot be opened by another service, or cannot be written at all, as a sentence.
+
+        Args:
+            name: the database's name.
+        """
+        if self.writer is not None:
+            return f"{name} {self.other_service}"
+        return f"{name} {self.other_service} Convert it into a new file: agent-inspector convert {shlex.quote(name)} new.db"

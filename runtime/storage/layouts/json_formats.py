@@ -1,4 +1,4 @@
-"""The two layouts that store an event as JSON. Their decoders load google-genai's types and are imported when a row is decoded."""
+"""The three layouts that store an event as JSON. Their decoders load google-genai's types and are imported when a row is decoded."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from runtime.events.plain_event import plain_event
+from runtime.storage.layouts.column_values import MIXED_TIMES, may_have_surrogates, to_seconds, without_lone_surrogates
 from runtime.storage.layouts.commit_record import delta_of
 from runtime.storage.layouts.event_format import EventFormat, EventRow
 
@@ -26,8 +27,10 @@ def _decoder(name: str) -> Callable[[Sequence[str], int], Callable[[EventRow], A
     return load
 
 
-def _reader(name: str, *, json_wins: bool) -> Callable[[EventRow], Any]:
-    """Return the function that reads a row as a `PlainEvent`, or as an `Event` if it is unusual."""
+def _reader(
+    name: str, *, json_wins: bool = False, amend: Callable[[dict[str, Any]], None] | None = None
+) -> Callable[[Sequence[str], int], Callable[[EventRow], Any]]:
+    """Return the maker of a function that reads a row as a `PlainEvent`, or as an `Event` if it is unusual."""
 
     def read(row: EventRow) -> Any:
         event_id, invocation_id, _, data = row
@@ -37,22 +40,27 @@ def _reader(name: str, *, json_wins: bool) -> Callable[[EventRow], Any]:
             found = None
         if type(found) is dict and "timestamp" in found and "NaN" not in data and "Infinity" not in data:
             columns = {"id": event_id, "invocation_id": invocation_id}
+            if may_have_surrogates(data):
+                found = without_lone_surrogates(found)
+            if amend is not None:
+                amend(found)
             event = plain_event({**columns, **found} if json_wins else {**found, **columns})
             if event is not None:
                 return event
         return getattr(importlib.import_module("runtime.storage.layouts.decode"), name)(row)
 
-    return read
+    return lambda _columns, _offset: read
 
 
 V1 = EventFormat(
     kind="v1",
+    badge="v1",
     title="v1 · google-adk 1.22+ DatabaseSessionService",
     own_columns=frozenset({"event_data"}),
     matches=lambda columns: "event_data" in columns,
     columns=_json_columns,
     decoder=_decoder("decode_v1"),
-    reader=_reader("decode_v1", json_wins=False),
+    reader=_reader("decode_v1"),
     delta_column="event_data",
     delta_of=delta_of,
     as_json=None,
@@ -64,6 +72,7 @@ V1 = EventFormat(
 
 SQLITE = EventFormat(
     kind="sqlite",
+    badge="sqlite",
     title="sqlite · adk web's SqliteSessionService",
     own_columns=frozenset({"event_data"}),
     matches=lambda columns: "event_data" in columns and columns["timestamp"].upper() == "REAL",
@@ -77,4 +86,35 @@ SQLITE = EventFormat(
     json_ids_win=True,
     other_service="has adk web's layout. Open it with SqliteSessionService or open_session_service, which detects the layout.",
     writer="SqliteSessionService",
+)
+
+
+def in_seconds(event: dict[str, Any]) -> None:
+    """Change an event's times from milliseconds to seconds; google-adk may have stored some of a file's events in seconds."""
+    actions = event.get("actions")
+    compaction = actions.get("compaction") if isinstance(actions, dict) else None
+    for holder, name in ((event, "timestamp"), (compaction, "start_timestamp"), (compaction, "end_timestamp")):
+        value = holder.get(name) if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and isinstance(value, (int, float)) and not isinstance(value, bool):
+            holder[name] = to_seconds(value)
+
+
+TYPESCRIPT = EventFormat(
+    kind="typescript",
+    badge="ADK for TypeScript",
+    title="ADK for TypeScript · @google/adk DatabaseSessionService, read only",
+    own_columns=frozenset({"event_data"}),
+    matches=lambda columns: columns.get("event_data", "").lower() == "json" and columns["timestamp"].lower() == "datetime",
+    columns=_json_columns,
+    decoder=_decoder("decode_typescript"),
+    reader=_reader("decode_typescript", amend=in_seconds),
+    delta_column="event_data",
+    delta_of=delta_of,
+    as_json=None,
+    amend=in_seconds,
+    time_order=MIXED_TIMES,
+    has_local_times=False,
+    json_ids_win=False,
+    other_service="was written by ADK for TypeScript (@google/adk) and is read-only here.",
+    writer=None,
 )

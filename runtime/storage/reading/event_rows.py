@@ -40,6 +40,7 @@ class EventRows:
         self._columns = layout.format.columns(layout.event_columns)
         self._body = layout.format.delta_column
         self._delta_of = layout.format.delta_of
+        self.time_order = layout.format.time_order
 
     def read(self, connection: ReadingConnection, key: SessionKey, after: str | None, limit: int | None) -> list[Sequence[Any]]:
         """Return a session's rows, to be decoded with `decoder`.
@@ -73,6 +74,11 @@ class EventRows:
     def decoder(self, connection: ReadingConnection) -> Callable[[Sequence[Any]], Event]:
         """Return the function that decodes a row of `read` into its event."""
         return self._format.decoder(self._columns, read_offset(connection) if self._format.has_local_times else 0)
+
+    def reader(self, connection: ReadingConnection) -> Callable[[Sequence[Any]], Event]:
+        """Return a function as `decoder` does, for code that only reads; see `EventFormat.reader`."""
+        reader = self._format.reader
+        return self.decoder(connection) if reader is None else reader(self._columns, 0)
 
     def written(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
         """Yield an app's events in commit order, without events of other sessions that cannot have written to a shared scope."""
@@ -133,4 +139,6 @@ def parts(key: SessionKey) -> tuple[str, str, str]:
 
 
 def _may_share(body: Any) -> bool:
-    return not isinstance(body, bytes) or b"user:" in body or b"app:" in body
+    if isinstance(body, bytes):
+        return b"user:" in body or b"app:" in body
+    return not isinstance(body, str) or "user:" in body or "app:" in body

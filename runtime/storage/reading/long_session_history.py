@@ -24,7 +24,7 @@ _OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 
 
 def read_long_history(
-    connection: sqlite3.Connection, key: SessionKey, pages: EventPages, present: Mapping[str, Any], *, ours: bool
+    connection: sqlite3.Connection, key: SessionKey, pages: EventPages, present: Mapping[str, Any], *, ours: bool, time_order: str = "{}"
 ) -> History:
     """Return a session's history without its steps, which `History.read_on` reads.
 
@@ -34,6 +34,7 @@ def read_long_history(
         pages: its events.
         present: its current merged state.
         ours: whether the database has our record of commits.
+        time_order: see `EventFormat`.
     """
     past = _LongHistory(connection, key, pages)
     if ours:
@@ -46,7 +47,7 @@ def read_long_history(
         present=present if past.baseline is None else None,
         temp=past.temp,
         temp_places=past.temp_places,
-        fixed_from=past.fixed_from() if past.baseline is None else None,
+        fixed_from=past.fixed_from(time_order) if past.baseline is None else None,
         steps=pages,
     )
 
@@ -130,14 +131,13 @@ class _LongHistory:
         ).fetchone()
         return int(rows[0]) if rows else -1
 
-    def fixed_from(self) -> dict[Scope, int]:
+    def fixed_from(self, time_order: str) -> dict[Scope, int]:
         """Return, by scope, the first event after the newest other session was created: its first state may have set any shared key."""
-        newest = self._connection.execute(
-            "SELECT max(create_time), max(CASE WHEN user_id = ? THEN create_time END) FROM sessions"
-            " WHERE app_name = ? AND NOT (user_id = ? AND id = ?)",
-            (self._key.user_id, *self._parts),
-        ).fetchone()
-        return {"app": self._first_after(newest[0]), "user": self._first_after(newest[1])}
+        order = f"ORDER BY {time_order.format('create_time')} DESC, create_time DESC LIMIT 1"
+        others = "SELECT create_time FROM sessions WHERE app_name = ?1 AND NOT (user_id = ?2 AND id = ?3)"
+        of_app = self._connection.execute(f"{others} {order}", self._parts).fetchone()
+        of_user = self._connection.execute(f"{others} AND user_id = ?2 {order}", self._parts).fetchone()
+        return {"app": self._first_after(of_app and of_app[0]), "user": self._first_after(of_user and of_user[0])}
 
     def _first_after(self, time: Any) -> int:
         if time is None:

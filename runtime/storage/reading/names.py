@@ -6,6 +6,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.layouts.column_values import MIXED_TIMES
 
 
 class StoredNames:
@@ -41,8 +42,11 @@ class StoredNames:
         Args:
             app, user: only the sessions of this app and user; None for any.
         """
-        query = "SELECT app_name, user_id, id FROM sessions WHERE coalesce(?, app_name) = app_name AND coalesce(?, user_id) = user_id"
-        return self._file.read(lambda connection: connection.execute(f"{query} ORDER BY update_time DESC", (app, user)).fetchall())
+        query = (
+            "SELECT app_name, user_id, id FROM sessions WHERE coalesce(?, app_name) = app_name AND coalesce(?, user_id) = user_id"
+            f" ORDER BY {MIXED_TIMES.format('update_time')} DESC"
+        )
+        return self._file.read(lambda connection: connection.execute(query, (app, user)).fetchall())
 
     def events(self, column: str, session: str | None, beginning: str, limit: int) -> list[str]:
         """Return ids of events or of their invocations, the newest first.

@@ -17,7 +17,7 @@ _OWN = "user_id = :user_id AND session_id = :session_id"
 
 
 def state_after(
-    connection: sqlite3.Connection, key: SessionKey, rowid: int, present: Mapping[str, Any], *, ours: bool
+    connection: sqlite3.Connection, key: SessionKey, rowid: int, present: Mapping[str, Any], *, ours: bool, time_order: str = "{}"
 ) -> ScopedState | None:
     """Return the state right after a session's newest event.
 
@@ -30,6 +30,7 @@ def state_after(
         rowid: row number of the event.
         present: the session's current merged state.
         ours: whether the database has our record of commits.
+        time_order: see `EventFormat`.
 
     Returns:
         None if the session has a newer event.
@@ -45,7 +46,7 @@ def state_after(
     shared_since = any_row(f"{later} AND NOT ({_OWN})") or any_row(
         "SELECT 1 FROM sessions AS other, sessions AS this WHERE this.app_name = :app_name AND this.user_id = :user_id"
         " AND this.id = :session_id AND other.app_name = :app_name AND NOT (other.user_id = :user_id AND other.id = :session_id)"
-        " AND other.create_time >= this.update_time"
+        f" AND {time_order.format('other.create_time')} >= {time_order.format('this.update_time')}"
     )
     if ours and not shared_since:
         newest = connection.execute(

@@ -24,7 +24,7 @@ from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name, epoch, read_state
-from runtime.storage.layouts.detect import Layout, layout_of, sqlite_tables
+from runtime.storage.layouts.detect import Layout, layout_of_file
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.layouts.json_formats import JSON_COLUMNS, V1
 from runtime.storage.layouts.local_times import offset_text
@@ -69,7 +69,7 @@ class SessionSummary:
 
 
 class StoredDatabase:
-    """A reader of a session database in any of google-adk's layouts.
+    """A reader of a session database in any layout of google-adk and of the ADKs for other languages.
 
     It does not change the database and leaves no file behind. Only one thread at a time may use it.
 
@@ -181,12 +181,12 @@ class StoredDatabase:
             SessionNotFoundError: the session does not exist.
             NotFoundError: the session has no event `after`.
         """
-        read_row = self.layout.format.reader
-        if read_row is None or not self._is_file:
+        if self.layout.format.reader is None or not self._is_file:
             yield from self.events(key, after=after, limit=limit)
             return
         left, page = sys.maxsize if limit is None else limit, _FIRST_PAGE
         self._file.read(lambda connection: _stored_state(connection, key))
+        read_row = self._file.read(self._rows.reader)
         start = after
         while left > 0:
             count = min(left, page)
@@ -212,7 +212,7 @@ class StoredDatabase:
         def read(connection: ReadingConnection) -> list[Event]:
             _stored_state(connection, key)
             rows = self._rows.newest(connection, key, count)
-            return [*map(self.layout.format.reader or self._rows.decoder(connection), rows)]
+            return [*map(self._rows.reader(connection), rows)]
 
         return self._file.read(read)
 
@@ -353,7 +353,8 @@ class StoredDatabase:
 
     @property
     def _read_plain(self) -> Callable[[EventRow], Event]:
-        return self.layout.format.reader or self._decode_json
+        reader = self.layout.format.reader
+        return reader(JSON_COLUMNS, 0) if reader is not None else self._decode_json
 
     @property
     def _decode_json(self) -> Callable[[EventRow], Event]:
@@ -405,7 +406,8 @@ class StoredDatabase:
             return self.history(key)
 
         def read(connection: sqlite3.Connection) -> History:
-            return read_long_history(connection, key, pages, _merged_state(connection, key), ours=self.layout.ours)
+            present = _merged_state(connection, key)
+            return read_long_history(connection, key, pages, present, ours=self.layout.ours, time_order=self.layout.format.time_order)
 
         return self._file.read(read)
 
@@ -418,9 +420,12 @@ class StoredDatabase:
         rowid = pages.last_rowid
         if not self._has_json or rowid is None:
             return None
-        return self._file.read(
-            lambda connection: state_after(connection, key, rowid, _merged_state(connection, key), ours=self.layout.ours)
-        )
+
+        def read(connection: sqlite3.Connection) -> ScopedState | None:
+            present = _merged_state(connection, key)
+            return state_after(connection, key, rowid, present, ours=self.layout.ours, time_order=self.layout.format.time_order)
+
+        return self._file.read(read)
 
     @property
     def _has_json(self) -> bool:
@@ -460,12 +465,7 @@ def _not_sqlite(path: Path) -> str | None:
 
 
 def _layout(connection: sqlite3.Connection, name: str) -> Layout:
-    tables = sqlite_tables(connection)
-    version = None
-    if "adk_internal_metadata" in tables:
-        row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
-        version = str(row[0]) if row else None
-    layout = layout_of(tables, version, name)
+    layout = layout_of_file(connection, name)
     return replace(layout, note=_note_on_times(connection, layout.note)) if layout.format.has_local_times else layout
 
 

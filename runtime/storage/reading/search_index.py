@@ -110,7 +110,7 @@ class SearchIndex:
             raise StorageError("Only databases in files can be searched as a whole. Use the filter in a session.")
         self._database = StoredDatabase.open(str(self._file))
         layout = self._database.layout
-        self._as_json = layout.format.as_json
+        self._as_json, self._amend = layout.format.as_json, layout.format.amend
         self._columns = ["id", "event_data"] if self._as_json is None else layout.format.columns(layout.event_columns)
         self._offset = self._database.read(read_offset) if layout.format.has_local_times else 0
         try:
@@ -234,6 +234,8 @@ class SearchIndex:
                 data = from_json(row[1])
             except (ValueError, TypeError):
                 data = {"content": str(row[1])}
+            if self._amend is not None and isinstance(data, dict):
+                self._amend(data)
         return data if isinstance(data, dict) else {}
 
 

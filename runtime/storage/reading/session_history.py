@@ -50,7 +50,7 @@ def read_history(
         shared=walk.shared,
         present=present,
         temp=walk.temp,
-        fixed_from=_fixed_from(connection, key, events),
+        fixed_from=_fixed_from(connection, rows, key, events),
         merge_patched_keys=merge_patched_keys,
         unexplained_keys=unexplained_keys,
     )
@@ -154,14 +154,18 @@ def _writes(events: Sequence[Event], shared: Sequence[SharedWrite]) -> dict[str,
     return writes
 
 
-def _fixed_from(connection: ReadingConnection, key: SessionKey, events: Sequence[Event]) -> dict[Scope, int]:
+def _fixed_from(connection: ReadingConnection, rows: EventRows, key: SessionKey, events: Sequence[Event]) -> dict[Scope, int]:
     """Return, by scope, the first event after the newest other session was created: its first state may have set any shared key."""
-    query = "SELECT max(create_time) FROM sessions WHERE app_name = ? AND NOT (user_id = ? AND id = ?)"
-    (newest_of_app,) = connection.execute(query, parts(key)).fetchone()
-    (newest_of_user,) = connection.execute(
-        "SELECT max(create_time) FROM sessions WHERE app_name = ? AND user_id = ? AND NOT id = ?", parts(key)
-    ).fetchone()
-    return {"app": _first_after(newest_of_app, events), "user": _first_after(newest_of_user, events)}
+    others: dict[Scope, str] = {
+        "app": "app_name = ? AND NOT (user_id = ? AND id = ?)",
+        "user": "app_name = ? AND user_id = ? AND NOT id = ?",
+    }
+    newest = f"ORDER BY {rows.time_order.format('create_time')} DESC, create_time DESC LIMIT 1"
+    found: dict[Scope, int] = {}
+    for scope, condition in others.items():
+        row = connection.execute(f"SELECT create_time FROM sessions WHERE {condition} {newest}", parts(key)).fetchone()
+        found[scope] = _first_after(row[0] if row else None, events)
+    return found
 
 
 def _first_after(time: Any, events: Sequence[Event]) -> int:

@@ -14,7 +14,7 @@ from runtime.events.marks import MOVED_ACTIONS, UNREADABLE
 from runtime.sessions.temp_trace import without_values
 from runtime.storage.connections.database_url import database_url, named_file, shown_url, without_written_password
 from runtime.storage.connections.new_file import give_name, unfinished_file
-from runtime.storage.layouts.column_values import as_name, as_text, load_json_object, read_time, to_micros
+from runtime.storage.layouts.column_values import as_name, as_text, load_json_object, read_time, to_micros, without_lone_surrogates
 from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.read_time_limit import one_read
@@ -218,11 +218,13 @@ class _Writer:
             return data
         event = self._decode([row[name] for name in self._columns])
         try:
-            data = load_json_object(row["event_data"])
+            data = without_lone_surrogates(load_json_object(row["event_data"]))
             json.dumps(data).encode()
         except (ValueError, RecursionError):
             self._unreadable += 1
             data = json.loads(event.model_dump_json(exclude_none=True))
+        if self._layout.format.amend is not None:
+            self._layout.format.amend(data)
         for camel, name in (("invocationId", "invocation_id"),):
             data.pop(camel, None)
             data[name] = event.invocation_id

@@ -25,7 +25,7 @@ from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
 from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
-from runtime.storage.layouts.detect import Layout, layout_of, sqlite_tables
+from runtime.storage.layouts.detect import Layout, layout_of, layout_of_file, sqlite_tables
 from runtime.storage.layouts.statements import POSTGRESQL, POSTGRESQL_NOT_OURS, SQL, DriverConnection, Rows, compiled_statements
 from runtime.storage.layouts.table_names import SCHEMA_VERSION, VERSION, WrittenLayout
 from runtime.storage.layouts.tables import tables_of
@@ -372,9 +372,10 @@ class Database:
         if "adk_internal_metadata" in tables:
             row = self._runner(_driver(connection))("schema_version").fetchone()
             version = row[0] if row else None
-        layout = layout_of(tables, version, self.name)
+        name = self.name
+        layout = layout_of_file(_sqlite_driver(connection), name) if self._is_sqlite else layout_of(tables, version, name)
         if layout.kind != self._layout:
-            raise StorageError(f"{self.name} {layout.format.other_service}")
+            raise StorageError(layout.format.refusal(name))
         if self._layout == "v1" and version not in (None, SCHEMA_VERSION):
             raise StorageError(f"{self.name} has layout version {version}, which this program does not know. It can only be read.")
         return layout

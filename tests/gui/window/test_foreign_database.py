@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
@@ -48,8 +50,33 @@ def test_writing_must_be_allowed_explicitly_and_makes_a_backup(
 def test_a_read_only_layout_offers_a_copy(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(copy_of("open/adk1.0.0-v0-rich_parts.db", tmp_path))
     hint = inspector.window.workbench.writing_hint
-    assert hint.text == "adk1.0.0-v0-rich_parts.db has the format of an old google-adk (v0), which can only be read. Changes need a copy."
+    what = "has the older layout with pickled actions, which is read-only here."
+    assert hint.text == f"adk1.0.0-v0-rich_parts.db {what} Changes need a copy."
     assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
+
+
+@pytest.mark.parametrize(
+    ("name", "badge", "writer"),
+    [
+        ("google2.0.0-chat_tools", "ADK for TypeScript", "ADK for TypeScript (@google/adk)"),
+        ("google2.0.0-appended-to-v1", "ADK for TypeScript", "ADK for TypeScript (@google/adk)"),
+        ("iqai0.5.9-chat_tools", "ADK-TS", "ADK-TS (@iqai/adk)"),
+    ],
+)
+def test_a_database_of_another_adk_is_shown_and_only_read(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], name: str, badge: str, writer: str
+) -> None:
+    file = copy_of(f"other-adks/{name}.db", tmp_path)
+    before = file.read_bytes()
+    opened(file)
+    window, hint = inspector.window, inspector.window.workbench.writing_hint
+    expected = json.loads((fixtures_dir() / "other-adks" / f"{name}.expected.json").read_text("utf-8"))
+    assert inspector.controller.events.event_count == len(expected["sessions"][0]["events"])
+    assert f"{badge} · read-only" in window.status.text("database")
+    assert hint.text == f"{name}.db was written by {writer} and is read-only here. Changes need a copy."
+    assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
+    assert not window.commands.allow_writing.isEnabled()
+    assert file.read_bytes() == before
 
 
 def test_a_message_sent_before_a_foreign_session_is_selected_does_not_write_to_it(

@@ -76,6 +76,7 @@ class FakeSource:
     writing_allowed: bool = True
     can_write: bool = True
     can_copy: bool = True
+    read_only_reason: str = "story.db is read-only here."
 
 
 @dataclass

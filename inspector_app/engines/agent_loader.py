@@ -1,6 +1,7 @@
 """Loading of an agent from a folder or a file, by google-adk's convention.
 
-The folder's `agent.py`, or the package itself, defines `app` or `root_agent`. Loading runs that code, so ask for trust first.
+The folder's `agent.py`, or the package itself, defines `app` or `root_agent`, or its `root_agent.yaml` describes the agent. Loading runs
+that code, so ask for trust first.
 
 The folder becomes a package: relative imports work, and so do absolute imports of the folder's own name and of modules next to the folder.
 The package has the folder's name if that is free, otherwise a private name: a folder called `json` or `my agent` must not replace a module
@@ -34,6 +35,7 @@ from inspector_app.engines.adk_worker import (
     place_of,
     several_agents,
 )
+from inspector_app.engines.code_files import code_files
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
 from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
 from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
@@ -41,11 +43,16 @@ from inspector_app.engines.name_clash import name_clash
 from inspector_app.engines.protocol import Capability, OnCommit, Store
 from inspector_app.engines.tracebacks import traceback_of
 from runtime.agents.base_agent import BaseAgent
+from runtime.agents.config_agent_utils import from_config
 from runtime.apps.app import App
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import KnownError
 from runtime.support.agent_thread import AgentThread, adopt_thread, is_blocked
 from runtime.support.file_names import unusable_name
+
+YAML_AGENT = "root_agent.yaml"
+
+_OF_A_FOLDER: tuple[list[str], ...] = ([], [""], ["agent"], ["", "agent"])  # the modules of a folder; a single file has another
 
 
 class AgentLoadError(KnownError):
@@ -181,9 +188,7 @@ def check_agent_path(path: str) -> None:
     Raises:
         AgentLoadError: there is none.
     """
-    place = _place(path)
-    if not (place / "root_agent.yaml").is_file() and not (place.name == "root_agent.yaml" and place.is_file()):
-        _find_modules(path)
+    _find_modules(path)
 
 
 def check_names(path: Path) -> None:
@@ -228,10 +233,16 @@ def files_of_agent(path: str) -> list[Path]:
     modules = [module for name, module in list(sys.modules.items()) if name == package or name.startswith(package + ".")]
     env_file = find_env_file(folder) or folder / ENV_FILE_NAME
     begun = [folder / "agent.py", folder / "__init__.py", env_file, *([] if place == folder else [place])]
+    if (folder / YAML_AGENT).is_file():
+        begun += [folder / name for name in code_files(folder, (".yaml", ".yml")).files]
     return sorted({*begun, *(Path(file) for module in modules if (file := getattr(module, "__file__", None)))})
 
 
 def _has_agent(folder: Path) -> bool:
+    return _has_agent_module(folder) or (folder / YAML_AGENT).is_file()
+
+
+def _has_agent_module(folder: Path) -> bool:
     return (folder / "agent.py").is_file() or (folder / "agent" / "__init__.py").is_file()
 
 
@@ -262,22 +273,19 @@ def _find_modules(name: str) -> tuple[Path, list[str]]:
     """
     path = _place(name)
     if path.exists() and not path.is_dir():
-        if path.suffix != ".py" or not path.is_file():
+        if (path.suffix != ".py" and path.name != YAML_AGENT) or not path.is_file():
             raise AgentLoadError(f"{name} is no agent: an agent is a folder with an agent.py, or a .py file.")
-        if path.stem not in {"agent", "__init__"}:
+        if path.stem not in {"agent", "__init__", "root_agent"} or path.name == "root_agent.py":
             return path.parent, [path.stem]
         path = path.parent
     if not path.is_dir():
         raise AgentLoadError(f"There is no file or folder {name}.")
-    modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if _has_agent(path) else [])]
-    if not modules:
+    modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if _has_agent_module(path) else [])]
+    if not modules and not _has_agent(path):
         _children(path, name)
         if inside := agents_in(path):
             raise AgentLoadError(several_agents(name, inside), path=name, choices=tuple(inside))
-        hint = ""
-        if (path / "root_agent.yaml").is_file():
-            hint = " A root_agent.yaml runs on google-adk only: install it in the agent's environment."
-        raise AgentLoadError(f"{name} has no agent: it needs an agent.py that defines `root_agent` or `app`.{hint}")
+        raise AgentLoadError(f"{name} has no agent: it needs an agent.py that defines `root_agent` or `app`, or a {YAML_AGENT}.")
     return path, modules
 
 
@@ -350,6 +358,8 @@ def _first_app(package: str, folder: Path, modules: list[str], written: str) -> 
         if isinstance(root_agent, BaseAgent):
             return App(name=_app_name(folder), root_agent=root_agent)
         wrong = wrong or _foreign("root_agent", root_agent) or _foreign("app", app)
+    if modules in _OF_A_FOLDER and (folder / YAML_AGENT).is_file():
+        return App(name=_app_name(folder), root_agent=from_config(str(folder / YAML_AGENT)))
     for made in (function() for module in imported for function in _factories(module)):
         if isinstance(made, (App, BaseAgent)):
             return made if isinstance(made, App) else App(name=_app_name(folder), root_agent=made)

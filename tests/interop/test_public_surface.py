@@ -38,7 +38,6 @@ DIFFERENCES = {
     r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "state of its"
     " own flows",
     r"^InvocationContext\.populate_invocation_agent_states$": "done by runtime.history.checkpoints",
-    r"\.(config_type|from_config)$": "agents from YAML files are out of scope",
     r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "internal",
     r"\.apply_thinking_config$": "internal",
     r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "our flows call plugins with `run_hook`; `close` has no timeout",

@@ -11,7 +11,7 @@ import pytest
 from inspector_app.engines.child_engine import AgentStillLoadingError, ChildEngine
 from inspector_app.engines.child_process import ChildEndedError, ChildError
 from inspector_app.engines.environments import own_environment
-from tests.interop.engines.conftest import AGENTS, EMBEDDED, Start
+from tests.interop.engines.conftest import AGENTS, Start
 from tests.interop.engines.driving import drive, text
 
 AGENT = """
@@ -76,8 +76,6 @@ async def test_an_agent_made_by_a_function(newest: str, start_engine: Start, tmp
 
 
 async def test_a_yaml_agent(version: str, start_engine: Start, tmp_path: Path) -> None:
-    if version == EMBEDDED:
-        pytest.skip("the embedded runtime loads no YAML agents")
     yaml = "name: told\nmodel: gemini-2.5-flash\ndescription: Told by a file.\ninstruction: Answer.\n"
     write(tmp_path / "told" / "root_agent.yaml", yaml)
     started = await start_engine(version, tmp_path / "told")

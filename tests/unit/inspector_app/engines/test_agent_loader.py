@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from inspector_app.engines.agent_loader import AgentLoadError, agents_to_choose_from, load_agent
+from inspector_app.engines.agent_loader import AgentLoadError, agents_to_choose_from, check_agent_path, files_of_agent, load_agent
+from runtime.configs.config_file import AgentConfigError
 from tests.seeds.running import run, runner_for
 
 AGENT = "from runtime.agents.base_agent import BaseAgent\nroot_agent = BaseAgent(name='{name}')\n"
@@ -146,8 +147,8 @@ def test_a_failed_reload_keeps_the_loaded_modules(tmp_path: Path) -> None:
         ("import sys; sys.exit(3)", r"it calls sys\.exit\(3\) while it is imported \(agent\.py, line 1\)"),
         ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
         ("from google.adk.agents import Nothing", r"agent\.py, line 1: the embedded runtime has no google\.adk\.agents\.Nothing"),
-        ("from runtime.tools.mcp_tool import McpToolset", "runtime has much of google-adk, but not that"),
-        ("from runtime.tools import McpToolset", "runtime has much of google-adk, but not that"),
+        ("from runtime.tools.no_such_tool import NoSuchTool", "runtime has much of google-adk, but not that"),
+        ("from runtime.tools import NoSuchTool", "runtime has much of google-adk, but not that"),
         (
             "from runtime.agents import Agent; Agent(name='a', modle='m')",
             r"LlmAgent: modle: Extra inputs are not permitted \(agent\.py, line 1\)\.$",
@@ -168,10 +169,29 @@ def test_an_interrupted_import_leaves_no_modules(tmp_path: Path) -> None:
     assert agent_modules() == {}
 
 
-def test_an_agent_in_yaml_is_refused_with_a_hint(tmp_path: Path) -> None:
-    (tmp_path / "root_agent.yaml").write_text("name: a\n", "utf-8")
-    with pytest.raises(AgentLoadError, match=r"needs an agent\.py .* root_agent\.yaml runs on google-adk only"):
-        load_agent(tmp_path)
+def test_a_folder_with_a_yaml_file_is_an_agent(tmp_path: Path) -> None:
+    folder = tmp_path / "my tea"
+    folder.mkdir()
+    (folder / "tools.py").write_text("from google.adk.tools import FunctionTool\ndef brew(): ...\nbrew = FunctionTool(brew)\n", "utf-8")
+    (folder / "root_agent.yaml").write_text("name: tea\ninstruction: Brew.\ntools:\n  - name: tools.brew\n", "utf-8")
+    for path in (folder, folder / "root_agent.yaml"):
+        loaded = load_agent(str(path))
+        assert (loaded.name, loaded.root.name, [tool.name for tool in loaded.root.tools]) == ("my_tea", "tea", ["brew"])
+    check_agent_path(str(folder / "root_agent.yaml"))
+    assert {folder / "root_agent.yaml", folder / "tools.py"} <= set(files_of_agent(str(folder)))
+
+
+def test_checking_a_yaml_agent_runs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "root_agent.yaml").write_text("name: [broken", "utf-8")
+    check_agent_path(str(tmp_path))
+    with pytest.raises(AgentConfigError, match=r"root_agent\.yaml, line 1: "):
+        load_agent(str(tmp_path))
+
+
+def test_a_module_comes_before_a_yaml_file(tmp_path: Path) -> None:
+    write(tmp_path / "both", agent=AGENT.format(name="python"))
+    (tmp_path / "both" / "root_agent.yaml").write_text("name: yaml\ninstruction: x\n", "utf-8")
+    assert load_agent(str(tmp_path / "both")).root.name == "python"
 
 
 def test_a_folder_of_agents_is_refused_with_their_names(tmp_path: Path) -> None:

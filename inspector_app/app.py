@@ -38,6 +38,7 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import BusHandler, MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.written_output import WrittenOutput
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import frozen_from_gc
 
@@ -65,7 +66,7 @@ class Inspector(QObject):
         settings: the stored preferences and layouts.
         messages: the message bus.
         tasks: the supervised tasks.
-        cursor, agents, catalog, databases, current, breakpoints, run: the owners of the window-wide state.
+        cursor, output, agents, catalog, databases, current, breakpoints, run: the owners of the window-wide state.
         window: the main window.
         controller: the controller that connects the features.
 
@@ -91,13 +92,23 @@ class Inspector(QObject):
         self.messages = messages
         self.tasks = Tasks(self.messages.error)
         self.cursor = Cursor(self)
-        self.agents = CurrentAgent(settings, trust_all=trust, engine=engine, parent=self)
+        self.output = WrittenOutput(self)
+        self.agents = CurrentAgent(settings, trust_all=trust, engine=engine, on_output=self.output.take, parent=self)
         self.catalog = SessionCatalog(self)
         self.databases = OpenDatabases(self.catalog, self.tasks, self)
         self.current = CurrentSession(self.cursor, self.databases, self.catalog, self.tasks, self)
         self.breakpoints = BreakpointStore(self.agents, settings, messages, self)
         self.run = CurrentRun(
-            self.cursor, self.agents, self.databases, self.catalog, self.current, self.breakpoints, self.tasks, self.messages, self
+            self.cursor,
+            self.agents,
+            self.databases,
+            self.catalog,
+            self.current,
+            self.breakpoints,
+            self.output,
+            self.tasks,
+            self.messages,
+            self,
         )
         with _style_sheet_put_off(app):
             colours = AuthorColours()
@@ -115,6 +126,7 @@ class Inspector(QObject):
                 self.current,
                 self.breakpoints,
                 self.run,
+                self.output,
                 colours,
                 events,
                 sessions,

@@ -11,6 +11,7 @@ from google.genai import types
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
 from inspector_app.engines.adk_storage import session_storage
+from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import ChildEngine
 from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.engines.environments import child_variables, own_environment
@@ -65,7 +66,7 @@ async def open_child(plan: EnginePlan, options: Options) -> AsyncIterator[ChildE
         sessions=await run_in_thread(_sessions, options.db, environment.adk_version if is_adk else None),
         environ=child_variables(environment),
         embedded=not is_adk,
-        on_output=lambda stream, line: stdout.complain(f"{line}\n"),
+        on_output=_show_output,
     )
     try:
         engine.attach(Debugger())
@@ -112,6 +113,11 @@ def _sessions(database: str | None, adk_version: str | None) -> Mapping[str, Any
     if adk_version is not None:
         return session_storage(database, adk_version)
     return {"kind": "database", "url": database_url(database).render_as_string(hide_password=False)} if database else {"kind": "memory"}
+
+
+def _show_output(line: OutputLine) -> None:
+    if line.stream != "traceback":  # printed with the failure
+        stdout.complain(f"{line.text}\n")
 
 
 def _nothing(event: Event, temp: dict[str, Any]) -> None:

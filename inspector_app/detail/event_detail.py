@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.detail.content_view import ContentView
+from inspector_app.detail.output_view import OutputView
 from inspector_app.detail.request_view import RequestView
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import clock_ms, full_time, plain_tooltip, visible
@@ -29,14 +30,16 @@ class EventDetail(QWidget):
     """The details of one event. A tab is filled when it is first shown.
 
     Attributes:
-        tabs: Content, State & delta, Request, JSON, and tabs added by others.
-        content, state, state_edit, delta, request, json: the panes in the tabs.
+        tabs: Content, State & delta, Request, JSON, Output, and tabs added by others.
+        content, state, state_edit, delta, request, output, json: the panes in the tabs.
 
     Signals:
+        event_shown (Event): another event is displayed.
         request_wanted (Event): the Request tab was shown for this model answer.
         filter_requested (str): the user chose a filter expression.
     """
 
+    event_shown = Signal(object)
     request_wanted = Signal(object)
     filter_requested = Signal(str)
 
@@ -57,6 +60,7 @@ class EventDetail(QWidget):
         self.state_edit = StateEditBar()
         self.delta = DeltaView()
         self.request = RequestView()
+        self.output = OutputView()
         self.json = JsonView()
         self.tabs = QTabWidget()
         self.tabs.setObjectName("event_tabs")
@@ -66,11 +70,13 @@ class EventDetail(QWidget):
         self._content_page = _card(self.content)
         self._state_page = _card(self._state_and_delta())
         self._request_page = _card(self.request)
+        self._output_page = _card(self.output)
         self._json_page = _card(self.json)
         self.tabs.addTab(self._content_page, "Content")
         self.tabs.addTab(self._state_page, "State && delta")
         self.tabs.addTab(self._request_page, "Request")
         self.tabs.addTab(self._json_page, "JSON")
+        self.tabs.addTab(self._output_page, "Output")
         self.tabs.setCurrentWidget(self._state_page)
         self.tabs.currentChanged.connect(self._fill_front_tab)
         for asking in (self.content.tree.filter_requested, self.state.tree.filter_requested, self.delta.filter_requested):
@@ -108,6 +114,11 @@ class EventDetail(QWidget):
         split.setStretchFactor(1, 2)
         split.setSizes([500, 180])
         return split
+
+    @property
+    def shown_event(self) -> Event | None:
+        """The displayed event."""
+        return self._event
 
     @property
     def event_id(self) -> str | None:
@@ -150,8 +161,20 @@ class EventDetail(QWidget):
         self._time.setText(clock_ms(event.timestamp))
         self._time.setToolTip(plain_tooltip(full_time(event.timestamp)))
 
+    def set_output(self, title: str, text: str) -> None:
+        """Show what the agent wrote during the event.
+
+        Args:
+            title: of the tab.
+            text: the lines; empty if it wrote nothing.
+        """
+        self.tabs.setTabText(self.tabs.indexOf(self._output_page), title)
+        self.output.set_text(text)
+
     def _fill(self) -> None:
         self._stack.setCurrentIndex(1)
+        assert self._event is not None
+        self.event_shown.emit(self._event)
         self._stale = {self._content_page, self._request_page, self._json_page}
         self._fill_front_tab()
 

@@ -19,6 +19,7 @@ import importlib.metadata
 import inspect
 import itertools
 import json
+import logging
 import os
 import re
 import select
@@ -59,6 +60,8 @@ LONGEST_TURN = 0.005  # seconds between turns of the event loop, for an agent th
 MAX_JSON_DEPTH = 100  # of values that are no events, such as arguments
 
 EDITED = "inspector_edited"  # key in an event's custom_metadata; see runtime/events/marks.py
+
+MARK, MARK_END = "\x1f", "\x1e"  # around what is running, in the agent's output
 
 NOT_JSON = "(not editable: a Python object)"
 
@@ -798,6 +801,41 @@ def change_request(request: Any, after: dict[str, Any]) -> None:
         request.config = request.config.model_copy(update=update)
 
 
+# Output
+
+
+class MarkedStream:
+    """A text stream that writes a mark where the source of what follows changes: `MARK`, the source as JSON, `MARK_END`.
+
+    Args:
+        stream: the stream behind it.
+        source: returns what is running; None if that is not known.
+    """
+
+    def __init__(self, stream: Any, source: Any) -> None:
+        self._stream = stream
+        self._source = source
+        self._last: Any = None
+        self._lock = threading.Lock()
+
+    def write(self, text: str) -> int:
+        """Write a text, after a mark if its source is another one."""
+        source = self._source()
+        with self._lock:
+            if source != self._last:
+                self._last = source
+                self._stream.write(f"{MARK}{json.dumps(source) if source is not None else ''}{MARK_END}")
+            return int(self._stream.write(text))
+
+    def writelines(self, lines: Any) -> None:
+        """Write texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 # The run
 
 
@@ -821,15 +859,18 @@ class Calls:
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
+        self._agents: dict[int, tuple[str, str | None]] = {}  # each call's agent and branch
         self._known: dict[int, tuple[Any, int]] = {}  # by id() of the context, which each entry keeps alive
         self._callers: contextvars.ContextVar[tuple[int, ...]] = contextvars.ContextVar("callers", default=())
         self.tool_call: contextvars.ContextVar[tuple[int | None, str | None] | None] = contextvars.ContextVar("tool_call", default=None)
+        self.writing_call: contextvars.ContextVar[dict[str, Any] | None] = contextvars.ContextVar("writing_call", default=None)
 
     def entered(self, context: Any) -> tuple[int, tuple[int, ...]]:
         """Number an agent's call; return the number and those of its callers, the outermost first."""
         callers = self._callers.get()
         number = next(self._numbers)
         self._known[id(context)] = (context, number)
+        self._agents[number] = (str(getattr(context.agent, "name", "")), context.branch)
         self._callers.set((*callers, number))
         return number, callers
 
@@ -853,6 +894,30 @@ class Calls:
     def clear(self) -> None:
         """Drop all calls."""
         self._known.clear()
+        self._agents.clear()
+
+    def source(self) -> dict[str, Any] | None:
+        """Return what is running in the present context: an agent, or a tool that it called."""
+        callers, call = self._callers.get(), self.writing_call.get()
+        if call is not None or not callers or callers[-1] not in self._agents:
+            return call
+        agent, branch = self._agents[callers[-1]]
+        return {"agent": agent, "branch": branch}
+
+    def tool_starts(self, context: Any, tool: str, call_id: str | None) -> None:
+        """Record that a tool runs in the present context; it writes for the tool around it, if any."""
+        number = self.number(context)
+        self.tool_call.set((number, call_id))
+        if self.writing_call.get() is None:
+            agent = str(getattr(context.agent, "name", ""))
+            self.writing_call.set({"agent": agent, "branch": context.branch, "call_id": call_id, "tool": tool})
+
+    def tool_ends(self, call_id: str | None) -> None:
+        """Record that a tool has returned or raised."""
+        self.tool_call.set(None)
+        call = self.writing_call.get()
+        if call is not None and call["call_id"] == call_id:
+            self.writing_call.set(None)
 
 
 def _is_same_call(one: Any, other: Any) -> bool:
@@ -967,6 +1032,15 @@ class Worker:
             self._channel.send("error", id=number, error=_of_command(kind, error, self._folder))
         else:
             self._channel.send("answer", id=number, value=value)
+
+    def mark_output(self) -> None:
+        """Mark in the agent's output what was running when it was written."""
+        for name in ("stdout", "stderr"):
+            stream = getattr(sys, name)
+            if stream is not None:
+                setattr(sys, name, MarkedStream(stream, self._calls.source))
+        if logging.lastResort is not None:
+            logging.lastResort.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
 
     # Commands without an answer
 
@@ -1264,7 +1338,7 @@ class Worker:
         if self._policy.requests or place in self._policy.hold:
             fields["request"] = request_json(request)
         if error is not None:
-            fields["error"] = error_fields(error, self._folder)
+            fields["error"], fields["source"] = error_fields(error, self._folder), self._calls.source()
         key = (context.invocation_id, getattr(context.agent, "name", ""), context.branch)
         answer = await self.at(place, context, **fields)
         if error is None:
@@ -1285,12 +1359,13 @@ class Worker:
         place = "before tool" if error is None else "error"
         fields: dict[str, Any] = {"kind": "tool", "tool": tool.name, "call_id": call_id, "args": args, **_source(tool)}
         if error is not None:
-            fields["error"] = error_fields(error, self._folder)
+            fields["error"], fields["source"] = error_fields(error, self._folder), self._calls.source()
+            self._calls.tool_ends(call_id)
         elif place in self._policy.hold:
             fields["declaration"] = _declaration(tool)
         answer = await self.at(place, ctx, **fields)
         if error is None:
-            self._calls.tool_call.set((self._calls.number(ctx), call_id))
+            self._calls.tool_starts(ctx, tool.name, call_id)
         if answer.get("edits") and call_id:
             self._call_edits[call_id] = {**self._call_edits.get(call_id, {}), **answer["edits"]}
         if answer.get("args") is not None and error is None:
@@ -1304,7 +1379,7 @@ class Worker:
 
     async def at_tool_result(self, context: Any, tool: Any) -> None:
         """Report that a tool has returned."""
-        self._calls.tool_call.set(None)
+        self._calls.tool_ends(context.function_call_id)
         await self.at("after tool", context._invocation_context, kind="tool", tool=tool.name, call_id=context.function_call_id)
 
     async def inner_event(self, context: Any, event: Any) -> None:
@@ -1482,7 +1557,9 @@ def where_is_main_thread() -> list[dict[str, Any]]:
 
 
 async def _serve(commands: int, messages: int) -> None:
-    await Worker(Channel(messages), commands).serve()
+    worker = Worker(Channel(messages), commands)
+    worker.mark_output()
+    await worker.serve()
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -35,6 +35,7 @@ from inspector_app.engines.adk_worker import (
     place_of,
     several_agents,
 )
+from inspector_app.engines.agent_output import OnOutput, OutputSources, captured
 from inspector_app.engines.code_files import code_files
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
 from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
@@ -47,6 +48,7 @@ from runtime.agents.config_agent_utils import from_config
 from runtime.apps.app import App
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import KnownError
+from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.agent_thread import AgentThread, adopt_thread, is_blocked
 from runtime.support.file_names import unusable_name
 
@@ -90,12 +92,14 @@ class LoadedAgent:
         name: the app's name.
         folder: the folder it was loaded from.
         environment: its own environment variables; active while its code runs.
+        on_output: called with what its code writes in a run; None: that is not captured.
     """
 
     app: App
     name: str
     folder: Path
     environment: AgentEnvironment
+    on_output: OnOutput | None = None
 
     @property
     def is_blocked(self) -> bool:
@@ -124,13 +128,20 @@ class LoadedAgent:
             return f"{self.name} is not resumable: give its App ResumabilityConfig(is_resumable=True)."
         return None
 
-    def active(self) -> AbstractContextManager[None]:
-        """Set its environment variables in this process."""
-        return self.environment.active()
+    @contextmanager
+    def active(self) -> Iterator[None]:
+        """Set its environment variables in this process, and capture its output."""
+        with ExitStack() as both:
+            if self.on_output is not None:
+                both.enter_context(captured(self.on_output, self.folder))
+            both.enter_context(self.environment.active())
+            yield
 
     async def open_engine(self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None) -> EmbeddedEngine:
         """See `Agent.open_engine`."""
-        plugins = (requests,) if requests is not None else ()
+        plugins: list[BasePlugin] = [requests] if requests is not None else []
+        if self.on_output is not None:
+            plugins.append(OutputSources(self.on_output, self.folder))
         return EmbeddedEngine(self.app, await store.service(), store.files, on_commit, plugins, memory=store.memory)
 
     async def close(self) -> None:

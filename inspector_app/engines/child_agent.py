@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from inspector_app.engines.adk_storage import session_storage
 from inspector_app.engines.agent_outline import agent_outline
+from inspector_app.engines.agent_output import OnOutput
 from inspector_app.engines.child_engine import IN_MEMORY, ChildEngine
 from inspector_app.engines.environments import Environment, child_variables, own_environment
 from inspector_app.engines.protocol import AgentDescription, Capability, Engine, OnCommit, Store
@@ -19,9 +20,6 @@ from runtime.events.event import Event
 from runtime.models.llm_request import LlmRequest
 from runtime.storage.connections.database_url import database_url
 from runtime.support.worker_threads import run_in_thread
-
-OnOutput = Callable[[str, str], None]
-"""Called with `stdout` or `stderr`, and each line that the agent writes."""
 
 
 class UnusableStoreError(KnownError):

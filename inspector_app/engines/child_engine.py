@@ -13,6 +13,7 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.engines.agent_loader import check_names
+from inspector_app.engines.agent_output import OnOutput, OutputLine, source_from_child
 from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.protocol import AgentDescription, Capability
@@ -50,6 +51,7 @@ class ChildEngine:
         on_commit: called right after each commit with the event, the user's message included, and the `temp:` keys it set.
         on_request: called with a model event's id and the request that it answers.
         on_ahead: called with the id of each event that was committed while the run was held, by another branch.
+        on_output: called with the traceback of each tool and model that fails.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class ChildEngine:
         on_commit: Callable[[Event, dict[str, Any]], None],
         on_request: Callable[[str, LlmRequest], None] = lambda event_id, request: None,
         on_ahead: Callable[[str], None] = lambda event_id: None,
+        on_output: OnOutput = lambda line: None,
     ) -> None:
         self._child = child
         self._agent = agent
@@ -67,6 +70,7 @@ class ChildEngine:
         self._on_commit = on_commit
         self._on_request = on_request
         self._on_ahead = on_ahead
+        self._on_output = on_output
         self._tasks = Tasks(self._on_task_failed)
         self._debugger: Debugger | None = None
         self._run: _Run | None = None
@@ -84,7 +88,7 @@ class ChildEngine:
         seconds: float = LOAD_SECONDS,
         environ: Mapping[str, str] | None = None,
         embedded: bool = False,
-        on_output: Callable[[str, str], None] = lambda stream, line: None,
+        on_output: OnOutput = lambda line: None,
         on_ended: Callable[[ChildEndedError], None] = lambda error: None,
         on_request: Callable[[str, LlmRequest], None] = lambda event_id, request: None,
         on_ahead: Callable[[str], None] = lambda event_id: None,
@@ -99,7 +103,7 @@ class ChildEngine:
             seconds: to wait for the agent's imports.
             environ: the child's environment variables; None means ours.
             embedded: run the agent on the embedded runtime, with our own Python.
-            on_output: called with `stdout` or `stderr`, and each line that the agent writes.
+            on_output: called with each line that the agent writes, and with the traceback of each tool and model that fails.
             on_ended: called once, when the child has ended.
             on_request: see the class.
             on_ahead: see the class.
@@ -121,7 +125,7 @@ class ChildEngine:
             await child.close(0)
             raise
         agent = AgentDescription(loaded["app_name"], loaded["folder"], loaded["resumable"], loaded["root"])
-        return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_ahead)
+        return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_ahead, on_output)
 
     @property
     def title(self) -> str:
@@ -328,6 +332,8 @@ class ChildEngine:
             run.yielded(message["event_id"], message["waits"])
             await run.put(event if event is not None else _event(message["event"]))
         elif kind == "at":
+            if message["place"] == "error":
+                self._report_failure(message)
             if message["waits"]:
                 await run.all_taken()  # the agent has moved on from the events before
             if message["waits"] and run.interception is not None:
@@ -345,6 +351,12 @@ class ChildEngine:
             if failure is not None:
                 error = run.interception.failure(failure) if run.interception is not None else error_from_child(failure)
             run.finish(error)
+
+    def _report_failure(self, message: dict[str, Any]) -> None:
+        text = str((message.get("error") or {}).get("traceback") or "").rstrip()
+        source = source_from_child(message.get("source"))
+        if text:
+            self._on_output(OutputLine("traceback", text, source))
 
     def _take_commit(self, message: dict[str, Any]) -> None:
         event = _event(message["event"])

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -18,8 +19,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from inspector_app.engines.adk_worker import MARK as MARK_TEXT
+from inspector_app.engines.adk_worker import MARK_END as MARK_END_TEXT
+from inspector_app.engines.agent_output import MAX_LINE, MAX_LINES_A_SECOND, OnOutput, OutputLine, OutputSource, source_from_child
 from runtime.errors import KnownError
 
 PROTOCOL = 2  # as in adk_worker.py
@@ -29,10 +33,11 @@ WORKER = Path(__file__).with_name("adk_worker.py")
 READ_SIZE = 256 * 1024  # bytes at once: what a pipe holds, and more
 DRAIN_READS = 64  # at a child's end; a pipe holds 1 MB at most
 MAX_MESSAGE = 512 * 1024 * 1024  # bytes; a longer line is no message of ours
-MAX_LINE = 10_000  # characters of one line of output that are kept
-MAX_LINES_A_SECOND = 2_000  # lines of output; more are counted and dropped
 MAX_QUEUED = 2_000  # messages; the child is not read while more wait to be taken
 TAIL_LINES = 40  # last lines of stderr, for the message about a crash
+MARK, MARK_END = MARK_TEXT.encode(), MARK_END_TEXT.encode()  # around the source of what follows, in the output
+MAX_MARK = 4_096  # bytes; a longer piece without an end is no mark
+_MARKS = re.compile(MARK + rb"([^\x1e\x1f\n]*)" + MARK_END)
 GUARD_SECONDS = 1.0  # for the guard to kill all others, until its own group is killed
 STOP_SECONDS = 5.0  # for a run to end after `stop`, until the child is killed
 
@@ -83,21 +88,40 @@ class _Output:
     Args:
         name: `stdout` or `stderr`.
         descriptor: where it is read.
-        on_line: called with the name and each line.
+        on_line: called with each line.
     """
 
-    def __init__(self, name: str, descriptor: int, on_line: Callable[[str, str], None]) -> None:
+    def __init__(self, name: Literal["stdout", "stderr"], descriptor: int, on_line: OnOutput) -> None:
         self.name = name
         self.descriptor = descriptor
         self._on_line = on_line
+        self._source: OutputSource | None = None
         self._rest = b""
-        self._is_cut = False
+        self._half_mark = b""
         self._second = 0
         self._lines = 0
         self._dropped = 0
 
     def feed(self, data: bytes) -> None:
         """Take what was read; report whole lines."""
+        data = self._half_mark + data
+        self._half_mark = b""
+        begin = data.rfind(MARK)
+        if begin >= 0 and data.find(MARK_END, begin) < 0 and len(data) - begin < MAX_MARK:
+            data, self._half_mark = data[:begin], data[begin:]
+        text, *marked = _MARKS.split(data)
+        self._feed(text)
+        for mark, text in zip(marked[::2], marked[1::2], strict=True):
+            self._set_source(mark)
+            self._feed(text)
+
+    def _set_source(self, mark: bytes) -> None:
+        if self._rest:  # a line that another source continues
+            self._report(self._rest)
+            self._rest = b""
+        self._source = _source(mark)
+
+    def _feed(self, data: bytes) -> None:
         self._start_second()
         if self._lines >= MAX_LINES_A_SECOND:
             self._drop(data)
@@ -130,12 +154,13 @@ class _Output:
     def _report_dropped(self) -> None:
         if self._dropped:
             count, self._dropped = self._dropped, 0
-            self._on_line(self.name, f"({count:,} lines are not shown: the agent writes more than {MAX_LINES_A_SECOND:,} a second.)")
+            text = f"({count:,} lines are not shown: the agent writes more than {MAX_LINES_A_SECOND:,} a second.)"
+            self._on_line(OutputLine(self.name, text, self._source))
 
     def _report(self, line: bytes) -> None:
         self._lines += 1
         text = line.rstrip(b"\r").decode("utf-8", "replace")
-        self._on_line(self.name, text if len(text) <= MAX_LINE else text[:MAX_LINE] + "…")
+        self._on_line(OutputLine(self.name, text if len(text) <= MAX_LINE else text[:MAX_LINE] + "…", self._source))
 
 
 class ChildProcess:
@@ -143,7 +168,7 @@ class ChildProcess:
 
     Args:
         python: the Python that runs it.
-        on_output: called with `stdout` or `stderr` and each line that the child writes.
+        on_output: called with each line that the child writes.
         on_ended: called once, with the error that says how it ended; also after `close`.
         cwd: its working folder; None means ours.
         environ: its environment variables; None means ours.
@@ -153,7 +178,7 @@ class ChildProcess:
     def __init__(
         self,
         python: str | Path,
-        on_output: Callable[[str, str], None] = lambda stream, line: None,
+        on_output: OnOutput = lambda line: None,
         on_ended: Callable[[ChildEndedError], None] = lambda error: None,
         *,
         cwd: str | Path | None = None,
@@ -348,8 +373,10 @@ class ChildProcess:
 
     def _watch(self) -> None:
         assert self._process is not None and self._process.stdout is not None and self._process.stderr is not None
-        streams = (("stdout", self._process.stdout), ("stderr", self._process.stderr))
-        self._outputs = [_Output(name, stream.fileno(), self._take_output) for name, stream in streams]
+        self._outputs = [
+            _Output("stdout", self._process.stdout.fileno(), self._take_output),
+            _Output("stderr", self._process.stderr.fileno(), self._take_output),
+        ]
         for descriptor in (self._commands, self._messages, *(output.descriptor for output in self._outputs)):
             os.set_blocking(descriptor, False)
         assert self._loop is not None
@@ -434,10 +461,10 @@ class ChildProcess:
         output.descriptor = -1
         output.finish()
 
-    def _take_output(self, stream: str, line: str) -> None:
-        if stream == "stderr":
-            self._tail.append(line)
-        self._on_output(stream, line)
+    def _take_output(self, line: OutputLine) -> None:
+        if line.stream == "stderr":
+            self._tail.append(line.text)
+        self._on_output(line)
 
     def _write(self) -> None:
         assert self._loop is not None
@@ -507,6 +534,13 @@ class ChildProcess:
         if status < 0:
             return f"The agent's process was killed by {_signal_name(-status)}."
         return f"The agent's process ended by itself, with exit status {status}."
+
+
+def _source(mark: bytes) -> OutputSource | None:
+    try:
+        return source_from_child(json.loads(mark))
+    except ValueError:  # no source, or the agent's own bytes
+        return None
 
 
 def _enlarge(descriptor: int) -> None:

@@ -8,7 +8,6 @@ from inspector_app.engines.child_agent import ChildAgent
 from inspector_app.engines.embedded import TITLE
 from inspector_app.engines.engine_choice import EngineChoice, EngineKind
 from inspector_app.opening.engine_menu import EngineMenu, EngineOption
-from inspector_app.presentation.message import Message
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -17,13 +16,13 @@ from inspector_app.workspace.messages import MessageBus
 
 
 class EngineController(QObject):
-    """Fills the menu of engines, and reports what an agent in another process writes.
+    """Fills the menu of engines, for the loaded agent.
 
     Args:
         agents: the loaded agent.
         run: no engine is changed during a run.
         tasks: loads the agent again.
-        messages: receives the agent's output.
+        messages: receives reasons why the engine cannot be changed.
         commands: the menu's commands.
         menu: the engines.
     """
@@ -45,7 +44,6 @@ class EngineController(QObject):
         self._messages = messages
         self._menu = menu
         commands.choose_engine.triggered.connect(self.ask)
-        agents.output_written.connect(self._on_output)
         menu.chosen.connect(self._on_chosen)
 
     def ask(self) -> None:
@@ -76,6 +74,3 @@ class EngineController(QObject):
     def _on_chosen(self, kind: EngineKind, python: str) -> None:
         choice = EngineChoice(kind, python or None)
         self._tasks.spawn(self._agents.choose_engine(choice), "Changing the engine")
-
-    def _on_output(self, stream: str, line: str) -> None:
-        self._messages.post(Message("info", f"{stream}: {line}", quiet=True))

@@ -19,6 +19,7 @@ class Message:
         details: text for a bug report, such as a traceback.
         quiet: shown in the log pane only.
         offers_reload: reading the session again is the remedy.
+        line: the number of the line that an agent wrote, if the message is one.
         time: epoch seconds.
     """
 
@@ -27,4 +28,5 @@ class Message:
     details: str | None = None
     quiet: bool = False
     offers_reload: bool = False
+    line: int | None = None
     time: float = field(default_factory=time.time)

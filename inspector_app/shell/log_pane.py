@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -28,7 +28,13 @@ _MESSAGE = Qt.ItemDataRole.UserRole
 
 
 class LogPane(QWidget):
-    """The list of messages, with the details of the selected one beside it."""
+    """The list of messages, with the details of the selected one beside it.
+
+    Signals:
+        line_chosen(int): the user selected a line that an agent wrote, by its number.
+    """
+
+    line_chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +74,8 @@ class LogPane(QWidget):
         clock = time.strftime("%H:%M:%S", time.localtime(message.time))
         item = QListWidgetItem(theme.icon(*_ICONS[message.severity]), f"{clock}  {visible(message.text)}")
         item.setData(_MESSAGE, message)
+        if message.line is not None:
+            item.setToolTip("Written by the agent. Select it to go to its event.")
         self._list.addItem(item)
         while self._list.count() > MAX_KEPT:
             self._list.takeItem(0)
@@ -91,6 +99,8 @@ class LogPane(QWidget):
         message = item.data(_MESSAGE) if item is not None else None
         self._details.setPlainText(message.details if message and message.details else "")
         self._details.setVisible(bool(message and message.details))
+        if message is not None and message.line is not None:
+            self.line_chosen.emit(message.line)
 
     def _on_copy(self) -> None:
         items = self._list.selectedItems() or [self._list.item(row) for row in range(self._list.count())]

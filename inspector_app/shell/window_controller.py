@@ -13,6 +13,7 @@ from inspector_app.databases.database_page_controller import DatabasePageControl
 from inspector_app.databases.foreign_database_controller import ForeignDatabaseController
 from inspector_app.detail.artifact_controller import ArtifactController
 from inspector_app.detail.detail_controller import DetailController
+from inspector_app.detail.output_controller import OutputController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.timeline_controller import TimelineController
 from inspector_app.documents.session_address import SessionAddress
@@ -35,6 +36,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sizes_controller import SizesController
 from inspector_app.shell.main_window import MainWindow
+from inspector_app.shell.output_log import OutputLog
 from inspector_app.shell.window_status import WindowStatus
 from inspector_app.state.files_controller import FilesController
 from inspector_app.state.pin_controller import PinController
@@ -58,8 +60,10 @@ from inspector_app.workspace.manual_events import ManualEvents
 from inspector_app.workspace.messages import MessageBus, format_traceback
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.traceback_store import TracebackStore
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
+from inspector_app.workspace.written_output import WrittenOutput
 from runtime.errors.known_error import KnownError
 
 
@@ -83,7 +87,7 @@ class WindowController(QObject):
 
     Args:
         app: the QApplication, for the theme.
-        preferences, tasks, messages, cursor, agents, catalog, databases, current, breakpoints, run: the owners.
+        preferences, tasks, messages, cursor, agents, catalog, databases, current, breakpoints, run, output: the owners.
         colours: the authors' colours in this window.
         events, sessions, window: what the user sees.
     """
@@ -103,6 +107,7 @@ class WindowController(QObject):
         current: CurrentSession,
         breakpoints: BreakpointStore,
         run: CurrentRun,
+        output: WrittenOutput,
         colours: AuthorColours,
         events: EventTableModel,
         sessions: SessionTreeModel,
@@ -148,6 +153,8 @@ class WindowController(QObject):
         TimelineController(cursor, current, colours, bench.timeline)
         ArtifactController(current, tasks, messages, bench.detail)
         RequestController(run.requests, current, tasks, bench.detail)
+        OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
+        OutputLog(output, messages, cursor, bench.log)
         DetailController(cursor, current, run, StateEditController(cursor, current, commits, self), bench.detail)
         FilesController(cursor, current, run, tasks, bench.detail.state.model, self)
         PinController(cursor, preferences, bench.detail.state)

@@ -48,6 +48,11 @@ class Preferences:
         self._new: list[Change] = []  # changes that the writer has not taken yet
         self._unsaved: list[Change] = []  # changes that it has taken and are not in the file yet
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the file, where other files of the inspector may be."""
+        return self._file.parent
+
     def write_in_background(self) -> None:
         """Write on a thread from now on; call `close` in the end. Reads see a change at once, as before."""
         if self._writer is None:

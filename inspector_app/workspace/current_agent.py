@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, agents_to_choose_from, load_agent
+from inspector_app.engines.agent_output import OnOutput
 from inspector_app.engines.child_agent import ChildAgent
 from inspector_app.engines.engine_choice import ENGINE_KINDS, EngineChoice, EnginePlan, plan_engine
 from inspector_app.engines.protocol import Agent
@@ -34,12 +36,12 @@ class CurrentAgent(QObject):
         loading(str): a path is being imported.
         agent_loaded(Agent): it can run now.
         agent_failed(str, Exception): a path could not be loaded; the agent before it stays.
-        output_written(str, str): an agent in another process wrote a line to `stdout` or `stderr`.
 
     Args:
         preferences: knows the trusted folders.
         trust_all: `--trust` was given: nothing is asked, and nothing is remembered.
         engine: the engine that was named for this window; it comes before what is remembered for a folder.
+        on_output: called with what agents write, on any thread.
     """
 
     choice_requested = Signal(str, object)
@@ -47,14 +49,20 @@ class CurrentAgent(QObject):
     loading = Signal(str)
     agent_loaded = Signal(object)
     agent_failed = Signal(str, object)
-    output_written = Signal(str, str)
 
     def __init__(
-        self, preferences: Preferences, *, trust_all: bool = False, engine: EngineChoice | None = None, parent: QObject | None = None
+        self,
+        preferences: Preferences,
+        *,
+        trust_all: bool = False,
+        engine: EngineChoice | None = None,
+        on_output: OnOutput = lambda line: None,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._preferences = preferences
         self._engine = engine
+        self._on_output = on_output
         self.trust = Trust(preferences)
         self._trust_all = trust_all
         self._importer = Worker("agent-import")
@@ -148,9 +156,9 @@ class CurrentAgent(QObject):
     async def _load_on(self, plan: EnginePlan, path: str) -> Agent:
         if plan.kind != "embedded":
             environment = plan.decision.environment if plan.kind == "adk" else None
-            return await ChildAgent.load(plan.decision.agent, environment, self.output_written.emit)
+            return await ChildAgent.load(plan.decision.agent, environment, self._on_output)
         loaded: LoadedAgent = await self._importer.call(load_agent, path)
-        return loaded
+        return replace(loaded, on_output=self._on_output)
 
 
 def _folder_of(path: str) -> Path | None:

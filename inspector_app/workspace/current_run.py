@@ -15,9 +15,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.session_document import Committed
 from inspector_app.documents.sources import Source
+from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.embedded import EmbeddedEngine
-from inspector_app.engines.protocol import Engine
+from inspector_app.engines.protocol import Agent, Engine
 from inspector_app.engines.tracebacks import traceback_of
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
@@ -30,12 +31,14 @@ from inspector_app.workspace.incoming_events import IncomingEvents, ToolAgentEve
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.written_output import WrittenOutput
 from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, Report, RunningAgent
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
+from runtime.errors import KnownError
 from runtime.events.event import Event
 from runtime.events.kinds import Kind
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
@@ -104,6 +107,7 @@ class CurrentRun(QObject):
         catalog: SessionCatalog,
         current: CurrentSession,
         breakpoints: BreakpointStore,
+        output: WrittenOutput,
         tasks: Tasks,
         messages: MessageBus,
         parent: QObject | None = None,
@@ -115,6 +119,7 @@ class CurrentRun(QObject):
         self._catalog = catalog
         self._current = current
         self._breakpoints = breakpoints
+        self._output = output
         self._tasks = tasks
         self._messages = messages
         self._availability = ActionAvailability(cursor, agents, databases, current)
@@ -310,6 +315,7 @@ class CurrentRun(QObject):
         watchdog = Watchdog(self._on_block)
         watchdog.start()
         error: Exception | None = None
+        self._output.begin(address)
         self.run_started.emit(address)
         try:
             engine = self._engine = await loaded.open_engine(source, self._on_committed, self.requests)
@@ -334,9 +340,16 @@ class CurrentRun(QObject):
         if self._is_closed:
             return
         if error is not None:
-            self._messages.error(f"Running {loaded.name}", error, traceback_of(error, loaded.folder))
+            self._report_failure(loaded, error)
+        self._output.end()
         await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
+
+    def _report_failure(self, loaded: Agent, error: Exception) -> None:
+        details = traceback_of(error, loaded.folder)
+        self._messages.error(f"Running {loaded.name}", error, details)
+        if not isinstance(error, KnownError) and not self._output.has_traceback(details):
+            self._output.take(OutputLine("traceback", details.rstrip()))
 
     async def _has_free_thread(self) -> bool:
         """Load the agent again if a function of a stopped run keeps its thread; return whether the agent can run."""
@@ -417,6 +430,7 @@ class CurrentRun(QObject):
 
     def _on_committed(self, event: Event, temp: dict[str, Any]) -> None:
         self._invocation_id = event.invocation_id
+        self._output.committed(event)
         self._take(Committed(event, temp))
 
     def _on_arrivals_shown(self) -> None:

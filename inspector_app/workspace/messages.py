@@ -7,6 +7,7 @@ import traceback
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.engines.agent_output import is_agents_record
 from inspector_app.presentation.message import Message, Severity
 from inspector_app.presentation.values import error_text
 from runtime.errors.known_error import KnownError
@@ -68,7 +69,9 @@ class BusHandler(logging.Handler):
         self._bus = bus
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Post the record; ignore a bus that Qt has already deleted (at exit)."""
+        """Post the record, unless an agent's run reports it; ignore a bus that Qt has already deleted (at exit)."""
+        if is_agents_record(record):
+            return
         severity: Severity = "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "info"
         details = format_traceback(record.exc_info[1]) if record.exc_info and record.exc_info[1] else None
         try:

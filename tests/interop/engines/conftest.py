@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import ChildEngine
 from runtime.events.event import Event
 from tests.interop.google_adk import adk_1_python, adk_python
@@ -42,9 +43,15 @@ class Started:
     version: str
     committed: list[tuple[Event, dict[str, Any]]] = field(default_factory=list)
     output: list[tuple[str, str]] = field(default_factory=list)
+    written: list[OutputLine] = field(default_factory=list)
     ahead: list[str] = field(default_factory=list)
     requests: dict[str, Any] = field(default_factory=dict)
     ended: list[Exception] = field(default_factory=list)
+
+    def take_output(self, line: OutputLine) -> None:
+        self.written.append(line)
+        if line.stream != "traceback":
+            self.output.append((line.stream, line.text))
 
 
 Start = Callable[..., Awaitable[Started]]
@@ -56,7 +63,7 @@ async def start(version: str, path: Path | str, **options: Any) -> Started:
         PYTHONS[version](),
         path,
         lambda event, temp: started.committed.append((event, temp)),
-        on_output=lambda stream, line: started.output.append((stream, line)),
+        on_output=started.take_output,
         on_request=started.requests.__setitem__,
         on_ahead=started.ahead.append,
         on_ended=started.ended.append,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -422,3 +423,40 @@ async def test_what_the_engine_says_of_itself(shared: Started) -> None:
     if shared.version == EMBEDDED:
         cannot = "Runs on the embedded runtime cannot be repeated with recorded answers in a process of their own."
     assert engine.why_not("rerun") == f"{cannot} The embedded runtime in the inspector's process can."
+
+
+async def test_output_is_attributed_to_the_call_during_which_it_was_written(shared: Started) -> None:
+    shared.committed.clear()
+    shared.written.clear()
+    both = script(["call", "weather", {"city": "Bern"}, "call", "weather", {"city": "Rom"}], ["done"])
+    await drive(shared.engine, await shared.engine.new_session("u"), both)
+    calls = {call.id: (call.args or {})["city"] for event, _ in shared.committed for call in event.get_function_calls()}
+    written = [line for line in shared.written if line.text.startswith("looking up")]
+    found = sorted((calls[line.source.call_id], line.text) for line in written if line.source and line.source.call_id)
+    assert found == [("Bern", "looking up Bern"), ("Rom", "looking up Rom")]
+    assert {str(line.source) for line in written} == {"weather"}
+
+
+async def test_the_traceback_of_a_tool_names_its_call_and_begins_in_the_agents_code(shared: Started) -> None:
+    shared.committed.clear()
+    shared.written.clear()
+    with pytest.raises(AgentCodeError):
+        await drive(shared.engine, await shared.engine.new_session("u"), script(["call", "broken", {"number": 3}], ["done"]))
+    (call,) = [call for event, _ in shared.committed for call in event.get_function_calls()]
+    (shown,) = [line for line in shared.written if line.stream == "traceback"]
+    assert shown.source is not None and (shown.source.call_id, shown.source.tool) == (call.id, "broken")
+    frames = [line for line in shown.text.splitlines() if line.startswith("  File ")]
+    assert "steps/agent.py" in frames[0]
+    assert shown.text.endswith("ValueError: no 3 here")
+    await drive(shared.engine, await shared.engine.new_session("u"), WEATHER)
+    assert [line.text for line in shared.written if line.stream == "stdout"] == ["looking up Bern"], "the failed call writes no more"
+
+
+async def test_output_of_an_agent_in_a_tool_belongs_to_that_call(shared: Started) -> None:
+    shared.committed.clear()
+    shared.written.clear()
+    inner = json.dumps([["call", "weather", {"city": "Bern"}], ["done"]])
+    await drive(shared.engine, await shared.engine.new_session("u"), script(["call", "helper", {"request": inner}], ["done"]))
+    (call,) = [call for event, _ in shared.committed for call in event.get_function_calls()]
+    (line,) = [line for line in shared.written if line.text == "looking up Bern"]
+    assert line.source is not None and (line.source.call_id, line.source.tool) == (call.id, "helper")

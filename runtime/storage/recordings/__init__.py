@@ -1,0 +1,1 @@
+"""Reading of recordings: what models were asked, and when."""

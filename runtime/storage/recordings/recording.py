@@ -1,0 +1,227 @@
+"""Reading of a recording that `RecorderPlugin` writes, perhaps at this moment.
+
+The file is untrusted: a request refers to its parts and to an earlier request by number, and any number may be wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.layouts.column_values import as_name
+from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest, RecordedToolCall
+
+FORMAT = 1
+SUFFIX = ".rec.db"
+
+_CALL = (
+    "id, app_name, user_id, session_id, invocation_id, branch, agent, model, event_id, started, first, ended, chunks, error, answered"
+    " FROM inspector_model_calls"
+)
+_TOOL = "app_name, user_id, session_id, invocation_id, branch, agent, tool, call_id, started, ended, error FROM inspector_tool_calls"
+_OF_SESSION = " WHERE app_name = ? AND user_id = ? AND session_id = ?"
+
+
+def recording_beside(database: Path) -> Path:
+    """Return where the recording of a session database is: `sessions.rec.db` for `sessions.db`."""
+    return database.with_name(database.stem + SUFFIX)
+
+
+class Recording:
+    """A reader of one recording.
+
+    Args:
+        file: the recording.
+
+    Raises:
+        StorageError: the file cannot be read, is no recording, or has a format of a later version.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = SqliteFile(file)
+        self._name = str(file)
+        try:
+            version = self._file.read(_format)
+        except StorageError:
+            self.close()
+            raise
+        if version != FORMAT:
+            self.close()
+            reason = (
+                "is no recording of model requests."
+                if version is None
+                else f"is a recording of format {version}; this version reads {FORMAT}."
+            )
+            raise StorageError(f"{file} {reason}")
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def model_calls(self, key: SessionKey | None = None) -> list[RecordedModelCall]:
+        """Return the model calls of a session, or of all sessions, in the order of their ends.
+
+        Raises:
+            StorageError: the file cannot be read.
+        """
+        return [_model_call(row) for row in self._rows(f"SELECT {_CALL}", key)]
+
+    def tool_calls(self, key: SessionKey | None = None) -> list[RecordedToolCall]:
+        """Return the tool calls of a session, or of all sessions, in the order of their ends.
+
+        Raises:
+            StorageError: the file cannot be read.
+        """
+        return [_tool_call(row) for row in self._rows(f"SELECT {_TOOL}", key)]
+
+    def call_of_event(self, event_id: str) -> RecordedModelCall | None:
+        """Return the model call whose answer became an event, or None.
+
+        Raises:
+            StorageError: the file cannot be read.
+        """
+        query = f"SELECT {_CALL} WHERE event_id = ? ORDER BY id DESC LIMIT 1"
+        rows = self._file.read(lambda connection: connection.execute(query, (event_id,)).fetchall())
+        return _model_call(rows[0]) if rows else None
+
+    def request(self, number: int) -> RecordedModelRequest:
+        """Return the request and the answer of a model call.
+
+        Args:
+            number: the call's number.
+
+        Raises:
+            StorageError: there is no such call, or what it refers to is missing or damaged.
+        """
+        try:
+            return self._file.read(lambda connection: _request(connection, number))
+        except (LookupError, ValueError, TypeError, RecursionError) as error:
+            raise StorageError(f"Request {number} in {self._name} is damaged: {error}") from error
+
+    def _rows(self, query: str, key: SessionKey | None) -> list[tuple[Any, ...]]:
+        where, values = (_OF_SESSION, tuple(key)) if key is not None else ("", ())
+        rows: list[tuple[Any, ...]] = self._file.read(
+            lambda connection: connection.execute(f"{query}{where} ORDER BY id", values).fetchall()
+        )
+        return rows
+
+
+def _format(connection: sqlite3.Connection) -> int | str | None:
+    """Return the recording's format; None if the file is something else."""
+    if connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'inspector_recording'").fetchone() is None:
+        return None
+    row = connection.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()
+    if row is None:
+        return None
+    text = str(row[0])
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
+
+
+def _model_call(row: tuple[Any, ...]) -> RecordedModelCall:
+    number, app, user, session, invocation, branch, agent, model, event_id, started, first, ended, chunks, error, answered = row
+    times = _json(chunks)
+    known = _json(answered)
+    return RecordedModelCall(
+        number,
+        SessionKey(as_name(app), as_name(user), as_name(session)),
+        str(invocation),
+        _text(branch),
+        str(agent),
+        _text(model),
+        _text(event_id),
+        _seconds(started) or 0.0,
+        _seconds(first),
+        _seconds(ended),
+        tuple(seconds for value in times if (seconds := _seconds(value)) is not None) if isinstance(times, list) else (),
+        _text(error),
+        known if isinstance(known, dict) else {},
+    )
+
+
+def _tool_call(row: tuple[Any, ...]) -> RecordedToolCall:
+    app, user, session, invocation, branch, agent, tool, call_id, started, ended, error = row
+    key = SessionKey(as_name(app), as_name(user), as_name(session))
+    return RecordedToolCall(
+        key, str(invocation), _text(branch), str(agent), str(tool), _text(call_id), _seconds(started) or 0.0, _seconds(ended), _text(error)
+    )
+
+
+def _request(connection: sqlite3.Connection, number: int) -> RecordedModelRequest:
+    query = "SELECT base, kept, contents, config, answer, model FROM inspector_model_calls WHERE id = ?"
+    row = connection.execute(query, (number,)).fetchone()
+    if row is None:
+        raise LookupError("there is no such request")
+    base, kept, contents, config, answer, model = row
+    parts = [*_kept(connection, base, _count(kept), before=number), *_numbers(contents)]
+    return RecordedModelRequest(
+        _text(model),
+        _part(connection, config) if config is not None else {},
+        tuple(_part(connection, part) for part in parts),
+        _part(connection, answer) if answer is not None else None,
+    )
+
+
+def _kept(connection: sqlite3.Connection, base: Any, count: int, *, before: int) -> list[int]:
+    """Return the first contents of an earlier request, which has kept some of a still earlier one.
+
+    Args:
+        connection: reads the recording.
+        base: the earlier request's number; None if nothing is kept.
+        count: how many of its contents are wanted.
+        before: the number of the request that continues it. Later numbers could lead back here.
+    """
+    pieces: list[list[int]] = []
+    while count:
+        if not (isinstance(base, int) and 0 < base < before):
+            raise ValueError("it continues no earlier request")
+        row = connection.execute("SELECT base, kept, contents FROM inspector_model_calls WHERE id = ?", (base,)).fetchone()
+        if row is None:
+            raise LookupError(f"request {base}, which it continues, is missing")
+        before, (base, kept, contents) = base, row
+        own, first = _numbers(contents), min(_count(kept), count)
+        if len(own) < count - first:
+            raise ValueError("it continues more than there is")
+        pieces.append(own[: count - first])
+        count = first
+    return [number for piece in reversed(pieces) for number in piece]
+
+
+def _part(connection: sqlite3.Connection, number: Any) -> Any:
+    row = connection.execute("SELECT json FROM inspector_parts WHERE id = ?", (number,)).fetchone()
+    if row is None:
+        raise LookupError(f"part {number} is missing")
+    return json.loads(row[0])
+
+
+def _numbers(text: Any) -> list[int]:
+    found = json.loads(text)
+    if not isinstance(found, list) or not all(isinstance(number, int) for number in found):
+        raise ValueError("its list of contents is no list of numbers")
+    return found
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or value < 0:
+        raise ValueError("a number of contents is no number")
+    return value
+
+
+def _json(text: Any) -> Any:
+    try:
+        return json.loads(text) if text is not None else None
+    except (ValueError, TypeError, RecursionError):
+        return None
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _seconds(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value) else None

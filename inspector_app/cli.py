@@ -268,6 +268,8 @@ def fork(
         str | None, given.option("--result", "JSON", "With --rerun: replaces the tool's result at --at.", given.json_object)
     ] = None,
     call: Annotated[str | None, given.option("--call", "ID", "The call that --result answers, if the event has several.")] = None,
+    engine: given.Engine = None,
+    python: given.Python = None,
     json: given.AsJson = False,
 ) -> int:
     """Copy a session up to one of its events into a new session, and run an agent there if one is given."""
@@ -276,6 +278,8 @@ def fork(
     _exclude(("--answer", answer), ("--result", result))
     if bool(agent) != (message is not None or rerun):
         raise UsageError("--agent needs --message or --rerun, and either of these needs --agent.")
+    if (engine is not None or python is not None) and agent is None:
+        raise UsageError("--engine and --python choose what runs the agent: give --agent, too.")
     if (answer is not None or result is not None) and not rerun:
         raise UsageError("--answer and --result change the recording: give --rerun, too.")
     if rerun and before is not None:

@@ -15,8 +15,7 @@ from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import MemorySource, Source
-from inspector_app.engines.embedded import EmbeddedEngine
-from inspector_app.engines.protocol import Engine
+from inspector_app.engines.protocol import Engine, RepeatedRun
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.result_override import changed_in, overridable_text, overridden_content
 from inspector_app.presentation.values import visible
@@ -36,7 +35,6 @@ from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
 from runtime.forks.recording import Recording, overridable_part, recording_until
-from runtime.forks.rerun import Rerun
 from runtime.sessions.lineage import Changed
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
@@ -119,7 +117,7 @@ class ForkController(QObject):
         self._asked: _Asked | None = None
         self._draft: _Asked | None = None
         self._overriding: _Asked | None = None
-        self._rerun: Rerun | None = None
+        self._rerun: RepeatedRun | None = None
         self._connect_signals(commands)
 
     def _connect_signals(self, commands: Actions) -> None:
@@ -300,7 +298,6 @@ class ForkController(QObject):
         await self.fork(asked.session, Cut(before=recording.first_event_id, changed=changed, files_at=asked.event.id))
 
         def begin(engine: Engine, key: SessionKey) -> AsyncGenerator[Event, None]:
-            assert isinstance(engine, EmbeddedEngine)  # the others were not offered
             self._rerun = engine.rerun(key, recording)
             return self._rerun.events()
 
@@ -312,7 +309,7 @@ class ForkController(QObject):
         rerun, self._rerun = self._rerun, None
         if rerun is None:
             return
-        replay = rerun.replay
+        replay = rerun.answers
         saved = Saved(replay.model_calls, replay.tool_calls)
         self._messages.info(f"Re-run finished: {saved} were answered from the recording.")
         for sentence in replay.divergences:

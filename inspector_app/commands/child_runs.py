@@ -47,12 +47,12 @@ class ChildSessions:
 
 
 @asynccontextmanager
-async def open_child(plan: EnginePlan, options: Options) -> AsyncIterator[ChildEngine]:
+async def open_child(plan: EnginePlan, database: str | None) -> AsyncIterator[ChildEngine]:
     """Yield the engine of a child process, and end the process afterwards. What the agent writes goes to stderr.
 
     Args:
         plan: what runs the agent.
-        options: the command line's options.
+        database: the path or URL of the sessions' database; None keeps them in memory.
 
     Raises:
         KnownError: the agent cannot be loaded, or its google-adk cannot use the database.
@@ -63,7 +63,7 @@ async def open_child(plan: EnginePlan, options: Options) -> AsyncIterator[ChildE
         environment.python,
         plan.decision.agent,
         _nothing,
-        sessions=await run_in_thread(_sessions, options.db, environment.adk_version if is_adk else None),
+        sessions=await run_in_thread(_sessions, database, environment.adk_version if is_adk else None),
         environ=child_variables(environment),
         embedded=not is_adk,
         on_output=_show_output,

@@ -12,13 +12,16 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.commands import stdout
+from inspector_app.commands.child_runs import ChildSessions, message_of, open_child
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import complain_of_nothing, counted, local_time, print_json, print_line
 from inspector_app.commands.reading import check_layout_is_written, opened
-from inspector_app.commands.running import drive, open_artifacts, open_runner
+from inspector_app.commands.running import drive, open_artifacts, open_runner, planned_engine
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
+from inspector_app.engines.engine_choice import EnginePlan
+from inspector_app.engines.protocol import RepeatedRun
 from inspector_app.presentation.result_override import changed_in, readable_content
 from inspector_app.presentation.values import preview, visible
 from runtime.errors import NotFoundError
@@ -38,7 +41,8 @@ def fork(options: Options) -> int:
     """Fork a session, and run an agent in the fork if one is given."""
     with stdout.kept_for_answers():
         artifacts = open_artifacts(options.artifacts, options.db)
-        loaded = load_agent(options.agent) if options.agent else None
+        plan = planned_engine(options) if options.agent else None
+        loaded = load_agent(options.agent) if plan is not None and plan.kind == "embedded" else None
         with opened(options.db) as database:
             if not options.into:
                 check_layout_is_written(database, options.db)
@@ -51,8 +55,10 @@ def fork(options: Options) -> int:
         files = Files(artifacts, files_of(options.into) if beside else None) if artifacts else None
         made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files))
         _print_fork(made, recording.notes if recording else [], options.json)
-        if loaded is None:
+        if plan is None:
             return 0
+        if loaded is None:
+            return asyncio.run(_run_in_child(plan, made, recording, options))
         return asyncio.run(_run(loaded, made, recording, files, options))
 
 
@@ -62,6 +68,19 @@ def _write_out_ids(options: Options, events: Sequence[Event]) -> None:
         options.at = whole_id("event", options.at, (event.id for event in events))
     if options.before is not None:
         options.before = whole_id("invocation", options.before, (event.invocation_id for event in events))
+
+
+async def _run_in_child(plan: EnginePlan, made: Fork, recording: Recording | None, options: Options) -> int:
+    async with open_child(plan, options.into or options.db) as engine:
+        sessions = ChildSessions(engine)
+        session = await sessions.get_session(app_name=made.key.app_name, user_id=made.key.user_id, session_id=made.key.session_id)
+        earlier = {event.invocation_id for event in session.events} if session else set()
+        if recording is None:
+            events = engine.run(made.key, message_of(options.message), streaming=False)
+            return await drive(events, sessions, made.key, options, earlier)
+        if reason := engine.why_not("rerun"):
+            raise RecordingError(reason)
+        return await drive(_told(engine.rerun(made.key, recording), options.json), sessions, made.key, options, earlier)
 
 
 async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: Options) -> int:
@@ -77,18 +96,17 @@ async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, fil
 
 
 def _send(runner: Runner, key: SessionKey, text: str) -> AsyncGenerator[Event, None]:
-    message = types.Content(role="user", parts=[types.Part(text=text)])
-    return runner.run_async(user_id=key.user_id, session_id=key.session_id, new_message=message)
+    return runner.run_async(user_id=key.user_id, session_id=key.session_id, new_message=message_of(text))
 
 
-async def _told(rerun: Rerun, as_json: bool) -> AsyncGenerator[Event, None]:
+async def _told(rerun: RepeatedRun, as_json: bool) -> AsyncGenerator[Event, None]:
     """Yield the events of a repeated run; at its end, print how much came from the recording."""
     try:
         async with aclosing(rerun.events()) as events:
             async for event in events:
                 yield event
     finally:
-        replay = rerun.replay
+        replay = rerun.answers
         if as_json:
             counts = {"model_calls": replay.model_calls, "tool_calls": replay.tool_calls}
             print_json({"rerun": {"answered_from_the_recording": counts, "divergences": replay.divergences}})

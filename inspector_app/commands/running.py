@@ -49,20 +49,21 @@ _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CAL
 def run(options: Options) -> int:
     """Send an agent a message."""
     with stdout.kept_for_answers():
-        if (plan := _plan(options)).kind != "embedded":
+        if (plan := planned_engine(options)).kind != "embedded":
             return asyncio.run(_run_in_child(plan, options))
         loaded = load_agent(options.agent)
         service = open_session_service(options.db) if options.db else InMemorySessionService()
         return asyncio.run(_run(loaded, service, options))
 
 
-def _plan(options: Options) -> EnginePlan:
+def planned_engine(options: Options) -> EnginePlan:
+    """Return what runs the agent that the options name."""
     check_agent_path(options.agent)
     return plan_engine(options.agent, EngineChoice(options.engine, options.python))
 
 
 async def _run_in_child(plan: EnginePlan, options: Options) -> int:
-    async with open_child(plan, options) as engine:
+    async with open_child(plan, options.db) as engine:
         session, state = await session_of(engine, options)
         events = engine.run(session.key, message_of(options.message), state_delta=state, streaming=options.streaming)
         return await drive(events, ChildSessions(engine), session.key, options, {event.invocation_id for event in session.events})
@@ -90,7 +91,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: Option
 def resume(options: Options) -> int:
     """Resume an invocation."""
     with stdout.kept_for_answers():
-        plan = _plan(options)
+        plan = planned_engine(options)
         loaded = load_agent(options.agent) if plan.kind == "embedded" else None
         if loaded is not None:
             options.app = options.app or loaded.name
@@ -111,7 +112,7 @@ def resume(options: Options) -> int:
 
 
 async def _resume_in_child(plan: EnginePlan, key: SessionKey, invocation_id: str, answer: types.Content | None, options: Options) -> int:
-    async with open_child(plan, options) as engine:
+    async with open_child(plan, options.db) as engine:
         check_resumable(engine)
         events = engine.run(key, answer, invocation_id, streaming=False)
         return await drive(events, ChildSessions(engine), key, options, set(), invocation_id)

@@ -965,6 +965,9 @@ class Worker:
         self._model_edits: dict[tuple[str, str, str | None], dict[str, Any]] = {}
         self._call_edits: dict[str, dict[str, Any]] = {}
         self._failures: dict[str, str] = {}
+        self._marks: dict[Any, dict[str, Any]] = {}  # of the event that a recorded answer leads to, by call id or as `_sent`
+        self._recorded_response: Any = None  # the last one
+        self._recorded: dict[str, Any] = {}  # results of calls that were answered from a recording
         self._ended = asyncio.Event()
 
     async def serve(self) -> None:
@@ -1133,8 +1136,7 @@ class Worker:
             "edit_errors": unless(
                 hasattr(plugin, "on_tool_error_callback"), f"{version} does not let a plugin answer for a failed tool; 1.14 and later do."
             ),
-            "rerun": f"Runs on {engine_name()} cannot be repeated with recorded answers"
-            f"{'' if _root == ADK else ' in a process of their own'}. The embedded runtime in the inspector's process can.",
+            "rerun": unless(plugin is not None, f"{version} has no plugins, so a run cannot be repeated; 1.7 and later have them."),
         }
 
     async def _open(self, command: dict[str, Any]) -> dict[str, Any]:
@@ -1191,6 +1193,8 @@ class Worker:
             unmarked["model"] = next(reversed(self._model_edits.values()))
         for kept in (self._waiting, self._committed_ids, self._sent, self._model_edits, self._call_edits, self._failures):
             kept.clear()
+        self._marks.clear()
+        self._recorded.clear()
         self._calls.clear()
         self._run = self._state = self._run_session = None
         self._channel.send("end", run=self._run_id, error=failure, stopped=stopped, unmarked_edits=unmarked)
@@ -1270,8 +1274,11 @@ class Worker:
             edited = self._model_edits.pop((event.invocation_id, event.author, event.branch), None)
             if edited is not None:
                 edits["model"] = edited
-        if edits:
-            event.custom_metadata = {**(event.custom_metadata or {}), EDITED: edits}
+        marks: dict[str, Any] = {EDITED: edits} if edits else {}
+        for key in responses or [(event.invocation_id, event.author, event.branch)]:
+            marks.update(self._marks.pop(key, {}))
+        if marks:
+            event.custom_metadata = {**(event.custom_metadata or {}), **marks}
 
     async def at(self, place: str, context: Any, event: str | None = None, /, **fields: Any) -> dict[str, Any]:
         """Report a place of the run; wait there if the policy says so.
@@ -1331,8 +1338,9 @@ class Worker:
         is_inner = context.session.id != self._session_id
         await self.at(place, context, call=number, callers=callers, outer=self._calls.tool_call.get() if is_inner else None)
 
-    async def at_model(self, context: Any, request: Any, error: Exception | None = None) -> Any:
+    async def at_model(self, callback_context: Any, request: Any, error: Exception | None = None) -> Any:
         """Report a model call or its failure; return an answer that replaces the model's."""
+        context = callback_context._invocation_context
         place = "before model" if error is None else "error"
         fields: dict[str, Any] = {"kind": "model"}
         if self._policy.requests or place in self._policy.hold:
@@ -1346,11 +1354,17 @@ class Worker:
         if answer.get("edits"):
             self._model_edits[key] = answer["edits"]
         if answer.get("response") is not None:
-            response_class = _required("google.adk.models.llm_response", "LlmResponse")
-            return response_class.model_validate_json(json.dumps(answer["response"]))
+            response = _model(("google.adk.models.llm_response", "LlmResponse"), answer["response"])
+            if self._take_effects(answer, callback_context, key):
+                self._recorded_response = response
+            return response
         if answer.get("request") is not None and error is None:
             change_request(request, answer["request"])
         return None
+
+    def at_model_answer(self, response: Any) -> Any:
+        """Return a recorded answer, which the agent's own callbacks have changed already."""
+        return response if response is self._recorded_response else None
 
     async def at_tool(self, context: Any, tool: Any, args: dict[str, Any], error: Exception | None = None) -> Any:
         """Report a tool call or its failure; return a result that replaces the tool's."""
@@ -1375,12 +1389,32 @@ class Worker:
             if error is not None:
                 return None  # the tool's own exception is raised
             self._fail(tool, call_id, answer["raise"])
+        if self._take_effects(answer, context, call_id):
+            self._recorded[call_id] = answer["result"]
         return answer.get("result")
 
-    async def at_tool_result(self, context: Any, tool: Any) -> None:
-        """Report that a tool has returned."""
+    def _take_effects(self, answer: dict[str, Any], context: Any, key: Any) -> bool:
+        """Apply the side effects of a recorded answer to the callback's context; return whether the answer is a recorded one."""
+        if answer.get("marks") is None:
+            return False
+        self._marks[key] = answer["marks"]
+        effects = _model(("google.adk.events.event_actions", "EventActions"), answer.get("actions") or {})
+        actions = getattr(context, "actions", None) or context._event_actions
+        for name in effects.model_fields_set:
+            value = getattr(effects, name)
+            if name == "state_delta":
+                context.state.update(value)
+            elif isinstance(value, dict):
+                getattr(actions, name).update(value)
+            else:
+                setattr(actions, name, value)
+        return True
+
+    async def at_tool_result(self, context: Any, tool: Any) -> Any:
+        """Report that a tool has returned; return a recorded result, which the agent's own callbacks have changed already."""
         self._calls.tool_ends(context.function_call_id)
         await self.at("after tool", context._invocation_context, kind="tool", tool=tool.name, call_id=context.function_call_id)
+        return self._recorded.pop(context.function_call_id, None)
 
     async def inner_event(self, context: Any, event: Any) -> None:
         """Report an event of an agent that runs as a tool: google-adk stores none of them."""
@@ -1495,16 +1529,19 @@ def make_plugin(worker: Worker) -> Any:
             await worker.at_agent("agent end", callback_context._invocation_context)
 
         async def before_model_callback(self, *, callback_context: Any, llm_request: Any, **_: Any) -> Any:
-            return await worker.at_model(callback_context._invocation_context, llm_request)
+            return await worker.at_model(callback_context, llm_request)
+
+        async def after_model_callback(self, *, callback_context: Any, llm_response: Any, **_: Any) -> Any:
+            return worker.at_model_answer(llm_response)
 
         async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception, **_: Any) -> Any:
-            return await worker.at_model(callback_context._invocation_context, llm_request, error)
+            return await worker.at_model(callback_context, llm_request, error)
 
         async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, **_: Any) -> Any:
             return await worker.at_tool(tool_context, tool, tool_args)
 
-        async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any, **_: Any) -> None:
-            await worker.at_tool_result(tool_context, tool)
+        async def after_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, result: Any, **_: Any) -> Any:
+            return await worker.at_tool_result(tool_context, tool)
 
         async def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any, **_: Any) -> Any:
             if not isinstance(error, Exception):
@@ -1515,6 +1552,12 @@ def make_plugin(worker: Worker) -> Any:
             await worker.inner_event(invocation_context, event)
 
     return InspectorPlugin(name="inspector_debugger")
+
+
+def _model(place: tuple[str, str], fields: dict[str, Any]) -> Any:
+    """Return an object of a class of google-adk, without the fields that this version does not know."""
+    made = _required(*place)
+    return made.model_validate_json(json.dumps({name: value for name, value in fields.items() if name in made.model_fields}))
 
 
 def _session_json(session: Any) -> dict[str, Any]:

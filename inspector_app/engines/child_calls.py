@@ -13,6 +13,7 @@ from typing import Any
 from google.genai import types
 from pydantic import ValidationError
 
+from inspector_app.engines.child_rerun import ChildReplay
 from runtime.debugger.agent_calls import AgentCall
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.debugger import Debugger
@@ -126,6 +127,7 @@ class ChildInterception:
         debugger: the run's debugger.
         answer: sends the answer to a place: its number, and the fields of `go`.
         on_request: called with a place's number and the request of a model call, for each model call.
+        replay: answers calls from a recording, before they are held.
     """
 
     def __init__(
@@ -133,13 +135,20 @@ class ChildInterception:
         debugger: Debugger,
         answer: Callable[[int, dict[str, Any]], None],
         on_request: Callable[[int, LlmRequest], None] = lambda number, request: None,
+        replay: ChildReplay | None = None,
     ) -> None:
         self._debugger = debugger
+        self._replay = replay
         self._answer = answer
         self._on_request = on_request
         self._contexts: dict[int, _Context] = {}
         self._shared: dict[str, _Shared] = {}
         self._errors: dict[tuple[str, str], AgentCodeError] = {}
+
+    @property
+    def places(self) -> list[str]:
+        """The places where the child has to wait for an answer."""
+        return sorted(self._debugger.possible_holds | ({"before model", "before tool"} if self._replay is not None else set()))
 
     @property
     def needs_state(self) -> bool:
@@ -155,6 +164,8 @@ class ChildInterception:
         """Record that an event of the run is committed, before the run yields it."""
         if state_before is not None:
             self._debugger.know_state(state_before)
+        if self._replay is not None:
+            self._replay.committed(event)
         self._debugger.expect(event, self._debugger.calls.of_event(event, None))
 
     async def at(self, message: Mapping[str, Any]) -> None:
@@ -188,6 +199,9 @@ class ChildInterception:
                 self._debugger.tell(Report("arrived", text))
             return {}
         error = self._error(message)
+        recorded = self._replay.answer(message) if self._replay is not None and context.shared.outer is None else None
+        if recorded is not None:
+            return recorded
         return await (self._at_model if message.get("kind") == "model" else self._at_tool)(message, call, error)
 
     async def _at_model(self, message: Mapping[str, Any], call: AgentCall | None, error: AgentCodeError | None) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import contextlib
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ from inspector_app.engines.agent_loader import check_names
 from inspector_app.engines.agent_output import OnOutput, OutputLine, source_from_child
 from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
+from inspector_app.engines.child_rerun import ChildReplay, ChildRerun
 from inspector_app.engines.protocol import AgentDescription, Capability
 from inspector_app.support.tasks import Tasks
 from runtime.debugger.debugger import Debugger
 from runtime.errors import KnownError, SessionNotFoundError
 from runtime.events.event import Event
+from runtime.forks.recording import Recording
 from runtime.models.llm_request import LlmRequest
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.session import SessionKey
@@ -211,9 +214,38 @@ class ChildEngine:
             AgentCodeError: the agent's code, or google-adk, raised an exception; of a subclass with that exception's name.
             ChildEndedError: the child has ended.
         """
+        async with aclosing(self._run_it(key, message, invocation_id, state_delta, streaming)) as events:
+            async for event in events:
+                yield event
+
+    def rerun(self, key: SessionKey, recording: Recording) -> ChildRerun:
+        """Return a recorded run that can be repeated in a fork; see `Engine.rerun`."""
+        debugger = self._debugger or Debugger()
+        return ChildRerun(self, key, recording, lambda: self.attach(debugger))
+
+    def run_again(
+        self,
+        key: SessionKey,
+        message: types.Content | None,
+        invocation_id: str | None,
+        state_delta: Mapping[str, Any],
+        replay: ChildReplay,
+    ) -> AsyncGenerator[Event, None]:
+        """Run with recorded answers; use `rerun`."""
+        return self._run_it(key, message, invocation_id, state_delta, True, replay)
+
+    async def _run_it(
+        self,
+        key: SessionKey,
+        message: types.Content | None,
+        invocation_id: str | None,
+        state_delta: Mapping[str, Any] | None,
+        streaming: bool,
+        replay: ChildReplay | None = None,
+    ) -> AsyncGenerator[Event, None]:
         if self._child.ended is not None:
             raise self._child.ended
-        run = self._run = _Run(self._debugger, self._child)
+        run = self._run = _Run(self._debugger, self._child, replay)
         self._debugger = None
         self._unmarked = {}
         run.send_policy()
@@ -393,7 +425,7 @@ class _Run:
         ended: set when it is over.
     """
 
-    def __init__(self, debugger: Debugger | None, child: ChildProcess) -> None:
+    def __init__(self, debugger: Debugger | None, child: ChildProcess, replay: ChildReplay | None = None) -> None:
         self._debugger = debugger
         self._child = child
         self._policy: dict[str, Any] = {}
@@ -401,7 +433,9 @@ class _Run:
         self.waits_at = ""
         self.requests: dict[int, LlmRequest] = {}
         self.interception = (
-            ChildInterception(debugger, lambda number, fields: child.send("go", **{**fields, "at": number}), self.requests.__setitem__)
+            ChildInterception(
+                debugger, lambda number, fields: child.send("go", **{**fields, "at": number}), self.requests.__setitem__, replay
+            )
             if debugger is not None
             else None
         )
@@ -424,7 +458,7 @@ class _Run:
 
     def send_policy(self) -> None:
         """Tell the child where the run waits for an answer: where the debugger may hold it; without a debugger, at each event."""
-        holds = sorted(self._debugger.possible_holds) if self._debugger is not None else ["event"]
+        holds = self.interception.places if self.interception is not None else ["event"]
         policy = {"hold": holds, "state": self.interception is not None and self.interception.needs_state, "requests": True}
         if policy != self._policy:
             self._policy = policy

@@ -19,6 +19,8 @@ from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.events.event import Event
+from runtime.forks.recorded_answers import RecordedAnswers
+from runtime.forks.recording import Recording
 from runtime.memory.base_memory_service import BaseMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session import SessionKey
@@ -52,6 +54,17 @@ class AgentDescription:
     root: dict[str, Any] = field(default_factory=dict)
 
 
+class RepeatedRun(Protocol):
+    """A recorded run that is repeated in a fork."""
+
+    @property
+    def answers(self) -> RecordedAnswers:
+        """How many answers came from the recording, and where the run diverged."""
+
+    def events(self) -> AsyncGenerator[Event, None]:
+        """Run it and yield its events, as `Engine.run` does. A person's recorded answers to calls are given again."""
+
+
 class Engine(Protocol):
     """Drives one agent."""
 
@@ -83,6 +96,14 @@ class Engine(Protocol):
             key: the session.
             message: the user's message or answer; None resumes an invocation.
             invocation_id: the invocation to resume; None starts a new one, or resumes the one that the answer belongs to.
+        """
+
+    def rerun(self, key: SessionKey, recording: Recording) -> RepeatedRun:
+        """Return a recorded run that can be repeated in a fork.
+
+        Args:
+            key: the fork, made before `recording.first_event_id`.
+            recording: the recording.
         """
 
     async def rewind(self, key: SessionKey, invocation_id: str) -> None:

@@ -18,7 +18,7 @@ class Rerun:
     """One repeated run.
 
     Attributes:
-        replay: how many answers came from the recording, and where the run diverged.
+        answers: how many answers came from the recording, and where the run diverged.
 
     Args:
         runner: the app's Runner; its session service has the fork.
@@ -28,7 +28,8 @@ class Rerun:
     """
 
     def __init__(self, runner: Runner, key: SessionKey, recording: Recording, run_config: RunConfig | None = None) -> None:
-        self.replay = Replay(recording)
+        self._replay = Replay(recording)
+        self.answers = self._replay.answers
         self._runner = runner
         self._key = key
         self._recording = recording
@@ -40,17 +41,17 @@ class Rerun:
         A person's recorded answers to calls are given again. If the run has diverged and does not wait for one, it ends there.
         """
         plugins = self._runner.plugin_manager
-        plugins.register_plugin(self.replay, first=True)
+        plugins.register_plugin(self._replay, first=True)
         try:
             for number, message in enumerate(self._recording.messages):
                 if number and not await self._is_requested(message):
-                    self.replay.divergences.append("The run does not wait for the recorded answer, so the answer was not given.")
+                    self.answers.divergences.append("The run does not wait for the recorded answer, so the answer was not given.")
                     return
                 async with aclosing(self._run(message)) as events:
                     async for event in events:
                         yield event
         finally:
-            plugins.remove_plugin(self.replay)
+            plugins.remove_plugin(self._replay)
 
     def _run(self, message: Event) -> AsyncGenerator[Event, None]:
         key = self._key

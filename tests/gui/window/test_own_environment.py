@@ -145,3 +145,22 @@ def test_the_engine_is_changed_in_the_status_bar(driver: WindowDriver, project: 
     driver.run_until_idle()
     assert driver.inspector.window.status.text("engine") == "steps_app · embedded runtime"
     assert driver.inspector.settings.engine(project) == {"kind": "embedded", "python": None}
+
+
+def test_a_run_is_forked_and_run_again_from_its_recording(driver: WindowDriver, project: Path, tmp_path: Path) -> None:
+    open_agent(driver, project)
+    note = {"path": str(tmp_path / "notes"), "text": "one"}
+    driver.run_message(json.dumps([["call", "note", note], ["done"]]))
+    original = driver.inspector.cursor.session
+    rows = driver.stream.rows()
+    driver.fork.ask(driver.inspector.controller.events.event_count - 1)
+    button = driver.bench.fork_card.button("rerun")
+    assert button is not None and button.isEnabled(), button
+    with driver.qtbot.waitSignal(driver.inspector.run.run_ended, timeout=60_000) as ended:
+        driver.fork.choose("rerun")
+    driver.run_until_idle()
+    assert ended.args[0].error is None
+    assert driver.inspector.cursor.session != original
+    assert driver.stream.rows()[1:] == rows[1:]
+    assert (tmp_path / "notes").read_text() == "one\n"
+    assert any("2 model calls and 1 tool call" in message.text for message in driver.inspector.window.message_bar.messages)

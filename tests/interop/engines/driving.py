@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import json
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
@@ -40,29 +40,34 @@ async def drive(
     debugger: Debugger | None = None,
     at_hold: Callable[[Hold], Any] = lambda hold: None,
     invocation_id: str | None = None,
+    run: AsyncGenerator[Event, None] | None = None,
 ) -> list[Event]:
-    """Run to the end, and return the events that are not partial; call `at_hold` at each hold, which has to release it."""
+    """Run to the end, and return the events that are not partial; call `at_hold` at each hold, which has to release it.
+
+    With `run`, that is run, and the other arguments are not sent.
+    """
     debugger = debugger or Debugger()
-    engine.attach(debugger)
+    if run is None:
+        engine.attach(debugger)
     events: list[Event] = []
 
     async def consume() -> None:
-        async with aclosing(debugger.run(engine.run(key, message, invocation_id))) as run:
-            async for event in run:
+        async with aclosing(debugger.run(run or engine.run(key, message, invocation_id))) as stream:
+            async for event in stream:
                 if not event.partial:
                     events.append(event)
 
-    run = asyncio.ensure_future(consume())
-    while not run.done():
+    running = asyncio.ensure_future(consume())
+    while not running.done():
         held = asyncio.ensure_future(debugger.wait_until_held())
-        await asyncio.wait({run, held}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({running, held}, return_when=asyncio.FIRST_COMPLETED)
         if held.done():
             done = at_hold(held.result())
             if inspect.isawaitable(done):
                 await done
         else:
             held.cancel()
-    await run
+    await running
     return events
 
 
@@ -72,6 +77,17 @@ async def until(done: Callable[[], object], seconds: float = 20) -> None:
     while not done():
         assert time.monotonic() < end, "it did not happen in time"
         await asyncio.sleep(0.005)
+
+
+def summary(events: list[Event]) -> list[str]:
+    """Return the contents of events, shortly."""
+    shown = []
+    for event in events:
+        parts = (event.content.parts if event.content else None) or []
+        for part in parts:
+            call, result = part.function_call, part.function_response
+            shown.append(f"call {call.name}" if call else f"result {result.response}" if result else f"text {part.text}")
+    return shown
 
 
 def places(holds: list[Hold]) -> list[str]:

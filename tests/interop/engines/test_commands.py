@@ -97,3 +97,23 @@ def test_an_agent_that_cannot_be_imported_is_one_sentence(project: Path, capfd: 
     (project / "agent.py").write_text("from google.adk.agents import Agent\nimport not_installed\n")
     assert main(["run", str(project), "--message", "hi"]) == 1
     assert "No module named 'not_installed'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("engine", ["adk", "embedded-process"])
+def test_a_fork_is_run_again_from_its_recording(project: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], engine: str) -> None:
+    file = tmp_path / "notes"
+    message = json.dumps([["call", "note", {"path": str(file), "text": "one"}], ["done"]])
+    db = str(tmp_path / "s.db")
+    assert main(["run", str(project), "--message", message, "--db", db, "--session", "s1", "--engine", engine, "--json"]) == 0
+    result = json.loads(capfd.readouterr().out.splitlines()[1])
+    fork = ("fork", db, "--session", "s1", "--into", db, "--agent", str(project), "--engine", engine, "--json")
+    changed = ("--rerun", "--at", result["id"], "--result", '{"written": "nothing"}')
+    assert main([*fork, "--new-session", "s2", *changed]) == 0
+    made, *events, rerun, end = map(json.loads, capfd.readouterr().out.splitlines())
+    assert made["fork"]["session_id"] == "s2"
+    assert "'nothing'" in str(events[1]) and "done" in str(events)
+    assert rerun["rerun"] == {"answered_from_the_recording": {"model_calls": 1, "tool_calls": 1}, "divergences": []}
+    assert (end["run"]["session_id"], end["run"]["status"]) == ("s2", "finished")
+    assert file.read_text() == "one\n"
+    assert main([*fork, "--new-session", "s3", "--message", '[["Thank you."]]']) == 0
+    assert "Thank you." in capfd.readouterr().out

@@ -16,8 +16,8 @@ from runtime.agents import BaseAgent, CallbackContext, LlmAgent, ParallelAgent, 
 from runtime.events import Event
 from runtime.events.marks import EDITED, REPLAYED, REQUEST_CALLS, is_progress
 from runtime.forks.fork import Cut, fork_into
+from runtime.forks.recorded_answers import RecordedAnswers
 from runtime.forks.recording import RecordingError, is_agent_output, overridable_part, recording_until
-from runtime.forks.replay import Replay
 from runtime.forks.rerun import Rerun
 from runtime.history.in_memory import history_in_memory
 from runtime.models.llm_request import LlmRequest
@@ -79,7 +79,7 @@ class Session:
 
     async def again(
         self, until: Event, content: types.Content | None = None, *, kept: Callable[[Event], bool] | None = None
-    ) -> tuple[Session, list[Event], Replay]:
+    ) -> tuple[Session, list[Event], RecordedAnswers]:
         past = history_in_memory(self.service, KEY)
         recording = recording_until(past.events, until.id)
         recording = recording.with_override(content) if content else recording
@@ -91,7 +91,7 @@ class Session:
         rerun = Rerun(runner_for(self.make(), forked.service, resumable=self.resumable), fork.key, recording)
         async for _ in rerun.events():
             pass
-        return forked, forked.events(fork.key), rerun.replay
+        return forked, forked.events(fork.key), rerun.answers
 
 
 def by_branch(events: list[Event]) -> list[dict[str, Any]]:

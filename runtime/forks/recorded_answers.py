@@ -1,0 +1,143 @@
+"""Which recorded answer belongs to a model or tool call of a repeated run, and where the run diverges from the recording. Pure.
+
+The recorded events of one agent on one branch form a stream. Each event that the run commits consumes its counterpart in its stream, and
+a model's answer is taken from the stream when the agent calls its model. A tool call is identified by its id, which came with the recorded
+answer. When an agent diverges from the recording, its stream and the streams of all agents that see its branch become invalid; agents on
+other branches do not see the change and continue from the recording.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.events.event import Event
+from runtime.events.kinds import kind_of
+from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED
+from runtime.forks.recording import Recording, is_agent_output
+
+Stream = tuple[str, str | None]  # an agent's name and its branch
+
+
+class RecordedAnswers:
+    """The answers of a recording that a repeated run has not used yet.
+
+    Attributes:
+        model_calls: how many model calls were answered from the recording.
+        tool_calls: how many tool calls were answered from it.
+        divergences: where the run differs from the recording, as sentences; from there on it is live.
+
+    Args:
+        recording: the recording to repeat.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self.model_calls = 0
+        self.tool_calls = 0
+        self.divergences: list[str] = []
+        self._left: dict[Stream, list[Event]] = {}
+        self._results: dict[str, list[Event]] = {}
+        self._given: set[str] = set()
+        self._overridden = recording.last if recording.is_overridden else None
+        self._gone: list[str | None] = []
+        for event in recording.answers:
+            self._left.setdefault((event.author, event.branch), []).append(event)
+            for call_id in _answered(event):
+                self._results.setdefault(call_id, []).append(event)
+
+    def of_model(self, agent: str, branch: str | None) -> Event | None:
+        """Return the recorded answer to an agent's next model call; None if the call is to be made."""
+        if not self._holds(branch):
+            return None
+        event = next((event for event in self._left.get((agent, branch), ()) if not _answered(event)), None)
+        if event is None or not is_agent_output(event):
+            self._check_nothing_left(agent, branch, f"{agent} called its model once more than was recorded")
+            return None
+        self.model_calls += 1
+        self._given.add(event.id)
+        return event
+
+    def of_tool(self, tool: str, agent: str, branch: str | None, call_id: str | None) -> Event | None:
+        """Return the event with the recorded result of a tool call; None if the call is to be made."""
+        if not self._holds(branch):
+            return None
+        results = self._results.get(call_id or "")
+        if not results:
+            self._check_nothing_left(agent, branch, f"{tool} was called, but no result was recorded for this call", own=True)
+            return None
+        event = results.pop(0)
+        self.tool_calls += 1
+        self._given.add(event.id)
+        return event
+
+    def take_counterpart(self, event: Event) -> Event | None:
+        """Remove the recorded counterpart of an event that the run commits, and return it; None if there is none."""
+        if event.partial or not self._holds(event.branch):
+            return None
+        left = self._left.get((event.author, event.branch), [])
+        counterpart = _counterpart(event, left)
+        if counterpart is None:
+            if any(not _answered(other) for other in left):
+                self._diverge(event.branch, f"{event.author} committed something else ({kind_of(event)}) than was recorded")
+            return None
+        left.remove(counterpart)
+        return counterpart
+
+    def marks_of(self, event: Event) -> dict[str, Any]:
+        """Return what the event that repeats a recorded one records in its `custom_metadata`; empty if it was not answered from it."""
+        if event.id not in self._given:
+            return {}
+        marks: dict[str, Any] = {REPLAYED: event.id}
+        if event is self._overridden:
+            marks[EDITED] = _edits(event)
+        return marks
+
+    def _check_nothing_left(self, agent: str, branch: str | None, what: str, *, own: bool = False) -> None:
+        """Note a divergence if the recording has events left for the agents that see this one.
+
+        Args:
+            agent, branch: the agent of the unrecorded action.
+            what: a phrase that describes the action.
+            own: count only this agent's own answers, because other calls of its turn are still being answered.
+        """
+        streams = [(agent, branch)] if own else [stream for stream in self._left if _sees(stream[1], branch)]
+        left = [event for stream in streams for event in self._left.get(stream, ())]
+        if any(is_agent_output(event) if own else not _answered(event) for event in left):
+            self._diverge(branch, what)
+
+    def _diverge(self, branch: str | None, what: str) -> None:
+        self._gone.append(branch)
+        self.divergences.append(f"{what}; from there on the run is live.")
+
+    def _holds(self, branch: str | None) -> bool:
+        return not any(_sees(branch, gone) for gone in self._gone)
+
+
+def _sees(branch: str | None, other: str | None) -> bool:
+    """Return whether agents on two branches see each other's events, in one direction or the other."""
+    if branch is None or other is None or branch == other:
+        return True
+    return branch.startswith(other + ".") or other.startswith(branch + ".")
+
+
+def _answered(event: Event) -> list[str]:
+    """Return the ids of the calls that an event answers, including those that returned nothing."""
+    without: list[str] = (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, [])
+    return [*(response.id or "" for response in event.get_function_responses()), *without]
+
+
+def _counterpart(event: Event, left: list[Event]) -> Event | None:
+    answered = _answered(event)
+    if answered:
+        return next((other for other in left if set(answered) & set(_answered(other))), None)
+    other = next((other for other in left if not _answered(other)), None)
+    return other if other is not None and _shape(other) == _shape(event) else None
+
+
+def _shape(event: Event) -> tuple[Any, ...]:
+    return kind_of(event), [call.name for call in event.get_function_calls()]
+
+
+def _edits(event: Event) -> dict[str, Any]:
+    """Return the description of a person's change in an answer, as `runtime.debugger.interception` marks it."""
+    results = {response.id or "": {"tool": response.name, "result": response.response} for response in event.get_function_responses()}
+    return {"calls": results} if results else {"model": {"answer": True}}

@@ -161,7 +161,7 @@ class Runner(SessionEdits):
                 await self._report(ctx, error)
                 raise
         ctx.agent = agent_to_run(self.agent, ctx)
-        if ctx.end_of_agents.get(ctx.agent.name):
+        if ctx.end_of_agents.get(ctx.places.key(ctx.agent)):
             return  # the invocation is finished
         if new_message is None and await is_recorded_as_finished(self.session_service, ctx):
             return
@@ -298,7 +298,7 @@ class Runner(SessionEdits):
         )
         ctx.shared.committed_state = snapshot(session.state)
         if resumed_id:
-            restore_invocation(ctx, self.agent)
+            restore_invocation(ctx)
         return ctx
 
     @property

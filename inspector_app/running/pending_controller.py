@@ -21,6 +21,7 @@ from inspector_app.workspace.manual_events import ManualEvents
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.agents.llm_agent import LlmAgent
+from runtime.history.agent_places import AgentPlaces
 from runtime.history.invocations import PendingItem
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.response_schema import response_schema
@@ -142,7 +143,7 @@ class PendingController(QObject):
         loaded = self._agents.loaded
         if loaded is None or loaded.name != address.key.app_name:
             return None
-        agent = loaded.root.find_agent(item.author or "")
+        agent = AgentPlaces(loaded.root).with_key(item.author or "")
         tools = agent.tools if isinstance(agent, LlmAgent) else []
         found = next((tool for tool in tools if isinstance(tool, BaseTool) and tool.name == item.name), None)
         return response_schema(found) if found is not None else None

@@ -23,7 +23,9 @@ from runtime.errors.resume_error import ResumeError
 from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import CALLBACK, REPLAYED_CHECKPOINT
+from runtime.events.marks import AGENT_PLACE, CALLBACK, REPLAYED_CHECKPOINT, recorded_place
+from runtime.history.agent_places import place_of
+from runtime.history.agent_tree import AgentTree
 from runtime.history.checkpoints import Checkpoints
 from runtime.support.calling import Callbacks, first_answer
 
@@ -104,12 +106,11 @@ class BaseAgent(BaseModel):
             logger.warning("Agent %r has several sub-agents named %r; only the first can be found by name.", self.name, name)
         places = {self.name: self.name}
         for sub_agent in self.sub_agents:
-            inside = {agent.name: _place(agent) for agent in reversed([sub_agent, *sub_agent.descendants()])}
+            inside = {agent.name: place_of(agent) for agent in reversed([sub_agent, *sub_agent.descendants()])}
             for name in sorted(places.keys() & inside.keys()):
                 if places[name] != inside[name]:
                     logger.warning(
-                        "Two agents are named %r: %s and %s. Rename one: only the first can be found by name, and a resumed run confuses"
-                        " their progress.",
+                        "Two agents are named %r: %s and %s. Rename one: only the first can be found by name, such as for a transfer.",
                         name,
                         places[name],
                         inside[name],
@@ -181,6 +182,10 @@ class BaseAgent(BaseModel):
             yield agent
             agent = agent.parent_agent
 
+    def branch_of(self, sub_agent: AgentTree) -> str | None:
+        """Return the name of the branch that this agent gives a sub-agent; None if the sub-agent runs on this agent's own branch."""
+        return None
+
     def clone(self, update: dict[str, Any] | None = None) -> BaseAgent:
         """Return a copy without a parent; its sub-agents are copied too.
 
@@ -250,12 +255,13 @@ class BaseAgent(BaseModel):
     async def _run(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         ctx = parent_context.for_agent(self)
         if not ctx.shared.calls:
-            ctx.read_progress(self.root_agent)
-        ctx.shared.calls[self.name] += 1
+            ctx.read_progress()
+        key = ctx.places.key(self)
+        ctx.shared.calls[key] += 1
         resumed = ctx.resumed_checkpoints()
-        if resumed and resumed.ended.get(self.name):
+        if resumed and resumed.ended.get(key):
             return  # its end is committed, and its caller has not continued since
-        called_back = resumed.called_back.get(self.name, {}) if resumed else {}
+        called_back = resumed.called_back.get(key, {}) if resumed else {}
         has_callback_after = self.after_agent_callback is not None
         end: Event | None = None
         try:
@@ -305,6 +311,7 @@ class BaseAgent(BaseModel):
         """Run the implementation, fill in its events' branch, and raise commit errors at the event's `yield`."""
         walking_past = resumed is not None
         shared, branch = ctx.shared, ctx.branch  # read once: pydantic's attributes are slow
+        place = ctx.places.place_to_record(self)
         failure: Exception | None = None
         async with aclosing(self._run_async_impl(ctx)) as events:
             while True:
@@ -321,32 +328,37 @@ class BaseAgent(BaseModel):
                 if not event.author:
                     event.author = self.name
                 if resumed and not event.partial:
-                    walking_past = self._note_checkpoint(event, resumed, walking_past)
+                    walking_past = self._note_checkpoint(event, resumed, walking_past, ctx)
                 is_own = shared.claim(event, ctx)
+                if place is not None and is_own and event.author == self.name:
+                    _record_place(event, place)
                 try:
                     yield event
                 finally:  # also if the run is closed here
                     if is_own:
                         failure = shared.take_failed_commit(event)
 
-    def _note_checkpoint(self, event: Event, resumed: Checkpoints, walking_past: bool) -> bool:
+    def _note_checkpoint(self, event: Event, resumed: Checkpoints, walking_past: bool, ctx: InvocationContext) -> bool:
         """Mark a checkpoint that is already committed; at a new one, reset all agents below.
 
         Args:
             event: the resumed agent's event.
             resumed: the checkpoints committed before.
             walking_past: whether the agent has only passed over finished steps so far.
+            ctx: the agent's context.
 
         Returns:
             `walking_past` for the next event.
         """
-        if event.author != self.name or event.actions.agent_state is None:
+        key = ctx.places.key(self)
+        if event.author != self.name or event.actions.agent_state is None or recorded_place(event) not in (None, key):
             return False
-        if walking_past and event.actions.agent_state in resumed.seen.get(self.name, []):
+        is_same_place = ctx.shared.positions.get(key) == resumed.positions.get(key)  # or another sub-agent of that name
+        if walking_past and is_same_place and event.actions.agent_state in resumed.seen.get(key, []):
             event.custom_metadata = {**(event.custom_metadata or {}), REPLAYED_CHECKPOINT: True}
             return True
         for below in self.descendants():
-            resumed.forget(below.name)
+            resumed.forget(ctx.places.key(below))
         return False
 
     async def _callback_event(self, ctx: InvocationContext, hook: str, callbacks: Callbacks) -> Event | None:
@@ -362,7 +374,7 @@ class BaseAgent(BaseModel):
             ctx.end_invocation = True
         if content is None and not _changes_anything(context.actions):
             return None
-        return Event(
+        event = Event(
             invocation_id=ctx.invocation_id,
             author=self.name,
             branch=ctx.branch,
@@ -370,6 +382,10 @@ class BaseAgent(BaseModel):
             actions=context.actions,
             custom_metadata={CALLBACK: hook} if ctx.is_resumable else None,
         )
+        place = ctx.places.place_to_record(self)
+        if place is not None:
+            _record_place(event, place)
+        return event
 
     def _load_agent_state(self, ctx: InvocationContext, state_type: type[AgentState]) -> AgentState | None:
         """Return this agent's checkpoint, or None if there is none or the app is not resumable.
@@ -382,9 +398,9 @@ class BaseAgent(BaseModel):
         Raises:
             ResumeError: the stored checkpoint does not fit the class, as the agent was changed since.
         """
-        if not ctx.is_resumable or self.name not in ctx.agent_states:
+        stored = ctx.agent_states.get(ctx.places.key(self)) if ctx.is_resumable else None
+        if stored is None:
             return None
-        stored = ctx.agent_states[self.name]
         if isinstance(state_type, type) and issubclass(state_type, BaseModel) and not issubclass(state_type, Enum):
             try:
                 return cast("AgentState", state_type.model_validate(stored))
@@ -406,19 +422,21 @@ class BaseAgent(BaseModel):
             agent_state: the checkpoint; if neither it nor `end_of_agent` is given, the one last set by `ctx.set_agent_state`.
             end_of_agent: whether the agent has finished.
         """
+        key = ctx.places.key(self)
         if agent_state is not None or end_of_agent:
-            ctx.set_agent_state(self.name, agent_state=agent_state, end_of_agent=end_of_agent)
+            ctx.set_agent_state(key, agent_state=agent_state, end_of_agent=end_of_agent)
         actions = EventActions()
-        if ctx.end_of_agents.get(self.name):
+        if ctx.end_of_agents.get(key):
             actions.end_of_agent = True
-        elif self.name in ctx.agent_states:
-            actions.agent_state = ctx.agent_states[self.name]
+        elif key in ctx.agent_states:
+            actions.agent_state = ctx.agent_states[key]
         return Event(invocation_id=ctx.invocation_id, author=self.name, branch=ctx.branch, actions=actions)
 
 
-def _place(agent: BaseAgent) -> str:
-    """Return the names from the root down to an agent."""
-    return ".".join(reversed([agent.name, *(above.name for above in agent.ancestors())]))
+def _record_place(event: Event, place: str) -> None:
+    """Record in an event which of several agents of its author's name it is from, unless it is recorded already."""
+    if recorded_place(event) is None:
+        event.custom_metadata = {**(event.custom_metadata or {}), AGENT_PLACE: place}
 
 
 def _changes_anything(actions: EventActions) -> bool:

@@ -19,6 +19,7 @@ from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
 from runtime.flows.turn_agent import StaticInstruction
+from runtime.history.checkpoints import with_keys_as_authors
 from runtime.history.turns import Turn, closes_turn, events_of_call, read_turn, transferred_to
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
@@ -188,7 +189,7 @@ class LlmAgent(BaseAgent):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         turn = self._turn_so_far(ctx)
-        target = transferred_to(self.name, self._own_events(ctx)) if ctx.resumed_checkpoints() is not None else None
+        target = transferred_to(ctx.places.key(self), self._own_events(ctx)) if ctx.resumed_checkpoints() is not None else None
         handed_over_to = self.root_agent.find_agent(target) if target is not None else None
         if handed_over_to is not None:
             async with aclosing(handed_over_to.run_async(ctx)) as events:
@@ -205,10 +206,11 @@ class LlmAgent(BaseAgent):
     def _turn_so_far(self, ctx: InvocationContext) -> Turn | None:
         """Return the progress of this agent's turn if it began before this run; None for a new turn."""
         if ctx.resumed_checkpoints() is not None:
-            return read_turn(self._own_events(ctx), self.name)
+            return read_turn(self._own_events(ctx), ctx.places.key(self))
         if ctx.depth == 1 and _holds_function_response(ctx.user_content):
             # In apps that are not resumable, the answer to a long-running call begins a new invocation; the call is in an older one.
-            return read_turn([event for event in ctx.session.events if event.branch == ctx.branch or event.author == "user"], self.name)
+            events = with_keys_as_authors(ctx.session.events, ctx.places)
+            return read_turn([event for event in events if event.branch == ctx.branch or event.author == "user"], ctx.places.key(self))
         return None
 
     def _own_events(self, ctx: InvocationContext) -> list[Event]:

@@ -47,13 +47,14 @@ class LoopAgent(BaseAgent):
             return
         state = self._load_agent_state(ctx, LoopAgentState)
         resumed = ctx.shared.resumed
-        escalated = state is not None and resumed is not None and self.name in resumed.escalated
+        escalated = state is not None and resumed is not None and ctx.places.key(self) in resumed.escalated
         current = LoopAgentState() if state is None else state
-        first = _position(self, current.current_sub_agent)
+        first = _position(self, ctx, current.current_sub_agent)
         rounds = current.times_looped
         while state is not None or (not escalated and (self.max_iterations is None or rounds < self.max_iterations)):
-            for sub_agent in self.sub_agents[first:]:
+            for index, sub_agent in enumerate(self.sub_agents[first:], first):
                 if ctx.is_resumable and state is None:
+                    ctx.shared.positions[ctx.places.key(self)] = index
                     yield self._create_agent_state_event(ctx, LoopAgentState(current_sub_agent=sub_agent.name, times_looped=rounds))
                 state = None
                 async with aclosing(sub_agent.run_async(ctx)) as events:

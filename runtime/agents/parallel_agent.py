@@ -10,6 +10,8 @@ from runtime.agents.base_agent import BaseAgent, BaseAgentState
 from runtime.configs.agent_config import BaseAgentConfig, ParallelAgentConfig
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.events.event import Event
+from runtime.history.agent_places import numbered_name
+from runtime.history.agent_tree import AgentTree
 from runtime.support.merge import merge
 
 
@@ -36,10 +38,14 @@ class ParallelAgent(BaseAgent):
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
+    def branch_of(self, sub_agent: AgentTree) -> str:
+        """See `BaseAgent.branch_of`. Sub-agents of one name have branches of their own."""
+        return f"{self.name}.{numbered_name(self.sub_agents, sub_agent)}"
+
     async def _run_branch(
         self, ctx: InvocationContext, sub_agent: BaseAgent, paused: list[InvocationPaused]
     ) -> AsyncGenerator[Event, None]:
-        branch = f"{self.name}.{sub_agent.name}"
+        branch = self.branch_of(sub_agent)
         own = ctx.for_agent(self)
         own.branch = f"{ctx.branch}.{branch}" if ctx.branch else branch
         try:

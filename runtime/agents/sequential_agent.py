@@ -35,9 +35,10 @@ class SequentialAgent(BaseAgent):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         state = self._load_agent_state(ctx, SequentialAgentState)
-        first = 0 if state is None else _position(self, state.current_sub_agent)
+        first = 0 if state is None else _position(self, ctx, state.current_sub_agent)
         for index, sub_agent in enumerate(self.sub_agents[first:], first):
             if ctx.is_resumable and not (state is not None and index == first):
+                ctx.shared.positions[ctx.places.key(self)] = index
                 yield self._create_agent_state_event(ctx, SequentialAgentState(current_sub_agent=sub_agent.name))
             async with aclosing(sub_agent.run_async(ctx)) as events:
                 async for event in events:
@@ -46,11 +47,12 @@ class SequentialAgent(BaseAgent):
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 
 
-def _position(agent: BaseAgent, sub_agent: str) -> int:
-    """Return the sub-agent's index, or 0 if it no longer exists."""
-    names = [agent.name for agent in agent.sub_agents]
-    if sub_agent in names:
-        return names.index(sub_agent)
+def _position(agent: BaseAgent, ctx: InvocationContext, sub_agent: str) -> int:
+    """Return the index of the sub-agent that a workflow's checkpoint names, or 0 if it no longer exists."""
+    indices = [index for index, each in enumerate(agent.sub_agents) if each.name == sub_agent]
+    if indices:
+        position = ctx.shared.positions.get(ctx.places.key(agent))
+        return position if position in indices else indices[0]
     if sub_agent:
         logger.warning(
             "The checkpoint of %s is at %r, which is no longer its sub-agent; it starts from its first one.", agent.name, sub_agent

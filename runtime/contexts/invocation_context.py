@@ -16,6 +16,7 @@ from runtime.contexts.hooks import NO_HOOKS, Hooks
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
+from runtime.history.agent_places import AgentPlaces
 from runtime.history.agent_tree import AgentTree
 from runtime.history.checkpoints import Checkpoints, read_checkpoints
 from runtime.sessions.base_session_service import BaseSessionService
@@ -94,7 +95,9 @@ class Shared:
         yielded_by: id() of an event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints that this run began with; None in a new invocation.
         has_resumed_mark: False until a resumed run has committed its first event.
-        calls: agent name → number of its calls in this run.
+        places: the agents of the tree, told apart also if they share a name; None until they are first needed.
+        positions: key of a workflow agent → index of the sub-agent that its last checkpoint names.
+        calls: key of an agent → number of its calls in this run.
         conversations: agent name and branch → the session as that agent's model sees it; only `flows` knows the values' type.
         inner_calls: branch, agent, tool and arguments → number of such calls, in the run of an agent that runs as a tool.
         committing: held while an event is committed, as the user may edit the state while agents on other branches run.
@@ -112,6 +115,8 @@ class Shared:
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
     has_resumed_mark: bool = True
+    places: AgentPlaces | None = None
+    positions: dict[str, int] = field(default_factory=dict)
     calls: Counter[str] = field(default_factory=Counter)
     conversations: dict[Any, Any] = field(default_factory=dict)
     inner_calls: Counter[Any] = field(default_factory=Counter)
@@ -159,8 +164,9 @@ class InvocationContext(BaseModel):
         branch: the path of parallel agents above this one.
         plugin_manager: the hooks of the app's plugins.
         resumability_config: whether checkpoints are kept.
-        agent_states: agent name → its checkpoint.
-        end_of_agents: agent name → whether it has finished.
+        agent_states: agent name → its checkpoint. An agent that shares its name with others of the tree is listed by its place, as
+            `AgentPlaces.key` returns it.
+        end_of_agents: agent name, or place → whether it has finished.
         end_invocation: set by a callback or tool to end the invocation after the current step.
     """
 
@@ -217,6 +223,14 @@ class InvocationContext(BaseModel):
         return shared.sync_calls
 
     @property
+    def places(self) -> AgentPlaces:
+        """The agents of the running agent's tree."""
+        shared = self.shared
+        if shared.places is None:
+            shared.places = AgentPlaces(self.agent)
+        return shared.places
+
+    @property
     def writes(self) -> UncommittedWrites:
         """The writes to the session's state that no event has committed yet."""
         shared = self.shared
@@ -258,17 +272,18 @@ class InvocationContext(BaseModel):
         """Set an agent's checkpoint; without either keyword, remove it.
 
         Args:
-            agent_name: the agent.
+            agent_name: the agent, by its name or key; if several have the name, the running one.
             agent_state: the checkpoint.
             end_of_agent: whether the agent has finished.
         """
-        self.agent_states.pop(agent_name, None)
-        self.end_of_agents.pop(agent_name, None)
+        key = self.places.key(self.agent) if agent_name == self.agent.name else agent_name
+        self.agent_states.pop(key, None)
+        self.end_of_agents.pop(key, None)
         if end_of_agent:
-            self.end_of_agents[agent_name] = True
+            self.end_of_agents[key] = True
         elif agent_state is not None:
-            self.agent_states[agent_name] = agent_state.model_dump(mode="json")
-            self.end_of_agents[agent_name] = False
+            self.agent_states[key] = agent_state.model_dump(mode="json")
+            self.end_of_agents[key] = False
 
     def reset_sub_agent_states(self, agent_name: str) -> None:
         """Remove the checkpoints of all agents below an agent, as a loop does before its next iteration.
@@ -278,9 +293,11 @@ class InvocationContext(BaseModel):
         """
         agent = self.agent.find_agent(agent_name)
         for below in agent.descendants() if agent else ():
-            self.set_agent_state(below.name)
+            key = self.places.key(below)
+            self.agent_states.pop(key, None)
+            self.end_of_agents.pop(key, None)
             if self.shared.resumed:
-                self.shared.resumed.forget(below.name)
+                self.shared.resumed.forget(key)
 
     def invocation_events(self) -> list[Event]:
         """Return this invocation's committed events on all branches."""
@@ -336,19 +353,16 @@ class InvocationContext(BaseModel):
         hook = "on_inner_event_callback"
         await context.plugin_manager.run_hook(hook, invocation_context=context, event=event, call_ids=tuple(call_ids))
 
-    def read_progress(self, root: AgentTree) -> None:
-        """Read the committed checkpoints if this context resumes an invocation without a Runner: its maker has set agents' states.
-
-        Args:
-            root: the root of the agent tree.
-        """
+    def read_progress(self) -> None:
+        """Read the committed checkpoints if this context resumes an invocation without a Runner: its maker has set agents' states."""
         if self.shared.resumed is None and self.is_resumable and (self.agent_states or self.end_of_agents):
-            self.shared.resumed = read_checkpoints(self.invocation_events(), root)
+            self.shared.resumed = read_checkpoints(self.invocation_events(), self.places)
             self.shared.resumed.ended.update(self.end_of_agents)
+            self.shared.positions.update(self.shared.resumed.positions)
 
     def resumed_checkpoints(self) -> Checkpoints | None:
         """Return the checkpoints of a resumed run, or None if this is not the running agent's first call in it."""
-        return self.shared.resumed if self.shared.calls[self.agent.name] == 1 else None
+        return self.shared.resumed if self.shared.calls[self.places.key(self.agent)] == 1 else None
 
 
 def _is_over(run: AsyncGenerator[Event, None]) -> bool:

@@ -16,6 +16,9 @@ RESUMED = "inspector_resumed"  # on the first event that a resumed run commits: 
 CALLBACK = "inspector_callback"  # the agent callback whose output the event carries (resumable apps): a resume does not call it again
 ANSWER = "inspector_answer"  # the response that holds an agent's answer in its output schema: {call, wrapped}
 CALLED_WITHOUT_RESULT = "inspector_called_without_result"  # ids of long-running calls whose tool returned nothing: not to be run again
+AGENT_PLACE = (
+    "inspector_agent_place"  # the author's place in its tree, if other agents of the tree have the same name: `history.agent_places`
+)
 UNREADABLE = "inspector_unreadable"  # columns of an old row that could not be read, with the reason and the content (bytes as Base64)
 SAME_MODEL_CALL = "inspector_same_model_call"  # on a model's complete responses after the first one of the same call
 UNREADABLE_EVENT = "UNREADABLE_EVENT"  # error code of an event whose stored text is not an event
@@ -35,6 +38,17 @@ REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL})  # requests abou
 ASKING_CALLS = REQUEST_CALLS | {INPUT_CALL}  # calls that a person answers
 
 SYSTEM = "system"  # author of manual changes to a session
+
+
+def recorded_place(event: Event) -> str | None:
+    """Return the recorded place of an event's author; None if its name is unique in its tree, or google-adk stored the event."""
+    place = event.custom_metadata.get(AGENT_PLACE) if event.custom_metadata else None
+    return place if isinstance(place, str) else None
+
+
+def agent_key(event: Event) -> str:
+    """Return the key of an event's author as far as the event tells: its recorded place, or else its name."""
+    return recorded_place(event) or event.author
 
 
 def is_state_edit(event: Event) -> bool:

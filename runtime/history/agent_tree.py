@@ -35,5 +35,8 @@ class AgentTree(Protocol):
     def descendants(self) -> Iterator[AgentTree]:
         """Yield every agent below this one."""
 
+    def branch_of(self, sub_agent: AgentTree) -> str | None:
+        """Return the name of the branch that this agent gives a sub-agent; None if the sub-agent runs on this agent's own branch."""
+
     def ancestors(self) -> Iterator[AgentTree]:
         """Yield every agent above this one, the parent first."""

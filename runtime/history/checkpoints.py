@@ -7,12 +7,15 @@ round run the same sub-agents again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from runtime.events.marks import CALLBACK, is_replayed_checkpoint
+from runtime.events.marks import CALLBACK, agent_key, is_replayed_checkpoint, recorded_place
+from runtime.history.agent_places import AgentPlaces
 from runtime.history.agent_tree import AgentTree
+from runtime.support.unchecked import copy_unchecked
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -20,14 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Checkpoints:
-    """The progress of each agent of an invocation.
+    """The progress of each agent of an invocation, by the agents' keys: their names, or their places if they share a name.
 
     Attributes:
-        states: agent name → its last checkpoint.
-        ended: agent name → whether its end is committed; False if it has only started.
-        escalated: names of the loops that an escalation ended.
-        seen: agent name → every checkpoint it committed since it was called, for recognizing replayed ones.
-        called_back: agent name → its agent callbacks whose event is committed since it was called, and whether that event has content.
+        states: agent → its last checkpoint.
+        ended: agent → whether its end is committed; False if it has only started.
+        escalated: the loops that an escalation ended.
+        seen: agent → every checkpoint it committed since it was called, for recognizing replayed ones.
+        called_back: agent → its agent callbacks whose event is committed since it was called, and whether that event has content.
+        positions: workflow agent → index of the sub-agent that its checkpoint names; several sub-agents may have that name.
     """
 
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -35,54 +39,118 @@ class Checkpoints:
     escalated: set[str] = field(default_factory=set)
     seen: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     called_back: dict[str, dict[str, bool]] = field(default_factory=dict)
+    positions: dict[str, int] = field(default_factory=dict)
 
-    def forget(self, agent_name: str) -> None:
+    def forget(self, key: str) -> None:
         """Drop an agent's progress: it starts again."""
-        self.states.pop(agent_name, None)
-        self.ended.pop(agent_name, None)
-        self.escalated.discard(agent_name)
-        self.seen.pop(agent_name, None)
-        self.called_back.pop(agent_name, None)
+        self.states.pop(key, None)
+        self.ended.pop(key, None)
+        self.escalated.discard(key)
+        self.seen.pop(key, None)
+        self.called_back.pop(key, None)
+        self.positions.pop(key, None)
 
 
-def read_checkpoints(events: Iterable[Event], root: AgentTree | None) -> Checkpoints:
+def read_checkpoints(events: Iterable[Event], places: AgentPlaces | None) -> Checkpoints:
     """Read each agent's progress from the committed events of one invocation.
 
     Args:
         events: the invocation's events, in commit order.
-        root: the agent tree; without it, an agent's checkpoint does not reset its descendants.
+        places: the agents of the tree; without it, an agent's checkpoint does not reset its descendants.
     """
     found = Checkpoints()
     for event in events:
-        _read_event(found, event, root)
+        _read_event(found, event, places)
     return found
 
 
-def _read_event(found: Checkpoints, event: Event, root: AgentTree | None) -> None:
-    name, actions = event.author, event.actions
-    if name == "user" or is_replayed_checkpoint(event):
-        return
+def with_keys_as_authors(events: Sequence[Event], places: AgentPlaces) -> list[Event]:
+    """Return events whose authors are the agents' keys, so that agents of one name are different authors.
+
+    Args:
+        events: events of one invocation from its first one on, in commit order.
+        places: the agents of the tree.
+    """
+    if not places.has_equal_names and not any(map(recorded_place, events)):
+        return list(events)
+    found = Checkpoints()
+    keyed = []
+    for event in events:
+        key = _read_event(found, event, places)
+        keyed.append(event if key == event.author else copy_unchecked(event, author=key))
+    return keyed
+
+
+def _read_event(found: Checkpoints, event: Event, places: AgentPlaces | None) -> str:
+    """Add an event to the progress found so far, and return its author's key."""
+    if event.author == "user":
+        return event.author
+    key, agent = (agent_key(event), None) if places is None else _author(found, event, places)
+    if is_replayed_checkpoint(event):
+        return key
+    actions = event.actions
     if hook := (event.custom_metadata or {}).get(CALLBACK):
-        found.called_back.setdefault(name, {})[hook] = event.content is not None
+        found.called_back.setdefault(key, {})[hook] = event.content is not None
     if actions.end_of_agent:
-        found.states.pop(name, None)
-        found.escalated.discard(name)
-        found.ended[name] = True
+        found.states.pop(key, None)
+        found.positions.pop(key, None)
+        found.escalated.discard(key)
+        found.ended[key] = True
     elif actions.agent_state is not None:
-        agent = root.find_agent(name) if root else None
-        for below in agent.descendants() if agent else ():
-            found.forget(below.name)
-        found.escalated.discard(name)
-        found.states[name] = actions.agent_state
-        found.ended[name] = False
-        found.seen.setdefault(name, []).append(actions.agent_state)
+        if agent is not None and places is not None:
+            for below in agent.descendants():
+                found.forget(places.key(below))
+            _note_position(found, key, agent, actions.agent_state)
+        found.escalated.discard(key)
+        found.states[key] = actions.agent_state
+        found.ended[key] = False
+        found.seen.setdefault(key, []).append(actions.agent_state)
     elif event.content:
-        found.ended[name] = False
-        speaking = root.find_agent(name) if root else None
-        for above in speaking.ancestors() if speaking else ():
+        found.ended[key] = False
+        for above in _above(agent, places):
             # google-adk 2.x commits an agent's end when it transfers, before the other agent's first event.
-            if found.ended.get(above.name):
-                found.ended[above.name] = False
-    if actions.escalate and root:
-        escalating = root.find_agent(name)
-        found.escalated.update(above.name for above in (escalating.ancestors() if escalating else ()))
+            if found.ended.get(above):
+                found.ended[above] = False
+    if actions.escalate:
+        found.escalated.update(_above(agent, places))
+    return key
+
+
+def _above(agent: AgentTree | None, places: AgentPlaces | None) -> list[str]:
+    return [places.key(above) for above in agent.ancestors()] if agent is not None and places is not None else []
+
+
+def _author(found: Checkpoints, event: Event, places: AgentPlaces) -> tuple[str, AgentTree | None]:
+    """Return the key and the agent of an event's author.
+
+    An event that google-adk stored does not record which of several agents of one name it is from. It is from one that the checkpoints
+    of the workflows above it, and its branch, allow; preferably from one below a workflow that is running.
+    """
+    key, agents = places.recorded(event)
+    if len(agents) < 2:
+        return key, agents[0] if agents else None
+    agent = max(agents, key=lambda each: _likelihood(found, each, event, places))  # the first of equal ones
+    return places.key(agent), agent
+
+
+def _likelihood(found: Checkpoints, agent: AgentTree, event: Event, places: AgentPlaces) -> tuple[bool, int]:
+    current = (event.actions.agent_state or {}).get("current_sub_agent")
+    may_run = not found.ended.get(places.key(agent)) and (not current or any(below.name == current for below in agent.sub_agents))
+    running, branches = 0, list[str]()
+    for below, above in pairwise((agent, *agent.ancestors())):
+        key = places.key(above)
+        position = found.positions.get(key)
+        may_run = may_run and not found.ended.get(key) and (position is None or above.sub_agents[position] is below)
+        running += key in found.states
+        branches.insert(0, above.branch_of(below) or "")
+    return may_run and ".".join(filter(None, branches)) == (event.branch or ""), running
+
+
+def _note_position(found: Checkpoints, key: str, agent: AgentTree, state: Mapping[str, Any]) -> None:
+    """Record which sub-agent a workflow's checkpoint names: of several with that name, the next one in the workflow's order."""
+    indices = [index for index, below in enumerate(agent.sub_agents) if below.name == state.get("current_sub_agent")]
+    before = found.positions.pop(key, -1)
+    if found.states.get(key, {}).get("times_looped") != state.get("times_looped"):
+        before = -1  # a loop's next round
+    if indices:
+        found.positions[key] = next((index for index in indices if index > before), indices[-1])

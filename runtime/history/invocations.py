@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, is_progress, is_state_edit
+from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, agent_key, is_progress, is_state_edit
 from runtime.history.checkpoints import read_checkpoints
 from runtime.history.turns import closes_turn, requested_call_id, without_request
 from runtime.sessions.recorded_end import RecordedEnd
@@ -47,7 +47,7 @@ class PendingItem:
         args: the tool's arguments.
         hint: the question, if there is one.
         event_id: the event that asks; the invocation's last one for `interrupted`.
-        author: the agent that asks.
+        author: the agent that asks, by its place if it shares its name with others.
         payload: the form that a confirmation lets the person fill in, with its present values.
         reason: why the invocation has not ended, a phrase.
         last_time: when its last event was committed (epoch seconds).
@@ -82,7 +82,7 @@ class Invocation:
         status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`.
         reason: a phrase that explains the status.
         first_event_id, last_event_id: its first and last event.
-        checkpoint: agent name → its last checkpoint, or "end".
+        checkpoint: agent name, or place if agents share the name → its last checkpoint, or "end".
         pending: items that wait for a person.
     """
 
@@ -186,19 +186,20 @@ def read_invocation(
     found = read_checkpoints(events, None)
     checkpoint: dict[str, dict[str, Any] | Literal["end"]] = {}
     for event in events:
-        if event.author in found.states:
-            checkpoint[event.author] = found.states[event.author]
-        elif found.ended.get(event.author):
-            checkpoint[event.author] = "end"
+        key = agent_key(event)
+        if key in found.states:
+            checkpoint[key] = found.states[key]
+        elif found.ended.get(key):
+            checkpoint[key] = "end"
     waiting = [] if is_rewound else _waiting(events, answered)
     status: Status = "rewound"
     reason = "taken back by a rewind"
     if not is_rewound:
         status, reason = _status(events, found.ended, checkpoint, waiting, answered, stray)
     if status == "interrupted":
-        waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=events[-1].author)]
+        waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=agent_key(events[-1]))]
     marks = [event for event in events if event.actions.agent_state is not None or event.actions.end_of_agent]
-    last = LastCheckpoint(marks[-1].author, marks[-1].id, marks[-1].timestamp) if marks else None
+    last = LastCheckpoint(agent_key(marks[-1]), marks[-1].id, marks[-1].timestamp) if marks else None
     waiting = [replace(item, reason=reason, last_time=events[-1].timestamp, checkpoint=last) for item in waiting]
     return Invocation(
         events[0].invocation_id,
@@ -220,7 +221,7 @@ def _status(
     stray: Set[str | None],
 ) -> tuple[Status, str]:
     agents = [event for event in events if event.author != "user" and not is_state_edit(event) and not is_progress(event)]
-    root = agents[0].author if agents else None
+    root = agent_key(agents[0]) if agents else None
     if root is not None and ended.get(root):
         going_on = sorted(name for name in _speakers_after_end(agents, root) if not ended.get(name))
         if not going_on:
@@ -269,8 +270,8 @@ def _speakers_after_end(events: list[Event], root: str) -> set[str]:
     google-adk 2.x commits the root's end when it transfers. Also, the first author may be a child of a custom agent whose own first event
     is its checkpoint.
     """
-    end = max(index for index, event in enumerate(events) if event.author == root and event.actions.end_of_agent)
-    return {event.author for event in events[end:] if event.content or event.actions.agent_state is not None}
+    end = max(index for index, event in enumerate(events) if agent_key(event) == root and event.actions.end_of_agent)
+    return {agent_key(event) for event in events[end:] if event.content or event.actions.agent_state is not None}
 
 
 def _open_calls(events: Sequence[Event], answered: Set[str | None]) -> list[str]:
@@ -297,7 +298,7 @@ def _pending(
     event: Event, call: types.FunctionCall, calls: dict[str | None, types.FunctionCall], so_far: dict[str, Any] | None
 ) -> PendingItem:
     args = dict(call.args or {})
-    item = partial(PendingItem, invocation_id=event.invocation_id, call_id=call.id, event_id=event.id, author=event.author)
+    item = partial(PendingItem, invocation_id=event.invocation_id, call_id=call.id, event_id=event.id, author=agent_key(event))
     if call.name in (CONFIRMATION_CALL, CREDENTIAL_CALL):
         original = calls.get(requested_call_id(call))
         confirmation = _object(args.get("toolConfirmation"))

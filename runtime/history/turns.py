@@ -16,7 +16,9 @@ from runtime.events.marks import (
     is_replayed_checkpoint,
     is_state_edit,
 )
+from runtime.history.agent_places import AgentPlaces
 from runtime.history.agent_tree import AgentTree
+from runtime.history.checkpoints import with_keys_as_authors
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -24,17 +26,20 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 
-def events_of_call(agent: AgentTree, events: Iterable[Event], branch: str | None) -> list[Event]:
+def events_of_call(agent: AgentTree, events: Sequence[Event], branch: str | None) -> list[Event]:
     """Return the events since an agent was called: after its ancestors' last checkpoint, on its branch, including answers from outside.
+
+    Their authors are the agents' keys.
 
     Args:
         agent: the called agent.
         events: the invocation's events, in commit order.
         branch: the agent's branch.
     """
-    above = {ancestor.name for ancestor in agent.ancestors()}
+    places = AgentPlaces(agent)
+    above = {places.key(ancestor) for ancestor in agent.ancestors()}
     found: list[Event] = []
-    for event in events:
+    for event in with_keys_as_authors(events, places):
         if is_replayed_checkpoint(event) or is_state_edit(event):
             continue
         if event.author in above and event.actions.agent_state is not None:
@@ -52,20 +57,20 @@ def _concerns(event: Event, events: Sequence[Event]) -> bool:
     return any(call.id in answered for earlier in events for call in earlier.get_function_calls())
 
 
-def transferred_to(agent_name: str, events: Sequence[Event]) -> str | None:
+def transferred_to(agent_key: str, events: Sequence[Event]) -> str | None:
     """Return the name of the agent that this one last transferred to, if its own turn has not continued since.
 
     Args:
-        agent_name: the agent that may have transferred.
+        agent_key: the key of the agent that may have transferred.
         events: the events of its call.
     """
-    if events and events[-1].author == "user" and _answers_call_of(agent_name, events):
+    if events and events[-1].author == "user" and _answers_call_of(agent_key, events):
         return None  # its own call was answered, so it continues
     said = [event for event in events if event.author != "user"]
-    is_at_transfer = bool(said) and said[-1].author == agent_name  # otherwise, another agent has taken over
+    is_at_transfer = bool(said) and said[-1].author == agent_key  # otherwise, another agent has taken over
     given: set[str | None] = set()
     for event in reversed(said):
-        if event.author != agent_name:
+        if event.author != agent_key:
             continue
         calls, responses = event.get_function_calls(), event.get_function_responses()
         if is_at_transfer and any(call.id not in given for call in calls):
@@ -80,9 +85,9 @@ def transferred_to(agent_name: str, events: Sequence[Event]) -> str | None:
     return None
 
 
-def _answers_call_of(agent_name: str, events: Sequence[Event]) -> bool:
+def _answers_call_of(agent_key: str, events: Sequence[Event]) -> bool:
     answered = {response.id for response in events[-1].get_function_responses()}
-    own = [event for event in events if event.author == agent_name]
+    own = [event for event in events if event.author == agent_key]
     return any(call.id in answered for event in own for call in event.get_function_calls())
 
 
@@ -118,22 +123,22 @@ class Turn:
     transfer: str | None = None
 
 
-def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
+def read_turn(events: Sequence[Event], agent_key: str) -> Turn:
     """Read the status of an agent's turn.
 
     Args:
         events: the events since the agent was called, on its branch, including answers from outside.
-        agent_name: the agent.
+        agent_key: the agent's key.
 
     Returns:
         The open calls of its last call event, or that it has answered.
     """
     turn = Turn()
-    start = _last_call_event(events, agent_name)
+    start = _last_call_event(events, agent_key)
     if start is None:
-        turn.answered = _has_answered(events, agent_name)
+        turn.answered = _has_answered(events, agent_key)
         return turn
-    said = [event for event in events[start:] if event.author == agent_name]
+    said = [event for event in events[start:] if event.author == agent_key]
     turn.calls = [call for event in said for call in event.get_function_calls() if call.name not in REQUEST_CALLS]
     turn.transfer = next(filter(None, (own_transfer(event) for event in said if event.get_function_calls())), None)
     calls = {call.id: call for call in turn.calls}
@@ -167,7 +172,7 @@ def read_turn(events: Sequence[Event], agent_name: str) -> Turn:
         turn.transfer = next(
             (target for event in said if event.get_function_responses() and (target := event.actions.transfer_to_agent)), None
         )
-    turn.answered = not turn.to_run and not turn.pauses and _has_answered(events[start:], agent_name)
+    turn.answered = not turn.to_run and not turn.pauses and _has_answered(events[start:], agent_key)
     turn.set_answer = next(filter(None, map(answer_set, events[start + 1 :])), None)
     return turn
 
@@ -246,14 +251,14 @@ def requested_call_id(request: types.FunctionCall) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
+def _last_call_event(events: Sequence[Event], agent_key: str) -> int | None:
     """Return the index of the agent's last event with calls, or of the first response of the model call that it belongs to."""
     belongs = False
     for index in range(len(events) - 1, -1, -1):
         event = events[index]
         calls = event.get_function_calls()
         own = [call for call in calls if call.name not in REQUEST_CALLS]
-        if event.author != agent_name or event.content is None or event.get_function_responses() or len(own) < len(calls):
+        if event.author != agent_key or event.content is None or event.get_function_responses() or len(own) < len(calls):
             continue
         if belongs or own:
             belongs = bool((event.custom_metadata or {}).get(SAME_MODEL_CALL))
@@ -262,10 +267,10 @@ def _last_call_event(events: Sequence[Event], agent_name: str) -> int | None:
     return None
 
 
-def _has_answered(events: Sequence[Event], agent_name: str) -> bool:
+def _has_answered(events: Sequence[Event], agent_key: str) -> bool:
     """Return whether the last content by the agent, or by a person, is the agent's final response.
 
     Other agents' events do not count: a custom agent without checkpoints that starts over repeats its own events first.
     """
-    said = [event for event in events if event.content and event.author in (agent_name, "user")]
-    return bool(said) and said[-1].author == agent_name and closes_turn(said[-1])
+    said = [event for event in events if event.content and event.author in (agent_key, "user")]
+    return bool(said) and said[-1].author == agent_key and closes_turn(said[-1])

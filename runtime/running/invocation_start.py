@@ -72,20 +72,21 @@ def _check_can_resume(session: Session, invocation_id: str) -> None:
     raise ResumeError(f"No user message available for resuming invocation: {invocation_id}. {why}")
 
 
-def restore_invocation(ctx: InvocationContext, root: BaseAgent) -> None:
+def restore_invocation(ctx: InvocationContext) -> None:
     """Fill the context of a resumed invocation: its first message, and each agent's progress.
+
     Args:
         ctx: a new context with the invocation's id, and the new message if there is one.
-        root: the root of the agent tree.
     """
     ctx.user_content = ctx.user_content or first_message(ctx.session.events, ctx.invocation_id)
     past = ctx.invocation_events()
     if past:
-        found = read_checkpoints(past, root)
+        found = read_checkpoints(past, ctx.places)
         ctx.shared.resumed = found
         ctx.shared.has_resumed_mark = False
         ctx.agent_states.update(found.states)
         ctx.end_of_agents.update(found.ended)
+        ctx.shared.positions.update(found.positions)
 
 
 async def message_event(ctx: InvocationContext, message: types.Content, state_delta: Mapping[str, Any] | None) -> Event:
@@ -118,18 +119,24 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
         root: the root of the agent tree.
         ctx: the invocation; its user message is committed.
     """
-    if not root.sub_agents or root.name in ctx.end_of_agents:
+    if not root.sub_agents or ctx.places.key(root) in ctx.end_of_agents:
         return root
     asked_by = call_event(ctx.session.events, answered_calls(ctx.user_content))
     if asked_by is not None:
-        return root.find_agent(asked_by.author) or root
+        return _author(asked_by, root, ctx) or root
     for event in reversed(without_rewound(ctx.session.events)):
         if event.author == "user" or event.actions.agent_state is not None or event.actions.end_of_agent:
             continue
-        agent = root.find_agent(event.author)
+        agent = _author(event, root, ctx)
         if agent is not None and _is_reachable_by_transfer(agent):
             return agent
     return root
+
+
+def _author(event: Event, root: BaseAgent, ctx: InvocationContext) -> BaseAgent | None:
+    """Return the agent, at or below the root of the run, that an event is from; None if it is from no such agent."""
+    agent = ctx.places.find(event)
+    return agent if isinstance(agent, BaseAgent) and root in (agent, *agent.ancestors()) else None
 
 
 def with_call_ids(message: types.Content | None, events: Sequence[Event]) -> types.Content | None:

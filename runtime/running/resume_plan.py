@@ -16,7 +16,8 @@ from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent
 from runtime.events.event import Event
 from runtime.events.marks import REQUEST_CALLS
-from runtime.history.checkpoints import Checkpoints, read_checkpoints
+from runtime.history.agent_places import AgentPlaces
+from runtime.history.checkpoints import Checkpoints, read_checkpoints, with_keys_as_authors
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.history.turns import events_of_call, read_turn, requested_call_id, transferred_to
 from runtime.running.tree_changes import has_tool, misfits, tree_changes
@@ -41,7 +42,7 @@ class ToolRun:
 
 @dataclass(slots=True)
 class ResumePlan:
-    """What resuming an invocation would do.
+    """What resuming an invocation would do. Agents that share a name are named by their places.
 
     Attributes:
         invocation: its status.
@@ -83,21 +84,25 @@ def plan_resume(
     Returns:
         The plan; None if the session has no such invocation.
     """
-    summary = next((found for found in invocations(events) if found.invocation_id == invocation_id), None)
+    places = AgentPlaces(root)
+    of_invocation = [event for event in events if event.invocation_id == invocation_id]
+    found = read_checkpoints(of_invocation, places)
+    own = with_keys_as_authors(of_invocation, places)
+    keyed = iter(own)
+    events = [next(keyed) if event.invocation_id == invocation_id else event for event in events]
+    summary = next(iter(invocations(events, {invocation_id})), None)
     if summary is None:
         return None
-    own = [event for event in events if event.invocation_id == invocation_id]
     plan = ResumePlan(summary, lost_temp=sorted(temp_keys))
     marks = [event for event in own if event.actions.agent_state is not None or event.actions.end_of_agent]
     plan.last_checkpoint = marks[-1] if marks else None
     plan.waits_for = [item for item in summary.pending if item.kind != "interrupted"]
-    found = read_checkpoints(own, root)
     plan.blocks = _blocks(summary, is_resumable)
     plan.finished = [name for name, ended in found.ended.items() if ended]
-    plan.changed = tree_changes(own, found, root)
+    plan.changed = tree_changes(own, found, root, places)
     if summary.status not in ("finished", "rewound"):
-        plan.blocks += misfits(found, root)
-        walk = _Walk(plan, found, own)
+        plan.blocks += misfits(found, places)
+        walk = _Walk(plan, found, own, places)
         walk.visit(root, None)
         if not walk.can_continue:
             plan.blocks += [f"{item.name or 'A call'} waits for an answer." for item in plan.waits_for]
@@ -122,10 +127,11 @@ class _Walk:
         can_continue: whether some agent has more to do than wait.
     """
 
-    def __init__(self, plan: ResumePlan, found: Checkpoints, events: Sequence[Event]) -> None:
+    def __init__(self, plan: ResumePlan, found: Checkpoints, events: Sequence[Event], places: AgentPlaces) -> None:
         self._plan = plan
         self._found = found
         self._events = events
+        self._key = places.key
         self.can_continue = False
 
     def _add_step(self, step: str) -> None:
@@ -134,13 +140,14 @@ class _Walk:
 
     def visit(self, agent: BaseAgent, branch: str | None) -> None:
         """Add what this agent will do to the plan."""
-        if self._found.ended.get(agent.name):
+        if self._found.ended.get(self._key(agent)):
             return
         if isinstance(agent, ParallelAgent):
-            if all(self._found.ended.get(sub_agent.name) for sub_agent in agent.sub_agents):
-                self._add_step(f"All agents of {agent.name} are finished; only the end of {agent.name} remains to be recorded.")
+            if all(self._found.ended.get(self._key(sub_agent)) for sub_agent in agent.sub_agents):
+                name = self._key(agent)
+                self._add_step(f"All agents of {name} are finished; only the end of {name} remains to be recorded.")
             for sub_agent in agent.sub_agents:
-                step = f"{agent.name}.{sub_agent.name}"
+                step = agent.branch_of(sub_agent)
                 self.visit(sub_agent, f"{branch}.{step}" if branch else step)
         elif isinstance(agent, (SequentialAgent, LoopAgent)):
             self._visit_current(agent, branch)
@@ -150,76 +157,78 @@ class _Walk:
             self._visit_custom(agent, branch)
 
     def _visit_current(self, agent: BaseAgent, branch: str | None) -> None:
-        state = self._found.states.get(agent.name, {})
-        name = state.get("current_sub_agent", "")
-        current = next((sub_agent for sub_agent in agent.sub_agents if sub_agent.name == name), None)
-        if current is None and name:
-            self._plan.changed.append(f"{agent.name} was at {name}, which is no longer one of its agents: it starts with its first one.")
-        if current is None:
+        key = self._key(agent)
+        name = self._found.states.get(key, {}).get("current_sub_agent", "")
+        position = self._found.positions.get(key)
+        if position is None and name:
+            self._plan.changed.append(f"{key} was at {name}, which is no longer one of its agents: it starts with its first one.")
+        if position is None:
             if agent.sub_agents:
-                self._add_step(f"{agent.name} starts with {agent.sub_agents[0].name}.")
+                self._add_step(f"{key} starts with {self._key(agent.sub_agents[0])}.")
             return
+        current = agent.sub_agents[position]
         if isinstance(agent, SequentialAgent):
-            self._note_passed(agent, current)
-        if self._found.ended.get(current.name):
-            after = agent.sub_agents[agent.sub_agents.index(current) + 1 :]
-            follows = after[0].name if after else "its next round" if isinstance(agent, LoopAgent) else "its end"
-            self._add_step(f"{current.name} is finished; {agent.name} continues with {follows}.")
+            self._note_passed(agent, position)
+        if self._found.ended.get(self._key(current)):
+            after = agent.sub_agents[position + 1 :]
+            follows = self._key(after[0]) if after else "its next round" if isinstance(agent, LoopAgent) else "its end"
+            self._add_step(f"{self._key(current)} is finished; {key} continues with {follows}.")
             return
         self.visit(current, branch)
 
-    def _note_passed(self, agent: SequentialAgent, current: BaseAgent) -> None:
+    def _note_passed(self, agent: SequentialAgent, position: int) -> None:
         """Note agents that ended before their sequence's last checkpoint, unless an agent above may start the sequence again."""
         if all(type(above) in (SequentialAgent, ParallelAgent) for above in agent.ancestors()):
             ended = {event.author for event in self._events if event.actions.end_of_agent}
-            passed = [sub_agent.name for sub_agent in agent.sub_agents[: agent.sub_agents.index(current)]]
+            passed = [self._key(sub_agent) for sub_agent in agent.sub_agents[:position]]
             self._plan.finished += [name for name in passed if name in ended and name not in self._plan.finished]
 
     def _visit_llm_agent(self, agent: LlmAgent, branch: str | None) -> None:
         events = events_of_call(agent, self._events, branch)
-        name = transferred_to(agent.name, events)
+        key = self._key(agent)
+        name = transferred_to(key, events)
         target = agent.root_agent.find_agent(name) if name is not None else None
-        if target is not None and not self._found.ended.get(target.name):
+        if target is not None and not self._found.ended.get(self._key(target)):
             self.visit(target, branch)
             return
-        turn = read_turn(events, agent.name)
+        turn = read_turn(events, key)
         to_run = [call for call in turn.to_run if has_tool(agent, call.name)]
-        self._plan.runs_again += [_tool_run(agent, call) for call in to_run]
+        self._plan.runs_again += [_tool_run(key, call) for call in to_run]
         for call in turn.to_run:
             if call not in to_run:
-                self._plan.changed.append(f"{agent.name} called {call.name}, a tool it no longer has: its model receives an error instead.")
+                self._plan.changed.append(f"{key} called {call.name}, a tool it no longer has: its model receives an error instead.")
         if turn.to_run:
             step = f"runs {', '.join(call.name or '?' for call in to_run)}" if to_run else "calls its model"
-            self._add_step(f"{agent.name} {step}.")
+            self._add_step(f"{key} {step}.")
         elif turn.to_ask:
-            self._add_step(f"{agent.name} asks for the confirmation or credential that its tools requested.")
+            self._add_step(f"{key} asks for the confirmation or credential that its tools requested.")
         elif turn.waiting:
-            self._plan.next_steps.append(
-                f"{agent.name} waits for an answer to {', '.join(_asked_for(call, events) for call in turn.waiting)}."
-            )
+            self._plan.next_steps.append(f"{key} waits for an answer to {', '.join(_asked_for(call, events) for call in turn.waiting)}.")
         elif turn.answered or target is not None:
-            self._add_step(f"{agent.name} has answered; only its end remains to be recorded.")
+            self._add_step(f"{key} has answered; only its end remains to be recorded.")
         else:
-            self._add_step(f"{agent.name} calls its model.")
+            self._add_step(f"{key} calls its model.")
 
     def _visit_custom(self, agent: BaseAgent, branch: str | None) -> None:
-        names = {agent.name, *(below.name for below in agent.descendants())}
-        if agent.name in self._found.states:
-            checkpoint = json.dumps(self._found.states[agent.name], ensure_ascii=False)
-            self._add_step(f"{agent.name} continues from its checkpoint {checkpoint}.")
+        key = self._key(agent)
+        keys = {key, *map(self._key, agent.descendants())}
+        if key in self._found.states:
+            checkpoint = json.dumps(self._found.states[key], ensure_ascii=False)
+            self._add_step(f"{key} continues from its checkpoint {checkpoint}.")
             for sub_agent in agent.sub_agents:
                 # Which agent its own code calls first is unknown; it calls again those that it had called and that had not ended.
-                if sub_agent.name in self._found.states or self._found.ended.get(sub_agent.name) is False:
+                sub_key = self._key(sub_agent)
+                if sub_key in self._found.states or self._found.ended.get(sub_key) is False:
                     self.visit(sub_agent, branch)
-        elif any(event.author in names for event in self._events):
-            self._plan.starts_over.append(agent.name)
-            self._add_step(f"{agent.name} keeps no checkpoints: it starts over and its events repeat.")
+        elif any(event.author in keys for event in self._events):
+            self._plan.starts_over.append(key)
+            self._add_step(f"{key} keeps no checkpoints: it starts over and its events repeat.")
         else:
-            self._add_step(f"{agent.name} starts.")
+            self._add_step(f"{key} starts.")
 
 
-def _tool_run(agent: BaseAgent, call: types.FunctionCall) -> ToolRun:
-    return ToolRun(agent.name, call.name or "", dict(call.args or {}), call.id)
+def _tool_run(agent_key: str, call: types.FunctionCall) -> ToolRun:
+    return ToolRun(agent_key, call.name or "", dict(call.args or {}), call.id)
 
 
 def _asked_for(call: types.FunctionCall, events: Sequence[Event]) -> str:

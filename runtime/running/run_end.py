@@ -8,6 +8,7 @@ import time
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
+from runtime.events.marks import agent_key
 from runtime.history.invocations import read_invocation
 from runtime.history.turns import closes_turn
 from runtime.sessions.base_session_service import BaseSessionService
@@ -67,6 +68,6 @@ def _end_of(events: list[Event], error: Exception | None, known: RecordedEnd | N
 def _is_plain_answer(ctx: InvocationContext, event: Event) -> bool:
     """Return whether the events of a new run certainly tell that it is finished, which is the usual case."""
     if event.actions.end_of_agent:
-        return bool(event.author == ctx.agent.root_agent.name)
+        return bool(agent_key(event) == ctx.places.key(ctx.agent.root_agent))
     said = event.content is not None and event.author != "user" and event.error_code is None and not event.long_running_tool_ids
     return bool(said and not ctx.is_resumable and closes_turn(event))

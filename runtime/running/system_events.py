@@ -13,7 +13,17 @@ from google.genai import types
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import CALLED_WITHOUT_RESULT, CANCELLED, EDITED, PROGRESS, REQUEST_CALLS, SYSTEM, is_state_edit
+from runtime.events.marks import (
+    AGENT_PLACE,
+    CALLED_WITHOUT_RESULT,
+    CANCELLED,
+    EDITED,
+    PROGRESS,
+    REQUEST_CALLS,
+    SYSTEM,
+    is_state_edit,
+    recorded_place,
+)
 from runtime.history.rewound import without_rewound
 from runtime.sessions.state import State, same_value, storable
 
@@ -120,7 +130,7 @@ def progress(events: Sequence[Event], call_id: str, response: Mapping[str, Any])
         author=asking.author,
         branch=asking.branch,
         content=types.Content(role="user", parts=[part]),
-        custom_metadata={PROGRESS: [call_id]},
+        custom_metadata={PROGRESS: [call_id], **_place(asking)},
     )
 
 
@@ -129,7 +139,7 @@ def _cancelled(event: Event, answered: set[str | None], edits: Mapping[str, Any]
     calls = [call for call in event.get_function_calls() if call.id not in waiting and call.name not in REQUEST_CALLS]
     if not calls:
         return None
-    marks: dict[str, Any] = {CANCELLED: [call.id for call in calls]}
+    marks: dict[str, Any] = {CANCELLED: [call.id for call in calls], **_place(event)}
     edited = {call.id: edits["calls"][call.id] for call in calls if call.id in edits.get("calls", {})}
     if edited:
         marks[EDITED] = {"calls": edited}
@@ -144,6 +154,12 @@ def _cancelled(event: Event, answered: set[str | None], edits: Mapping[str, Any]
         content=types.Content(role="user", parts=parts),
         custom_metadata=marks,
     )
+
+
+def _place(event: Event) -> dict[str, Any]:
+    """Return the mark of the agent that an event is from, for another event in its name."""
+    place = recorded_place(event)
+    return {} if place is None else {AGENT_PLACE: place}
 
 
 def _state_event(delta: Mapping[str, Any], edit: dict[str, Any], invocation_id: str) -> Event:

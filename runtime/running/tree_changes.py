@@ -18,6 +18,7 @@ from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
 from runtime.events.event import Event
 from runtime.events.marks import CALLBACK, SET_ANSWER_CALL, TRANSFER_CALL
+from runtime.history.agent_places import AgentPlaces
 from runtime.history.checkpoints import Checkpoints
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
@@ -30,35 +31,37 @@ _STATES: dict[type[BaseAgent], type[BaseAgentState]] = {
 _OWN_TOOLS = {TRANSFER_CALL, SET_ANSWER_CALL}
 
 
-def tree_changes(events: Sequence[Event], found: Checkpoints, root: BaseAgent) -> list[str]:
+def tree_changes(events: Sequence[Event], found: Checkpoints, root: BaseAgent, places: AgentPlaces) -> list[str]:
     """Describe each difference and its effect on a resumed run in one sentence.
 
     Args:
-        events: the invocation's events, in commit order.
+        events: the invocation's events, in commit order, with the agents' keys as authors.
         found: each agent's progress.
         root: the present agent tree.
+        places: the agents of that tree.
     """
     authors = dict.fromkeys(event.author for event in events if event.author not in ("user", "model", "system"))
-    said = [f"{author} took part and is no longer in the agent tree." for author in authors if root.find_agent(author) is None]
+    said = [f"{author} took part and is no longer in the agent tree." for author in authors if places.with_key(author) is None]
     for agent in (root, *root.descendants()):
-        if type(agent) in _STATES and agent.name not in found.states and _spoke(events, agent):
-            said.append(f"{agent.name} produced messages and is now a {type(agent).__name__}, which produces none: it starts again.")
+        key = places.key(agent)
+        if type(agent) in _STATES and key not in found.states and _spoke(events, key):
+            said.append(f"{key} produced messages and is now a {type(agent).__name__}, which produces none: it starts again.")
         if isinstance(agent, LlmAgent):
-            said += _changed_llm_agent(events, found, agent)
-        elif isinstance(agent, (SequentialAgent, LoopAgent)) and agent.name in found.states:
-            said += _changed_order(found.seen[agent.name], agent)
+            said += _changed_llm_agent(events, found, agent, key)
+        elif isinstance(agent, (SequentialAgent, LoopAgent)) and key in found.states:
+            said += _changed_order(found.seen[key], agent, key)
     return said
 
 
-def misfits(found: Checkpoints, root: BaseAgent) -> list[str]:
+def misfits(found: Checkpoints, places: AgentPlaces) -> list[str]:
     """Describe the checkpoints that do not fit their agents' present types. Such an invocation cannot be resumed.
 
     A custom agent's checkpoint is validated only when the agent asks for it.
     """
     said = []
     for name, state in found.states.items():
-        agent = root.find_agent(name)
-        state_type = _STATES.get(type(agent)) if agent else None
+        agent = places.with_key(name)
+        state_type = _STATES.get(type(agent)) if isinstance(agent, BaseAgent) else None
         if state_type is not None and not _fits(state, state_type):
             said.append(f"{name} is now a {type(agent).__name__}, and its checkpoint {json.dumps(state)} belongs to another type.")
     return said
@@ -80,29 +83,29 @@ def _fits(state: dict[str, Any], state_type: type[BaseAgentState]) -> bool:
     return True
 
 
-def _spoke(events: Iterable[Event], agent: BaseAgent) -> bool:
-    return any(event.author == agent.name and event.content and CALLBACK not in (event.custom_metadata or {}) for event in events)
+def _spoke(events: Iterable[Event], key: str) -> bool:
+    return any(event.author == key and event.content and CALLBACK not in (event.custom_metadata or {}) for event in events)
 
 
-def _changed_llm_agent(events: Sequence[Event], found: Checkpoints, agent: LlmAgent) -> Iterator[str]:
-    if agent.name in found.states:
-        yield f"{agent.name} has the checkpoint {json.dumps(found.states[agent.name])} and is now an LlmAgent, which keeps none."
-    for target in dict.fromkeys(event.actions.transfer_to_agent for event in events if event.author == agent.name):
+def _changed_llm_agent(events: Sequence[Event], found: Checkpoints, agent: LlmAgent, key: str) -> Iterator[str]:
+    if key in found.states:
+        yield f"{key} has the checkpoint {json.dumps(found.states[key])} and is now an LlmAgent, which keeps none."
+    for target in dict.fromkeys(event.actions.transfer_to_agent for event in events if event.author == key):
         if target and agent.root_agent.find_agent(target) is None:
-            yield f"{agent.name} transferred to {target}, which is no longer in the agent tree: {agent.name} calls its own model instead."
+            yield f"{key} transferred to {target}, which is no longer in the agent tree: {key} calls its own model instead."
 
 
-def _changed_order(checkpoints: Sequence[dict[str, Any]], agent: BaseAgent) -> Iterator[str]:
+def _changed_order(checkpoints: Sequence[dict[str, Any]], agent: BaseAgent, key: str) -> Iterator[str]:
     """Compare the order in which sub-agents were called with their present order."""
     last = checkpoints[-1]
     called = [state.get("current_sub_agent") for state in checkpoints if state.get("times_looped") == last.get("times_looped")]
     names = [sub_agent.name for sub_agent in agent.sub_agents]
-    if called[-1] not in names:
+    if called[-1] not in names or len({*names}) < len(names):
         return
     at = names.index(str(called[-1]))
     for name in names[:at]:
         if name not in called:
-            yield f"{name} is now before {called[-1]} in {agent.name} and was not called: it is skipped."
+            yield f"{name} is now before {called[-1]} in {key} and was not called: it is skipped."
     for name in names[at + 1 :]:
         if name in called:
-            yield f"{name} was called before {called[-1]} in {agent.name} and is now after it: it runs again."
+            yield f"{name} was called before {called[-1]} in {key} and is now after it: it runs again."

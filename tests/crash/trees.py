@@ -71,6 +71,12 @@ def asks(name: str, tool: str = "order", **more: Any) -> Spec:
     return works(name, [[tool, {"what": name}]], **more)
 
 
+def again(name: str, said: int, what: str) -> Spec:
+    """An agent whose model sees a number of messages of other agents of its name, as its own, before it notes something down."""
+    spec = works(name, [note(what)])
+    return {**spec, "script": [{"text": ""}] * said + spec["script"]}
+
+
 TREES: dict[str, Spec] = {
     # One agent of each kind
     "tools": works("solo", [note("one")], [note("two")], output_key="solo_said"),
@@ -88,6 +94,16 @@ TREES: dict[str, Spec] = {
     "agent as a tool": {**works("root", [["inner", {"request": "go"}], note("outer")]), "agent_tools": [notes("inner", key=True)]},
     "answer in a shape": {**works("solo", [note("one")], [["set_model_response", {"total": 3}]], end=False), "shape": True},
     "callbacks that write": seq("s", {**notes("a"), "marks": True}, {**says("b"), "marks": True}) | {"marks": True},
+    # Agents of one name
+    "one name for three agents": seq("s", notes("a"), again("a", 2, "second"), says("b"), again("a", 4, "third")),
+    "one name at all depths": seq(
+        "s",
+        notes("a"),
+        loop("a", again("a", 2, "round")),
+        par("p", seq("x", again("a", 5, "x"), says("b")), seq("x", again("a", 5, "y"), says("b"))),
+    ),
+    "one name in parallel": par("p", notes("a"), again("a", 0, "other"), says("b")),
+    "one name in custom agents": seq("s", steps("flow", notes("a")), steps("flow", again("a", 2, "second")), again("a", 4, "third")),
     # Pending items
     "long-running": asks("a"),
     "long-running without a receipt": asks("a", "silent_order"),

@@ -44,8 +44,8 @@ def test_equal_names_anywhere_in_a_tree_are_logged_once(caplog: pytest.LogCaptur
         root = BaseAgent(name="root", sub_agents=[branch("one", "writer", "critic"), branch("two", "writer")])
         BaseAgent(name="top", sub_agents=[root])
     assert [record.getMessage() for record in caplog.records] == [
-        "Two agents are named 'writer': root.one.writer and root.two.writer. Rename one: only the first can be found by name, and a"
-        " resumed run confuses their progress."
+        "Two agents are named 'writer': root.one.writer and root.two.writer. Rename one: only the first can be found by name, such as for a"
+        " transfer."
     ]
     caplog.clear()
     BaseAgent(name="same", sub_agents=[branch("middle", "same")])

@@ -70,7 +70,8 @@ class LlmAgent(BaseAgent):
         output_schema: the type of the answer.
         output_key: the state key that receives the answer.
         planner: how the model plans; thoughts are kept as parts of its answers.
-        code_executor: `BuiltInCodeExecutor()`, with which a Gemini model runs code itself; no other is supported.
+        code_executor: runs the code in the model's answers: `BuiltInCodeExecutor()` lets a Gemini model run it itself,
+            `UnsafeLocalCodeExecutor()` runs it on this machine.
         before_model_callback, after_model_callback, on_model_error_callback: called around each model call; a returned response
             replaces the model's.
         before_tool_callback, after_tool_callback, on_tool_error_callback: called around each tool call; a returned dict replaces the
@@ -117,8 +118,8 @@ class LlmAgent(BaseAgent):
     def _run_no_code_here(cls, executor: Any) -> Any:
         if executor is not None and not isinstance(executor, BaseCodeExecutor):
             raise ValueError(
-                "This code executor is not supported. Give the agent a tool that runs code, or BuiltInCodeExecutor(), with which Gemini"
-                " runs code on its own server."
+                "This code executor is not supported. Give the agent a BaseCodeExecutor: BuiltInCodeExecutor(), with which Gemini runs code"
+                " on its own server, or UnsafeLocalCodeExecutor()."
             )
         return executor
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
+from runtime.code_executors.code_execution_utils import CodeExecutionInput, CodeExecutionResult
 
 if TYPE_CHECKING:
     from runtime.models.llm_request import LlmRequest
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 class BuiltInCodeExecutor(BaseCodeExecutor):
     """Lets a Gemini model run its code on its own server; code and results are parts of the answer."""
 
+    def execute_code(self, invocation_context: Any, code_execution_input: CodeExecutionInput) -> CodeExecutionResult:
+        """Raise NotImplementedError: the model runs its code itself."""
+        raise NotImplementedError("The model runs its code itself: a BuiltInCodeExecutor runs none.")
+
     def process_llm_request(self, llm_request: LlmRequest) -> None:
-        """Enable code execution; see `BaseCodeExecutor.process_llm_request`."""
+        """Enable code execution in a request.
+
+        Args:
+            llm_request: the request, changed in place.
+        """
         llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(code_execution=types.ToolCodeExecution())]

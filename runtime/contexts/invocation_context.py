@@ -101,6 +101,7 @@ class Shared:
         conversations: agent name and branch → the session as that agent's model sees it; only `flows` knows the values' type.
         inner_calls: branch, agent, tool and arguments → number of such calls, in the run of an agent that runs as a tool.
         committing: held while an event is committed, as the user may edit the state while agents on other branches run.
+        code_memory: what code executors remember; only `flows` knows its keys.
         sync_calls: where the run's synchronous code is called; None until the first call, in a context that no Runner made.
         writes: the uncommitted writes to the session's state; None until the first one.
         resources: what tools opened for this run, by a key of their own; closed at its end.
@@ -121,6 +122,7 @@ class Shared:
     conversations: dict[Any, Any] = field(default_factory=dict)
     inner_calls: Counter[Any] = field(default_factory=Counter)
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    code_memory: dict[str, Any] = field(default_factory=dict)
     sync_calls: SyncCalls | None = None
     writes: UncommittedWrites | None = None
     resources: dict[Any, Resource] = field(default_factory=dict)

@@ -16,10 +16,11 @@ from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import SAME_MODEL_CALL, TRANSFER_CALL
+from runtime.flows.code_execution import run_code, take_code, trailing_code, with_saved_images
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
 from runtime.flows.turn_agent import TurnAgent
-from runtime.history.turns import Turn, answer_set, own_transfer
+from runtime.history.turns import Turn, answer_set, events_of_call, own_transfer
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
@@ -69,7 +70,7 @@ class LlmFlow:
             pause: InvocationPaused | None = None
             async with aclosing(self._call_model(ctx, llm, request)) as responses:
                 async for response in responses:
-                    if said is not None and not response.partial:
+                    if said is not None and not response.partial and not response.has_trailing_code_execution_result():
                         response.custom_metadata = {**(response.custom_metadata or {}), SAME_MODEL_CALL: True}
                     yield response
                     if response.partial:
@@ -108,6 +109,10 @@ class LlmFlow:
                     yield event
         if turn.pauses and ctx.is_resumable:
             raise InvocationPaused
+        if self._agent.code_executor is not None:
+            code = trailing_code(events_of_call(self._agent, ctx.invocation_events(), ctx.branch), self._agent.name)
+            if code is not None:
+                yield await run_code(self._agent, ctx, code)
         if turn.set_answer is not None:
             yield self._final_answer(ctx, turn.set_answer)
 
@@ -154,6 +159,7 @@ class LlmFlow:
             async with aclosing(self._responses(ctx, llm, request, context)) as responses:
                 async for response in responses:
                     response = await self._planned(ctx, await self._after_model(ctx, response, context), context)
+                    response, code = take_code(self._agent, ctx, await with_saved_images(self._agent, context, response))
                     if not (response.content or response.error_code or response.interrupted):
                         continue
                     event = self._event(ctx, response, EventActions() if response.partial else context.actions)
@@ -164,6 +170,8 @@ class LlmFlow:
                         context = CallbackContext(ctx)
                         context.state.begin_call()
                     yield event
+                    if code is not None:
+                        yield await run_code(self._agent, ctx, code)
         except BaseException:
             context.state.revert_call()  # no event carries its writes
             raise

@@ -12,6 +12,7 @@ from runtime.contexts.context import ToolContext
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.marks import TRANSFER_CALL
+from runtime.flows.code_execution import prepare_request
 from runtime.flows.contents import Conversation, copied
 from runtime.flows.turn_agent import TurnAgent
 from runtime.history.agent_tree import AgentTree
@@ -115,7 +116,7 @@ async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmReque
     context = ToolContext(ctx)
     targets = transfer_targets(agent)
     if agent.code_executor is not None:
-        agent.code_executor.process_llm_request(request)
+        prepare_request(agent.code_executor, request)
     if agent.output_schema is not None:
         if agent.tools or targets or request.config.tools:
             await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)

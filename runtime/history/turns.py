@@ -197,7 +197,8 @@ def closes_turn(event: Event) -> bool:
         return True
     if event.partial or event.get_function_calls() or event.get_function_responses():
         return False
-    return not event.has_trailing_code_execution_result()
+    last = event.content.parts[-1] if event.content and event.content.parts else None
+    return last is None or not (last.executable_code or last.code_execution_result)  # after code its result follows, then an answer
 
 
 def answer_set(event: Event) -> str | None:

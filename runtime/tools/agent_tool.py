@@ -117,9 +117,18 @@ class AgentTool(BaseTool):
         if last.error_code and not last.content:
             return {"error": f"{self.name} failed with {last.error_code}: {last.error_message or 'no more is known'}"}
         parts = (last.content.parts if last.content else None) or []
-        text = "\n".join(part.text for part in parts if part.text and not part.thought)
+        text = "\n".join(filter(None, (_text_of(part) for part in parts if not part.thought)))
         agent = _speaker(self.agent, "output_schema")
         return agent._validated(text) if agent is not None and text.strip() else text
+
+
+def _text_of(part: types.Part) -> str | None:
+    """Return a part's text, code or result of code."""
+    if part.executable_code is not None:
+        return part.executable_code.code
+    if part.code_execution_result is not None:
+        return (part.code_execution_result.output or "").rstrip("\n")
+    return part.text
 
 
 async def _inner_session(service: InMemorySessionService, tool_context: ToolContext) -> Session:

@@ -1,4 +1,4 @@
-"""Runs that are repeated with recorded answers, on the real google-adk."""
+"""Runs that are repeated with recorded answers, on all engines."""
 
 from __future__ import annotations
 

@@ -25,9 +25,11 @@ from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
 from runtime.support.calling import Callbacks, call
+from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool
+from runtime.tools.google_search_tool import GoogleSearchTool, google_search
 from runtime.tools.output_schema import OutputSchemaError, shaped
 from runtime.utils.instructions_utils import inject_session_state
 
@@ -179,6 +181,8 @@ class LlmAgent(BaseAgent):
         for given in self.tools:
             if isinstance(given, BaseToolset):
                 tools += await given.get_tools_with_prefix(ctx)
+            elif isinstance(given, GoogleSearchTool) and given.bypass_multi_tools_limit and len(self.tools) > 1:
+                tools.append(AgentTool(_search_agent(given.model or self.canonical_model)))
             else:
                 tools.append(given if isinstance(given, BaseTool) else FunctionTool(given))
         return tools
@@ -240,6 +244,17 @@ async def _instruction_text(instruction: str | InstructionProvider, ctx: Readonl
     if isinstance(instruction, str):
         return await inject_session_state(instruction, ctx)
     return str(await call(ctx._invocation_context.sync_calls, instruction, context=ctx))
+
+
+def _search_agent(model: str | BaseLlm) -> LlmAgent:
+    """Return an agent that only searches the web, for an agent whose model cannot search and call functions in one request."""
+    return LlmAgent(
+        name="google_search_agent",
+        model=model,
+        description="Searches the web with Google and answers from the results.",
+        instruction="Search the web with the `google_search` tool for what you are asked, and answer from the results.",
+        tools=[google_search],
+    )
 
 
 def _tool(found: Any, config: ToolConfig, config_abs_path: str) -> Any:

@@ -7,21 +7,41 @@ from typing import TYPE_CHECKING
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from runtime.models.anthropic_llm import AnthropicLlm, Claude
     from runtime.models.base_llm import BaseLlm
     from runtime.models.gemini import Gemini
+    from runtime.models.gemma_llm import Gemma, Gemma3Ollama
+    from runtime.models.lite_llm import LiteLlm
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse
     from runtime.models.registry import LLMRegistry
     from runtime.models.scripted_llm import ScriptedLlm
 
-__all__ = ["BaseLlm", "Gemini", "LLMRegistry", "LlmRequest", "LlmResponse", "ScriptedLlm"]
+__all__ = [
+    "AnthropicLlm",
+    "BaseLlm",
+    "Claude",
+    "Gemini",
+    "Gemma",
+    "Gemma3Ollama",
+    "LLMRegistry",
+    "LiteLlm",
+    "LlmRequest",
+    "LlmResponse",
+    "ScriptedLlm",
+]
 
 __getattr__ = lazy_exports(
     __name__,
     {
+        "AnthropicLlm": "runtime.models.anthropic_llm",
         "BaseLlm": "runtime.models.base_llm",
+        "Claude": "runtime.models.anthropic_llm",
         "Gemini": "runtime.models.gemini",
+        "Gemma": "runtime.models.gemma_llm",
+        "Gemma3Ollama": "runtime.models.gemma_llm",
         "LLMRegistry": "runtime.models.registry",
+        "LiteLlm": "runtime.models.lite_llm",
         "LlmRequest": "runtime.models.llm_request",
         "LlmResponse": "runtime.models.llm_response",
         "ScriptedLlm": "runtime.models.scripted_llm",

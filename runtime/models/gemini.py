@@ -42,6 +42,7 @@ class Gemini(BaseLlm):
         """Return patterns for Gemini models, the model optimizer, and Vertex AI's resource names and tuned endpoints."""
         return [
             r"gemini-.*",
+            r"gemma-4.*",
             r"model-optimizer-.*",
             r"projects/.+/locations/.+/endpoints/.+",
             r"projects/.+/locations/.+/publishers/google/models/gemini.+",

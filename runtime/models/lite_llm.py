@@ -32,12 +32,53 @@ _NO_KEY = re.compile(
 )
 _FROM_REQUEST = ("messages", "tools", "stream", "stream_options")
 
+# google-adk's list. Ollama's Gemma 3 has a class of its own.
+_PROVIDERS = (
+    "openai",
+    "azure",
+    "azure_ai",
+    "groq",
+    "anthropic",
+    "bedrock",
+    "ollama",
+    "ollama_chat",
+    "together_ai",
+    "vertex_ai",
+    "mistral",
+    "deepseek",
+    "fireworks_ai",
+    "cohere",
+    "databricks",
+    "ai21",
+)
+
 _ADVICE = {
     401: " Check the provider's key.",
     403: " Check the provider's key and its permissions.",
     404: " Check the model's name.",
     429: " Wait and try again.",
 }
+
+
+class LiteLLMClient:
+    """The functions of litellm that `LiteLlm` calls; give a subclass as `llm_client` to call others."""
+
+    async def acompletion(self, model: str, messages: list[Any], tools: list[Any] | None, **kwargs: Any) -> Any:
+        """Return litellm's completion, or its stream.
+
+        Args:
+            model, messages, tools, kwargs: see `litellm.acompletion`.
+        """
+        litellm = await run_in_thread(_load)
+        return await litellm.acompletion(model=model, messages=messages, tools=tools, **kwargs)
+
+    def completion(self, model: str, messages: list[Any], tools: list[Any] | None, stream: bool = False, **kwargs: Any) -> Any:
+        """Return litellm's completion, or its stream, from synchronous code.
+
+        Args:
+            model, messages, tools, stream, kwargs: see `litellm.completion`.
+        """
+        return _load().completion(model=model, messages=messages, tools=tools, stream=stream, **kwargs)
 
 
 class LiteLlm(BaseLlm):
@@ -52,13 +93,26 @@ class LiteLlm(BaseLlm):
         model: see above.
         more: passed to `litellm.acompletion`, such as `api_base`, `api_key`, `timeout` or `num_retries`. An agent's
             `generate_content_config` overrides what is given here. `messages`, `tools` and `stream` come from the request alone.
+            `llm_client` is called in place of litellm.
     """
 
+    _client: LiteLLMClient = PrivateAttr(default_factory=LiteLLMClient)
     _more: dict[str, Any] = PrivateAttr(default_factory=dict)
 
     def __init__(self, model: str, **more: Any) -> None:
         super().__init__(model=model)
+        self._client = more.pop("llm_client", None) or self._client
         self._more = {name: value for name, value in more.items() if name not in _FROM_REQUEST}
+
+    @property
+    def llm_client(self) -> LiteLLMClient:
+        """What is called."""
+        return self._client
+
+    @classmethod
+    def supported_models(cls) -> list[str]:
+        """Return patterns for the names of litellm's large providers; the registry asks litellm for others."""
+        return [rf"{provider}/.*" for provider in _PROVIDERS]
 
     async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
         """Call the model; see `BaseLlm.generate_content_async`. Closing the generator closes the connection.
@@ -66,24 +120,28 @@ class LiteLlm(BaseLlm):
         Raises:
             LlmError: litellm is not installed, the provider refused or failed, the connection broke, or the answer is malformed.
         """
-        litellm = await run_in_thread(_load)
-        arguments = {"model": llm_request.model or self.model, **_WITHOUT_MCP, **self._with(chat_request(llm_request))}
+        model = self._provider_model(llm_request.model or self.model)
+        arguments = {"model": model, "tools": None, **_WITHOUT_MCP, **self._with(chat_request(llm_request))}
         answer = ChatAnswer()
-        with _clear_errors(self.model, self._more.get("api_key")):
+        with _clear_errors(model, self._more.get("api_key")):
             if stream:
-                chunks = await litellm.acompletion(**{**arguments, "stream": True, "stream_options": {"include_usage": True}})
+                chunks = await self._client.acompletion(**{**arguments, "stream": True, "stream_options": {"include_usage": True}})
                 async with aclosing(chunks):
                     async for chunk in chunks:
                         for piece in answer.add(chunk):
                             yield piece
             else:
-                answer.add(await litellm.acompletion(**arguments))
+                answer.add(await self._client.acompletion(**arguments))
         whole = answer.whole()
         if whole is None:
             raise LlmError(f"The connection to {self.model} broke in the middle of an answer. Try again.", error_code="CONNECTION_FAILED")
         if stream:
             whole.partial = False
         yield whole
+
+    def _provider_model(self, name: str) -> str:
+        """Return a model's name with its provider."""
+        return name
 
     def _with(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Return the constructor's arguments with those of a request, which take precedence, except for the form of the answer."""
@@ -95,6 +153,14 @@ class LiteLlm(BaseLlm):
         if "response_format" in more:
             asked = {name: value for name, value in asked.items() if name != "response_format"}
         return {**more, **asked}
+
+
+def is_provider(name: str) -> bool:
+    """Return whether litellm knows a provider; False if it is not installed. Its first import takes seconds."""
+    try:
+        return name in _load().provider_list
+    except LlmError:
+        return False
 
 
 def _load() -> Any:

@@ -10,15 +10,23 @@ from runtime.errors.llm_error import UnknownLlmError
 from runtime.models.base_llm import BaseLlm
 
 _GEMINI = ("runtime.models.gemini", "Gemini")
+_LITE_LLM = ("runtime.models.lite_llm", "LiteLlm")
 
 
 class LLMRegistry:
     """Finds the class for a model name by regular expressions that match the whole name.
 
-    Gemini's names are registered from the start; its class is imported when one of them is first requested.
+    google-adk's names are registered from the start; a class is imported when one of its names is first requested.
     """
 
     _classes: ClassVar[dict[str, type[BaseLlm] | tuple[str, str]]] = {
+        # Searched from the end. All providers of litellm are tried before an error.
+        r"(openai|azure|azure_ai|groq|anthropic|bedrock|ollama|ollama_chat|together_ai|vertex_ai|mistral|deepseek)/.*": _LITE_LLM,
+        r"(fireworks_ai|cohere|databricks|ai21)/.*": _LITE_LLM,
+        r"ollama/gemma3.*": ("runtime.models.gemma_llm", "Gemma3Ollama"),
+        r"claude-.*": ("runtime.models.anthropic_llm", "Claude"),
+        r"gemma-(?!4).*": ("runtime.models.gemma_llm", "Gemma"),
+        r"gemma-4.*": _GEMINI,
         r"gemini-.*": _GEMINI,
         r"model-optimizer-.*": _GEMINI,
         r"projects/.+/locations/.+/endpoints/.+": _GEMINI,
@@ -50,6 +58,8 @@ class LLMRegistry:
         for pattern, entry in reversed(LLMRegistry._classes.items()):
             if re.fullmatch(pattern, model):
                 return _load(entry)
+        if "/" in model and importlib.import_module(_LITE_LLM[0]).is_provider(model.partition("/")[0]):
+            return _load(_LITE_LLM)
         raise UnknownLlmError(f"Unknown language model: {model!r}. {_advice(model)}")
 
     @staticmethod
@@ -74,6 +84,8 @@ def _load(entry: type[BaseLlm] | tuple[str, str]) -> type[BaseLlm]:
 
 
 def _advice(model: str) -> str:
-    if "/" in model or model.startswith(("gpt-", "claude-", "o1", "o3", "o4")):
+    if model.startswith("apigee/"):
+        return "Apigee's proxy needs the google-adk engine: run the agent with google-adk installed in its environment."
+    if "/" in model or model.startswith(("gpt-", "o1", "o3", "o4")):
         return "For models of other providers use LiteLlm(model='provider/name'), which needs the extra `litellm`."
     return "Gemini's names begin with 'gemini-'; for others pass an object, such as ScriptedLlm(…), or register its class in LLMRegistry."

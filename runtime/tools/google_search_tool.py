@@ -14,13 +14,22 @@ if TYPE_CHECKING:
 
 
 class GoogleSearchTool(BaseTool):
-    """Lets a Gemini model search the web. The search runs on Google's server; the answer's `grounding_metadata` has the results."""
+    """Lets a Gemini model search the web. The search runs on Google's server; the answer's `grounding_metadata` has the results.
 
-    def __init__(self) -> None:
-        super().__init__(name="google_search", description="Searches the web.")
+    Attributes:
+        bypass_multi_tools_limit: in an agent with other tools, let an agent of its own search. Older models cannot search and call
+            functions in one request.
+        model: the model of requests with this tool, in place of the agent's.
+    """
+
+    def __init__(self, *, bypass_multi_tools_limit: bool = False, model: str | None = None) -> None:
+        super().__init__(name="google_search", description="google_search")
+        self.bypass_multi_tools_limit = bypass_multi_tools_limit
+        self.model = model
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
         """Enable the search in a request; see `BaseTool.process_llm_request`."""
+        llm_request.model = self.model or llm_request.model
         llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(google_search=types.GoogleSearch())]
 
 

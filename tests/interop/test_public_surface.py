@@ -59,7 +59,6 @@ DIFFERENCES = {
     r"^(InMemory)?Runner\.rewind_async\.run_config ": "none of its settings would apply",
     r"^(InMemory)?Runner\.run\.new_message ": "resuming needs none",
     r"^AgentTool\.propagate_grounding_metadata ": "newer than the supported surface",
-    r"^GoogleSearchTool\.(bypass_multi_tools_limit|model) ": "a workaround for Gemini 1",
     r"^BaseToolset\.get_auth_config$": "no toolset here asks for credentials",
     r"^ToolConfirmation\.from_response_dict$": "internal",
     r"^(AlreadyExists|InputValidation)Error\.message ": "our own wording",

@@ -13,6 +13,8 @@ from runtime.agents import LlmAgent, RunConfig, SequentialAgent, ToolContext
 from runtime.errors import UnknownLlmError
 from runtime.models import Gemini, LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
+from runtime.tools import AgentTool, exit_loop, google_search
+from runtime.tools.google_search_tool import GoogleSearchTool
 from tests.seeds.running import run, runner_for, stored
 
 
@@ -240,3 +242,18 @@ async def test_calls_with_the_same_id_each_get_their_own_result(resumable: bool)
     results = {answer.id: answer.response for event in events for answer in event.get_function_responses()}
     assert [calls[call_id] for call_id in calls] == [{"number": 1}, {"number": 2}]
     assert [results[call_id] for call_id in calls] == [{"result": 2}, {"result": 4}]
+
+
+async def test_beside_other_tools_an_agent_of_its_own_searches_the_web() -> None:
+    search = GoogleSearchTool(bypass_multi_tools_limit=True)
+    alone = LlmAgent(name="alone", model="gemini-2.5-flash", tools=[search])
+    both = LlmAgent(name="both", model="gemini-2.5-flash", tools=[search, exit_loop])
+
+    assert await alone.canonical_tools() == [search]
+    instead, _ = await both.canonical_tools()
+    assert isinstance(instead, AgentTool) and isinstance(instead.agent, LlmAgent)
+    assert (instead.name, instead.agent.tools, instead.agent.canonical_model.model) == (
+        "google_search_agent",
+        [google_search],
+        "gemini-2.5-flash",
+    )

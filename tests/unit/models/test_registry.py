@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
+import runtime.models
 from runtime.errors import KnownError, UnknownLlmError
-from runtime.models import BaseLlm, Gemini, LLMRegistry, LlmRequest, LlmResponse
+from runtime.models import BaseLlm, Claude, Gemini, Gemma, Gemma3Ollama, LiteLlm, LLMRegistry, LlmRequest, LlmResponse
 
 
 class Parrot(BaseLlm):
@@ -47,8 +48,39 @@ def test_gemini_names_resolve_to_gemini(name: str) -> None:
     assert llm.model == name
 
 
-def test_the_registry_has_all_supported_models_of_gemini() -> None:
-    assert set(Gemini.supported_models()) == {pattern for pattern, entry in LLMRegistry._classes.items() if isinstance(entry, tuple)}
+def test_the_registry_has_all_supported_models_of_its_classes() -> None:
+    registered = LLMRegistry._classes.items()
+    for model_class in (Gemini, Gemma, Gemma3Ollama, Claude):
+        assert set(model_class.supported_models()) == {pattern for pattern, entry in registered if entry[1] == model_class.__name__}  # type: ignore[index]
+    assert {LLMRegistry.resolve(pattern.replace(".*", "m")) for pattern in LiteLlm.supported_models()} == {LiteLlm}
+
+
+# As google-adk 2.13 resolves them, except that it has a class of its own for OpenAI's bare names and for Apigee.
+@pytest.mark.parametrize(
+    ("name", "model_class"),
+    [
+        ("gemini-3-pro", Gemini),
+        ("gemma-3-27b-it", Gemma),
+        ("gemma-4-1b", Gemini),
+        ("claude-sonnet-4-20250514", Claude),
+        ("claude-3-5-sonnet-v2@20241022", Claude),
+        ("openai/gpt-4o", LiteLlm),
+        ("ollama/gemma3:4b", Gemma3Ollama),
+        ("ollama/llama3", LiteLlm),
+        ("vertex_ai/claude-sonnet-4", LiteLlm),
+    ],
+)
+def test_names_resolve_as_in_google_adk(name: str, model_class: type[BaseLlm]) -> None:
+    llm = LLMRegistry.new_llm(name)
+    assert (type(llm), llm.model) == (model_class, name)
+
+
+@pytest.mark.filterwarnings("ignore:.*using the `ReadOnly` qualifier:UserWarning", "ignore:Accessing the .model_:DeprecationWarning")
+def test_other_providers_are_asked_of_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LLMRegistry.resolve("perplexity/sonar") is LiteLlm
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    with pytest.raises(UnknownLlmError, match="LiteLlm"):
+        LLMRegistry.resolve("perplexity/sonar")
 
 
 def test_a_registered_class_takes_precedence_over_older_patterns(parrot: None) -> None:
@@ -58,13 +90,27 @@ def test_a_registered_class_takes_precedence_over_older_patterns(parrot: None) -
     assert LLMRegistry.new_llm("parrot-2").model == "parrot-2"
 
 
-@pytest.mark.parametrize(("name", "says"), [("my-parrot-1", "gemini-"), ("openai/gpt-5", "LiteLlm"), ("claude-x", "LiteLlm"), ("", "''")])
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("my-parrot-1", "gemini-"),
+        ("gpt-5", "LiteLlm"),
+        ("no_such_provider/x", "LiteLlm"),
+        ("apigee/x", "google-adk engine"),
+        ("", "''"),
+    ],
+)
 def test_an_unknown_name_raises_an_error_with_advice(parrot: None, name: str, says: str) -> None:
     with pytest.raises(UnknownLlmError, match=says) as caught:
         LLMRegistry.new_llm(name)
 
     assert isinstance(caught.value, KnownError)
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize("name", runtime.models.__all__)
+def test_every_exported_name_exists(name: str) -> None:
+    assert getattr(runtime.models, name).__name__ == name
 
 
 def test_importing_the_registry_does_not_load_gemini() -> None:

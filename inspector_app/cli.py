@@ -186,6 +186,44 @@ def invocations(
 
 
 @_command(
+    "costs",
+    READ,
+    "agent-inspector costs sessions.db",
+    "agent-inspector costs sessions.db --session s1 --by tool --price my-model=0.30,2.50",
+)
+def costs(
+    db: given.Database,
+    app: given.App = None,
+    user: given.User = None,
+    session: given.Session = None,
+    by: Annotated[
+        str | None,
+        given.option(
+            "--by",
+            "WHAT",
+            "session, agent, model, tool, invocation or call. Default: session, or agent if there is one session only.",
+            given.grouping,
+        ),
+    ] = None,
+    price: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--price",
+            metavar="MODEL=INPUT,OUTPUT",
+            callback=given.prices,
+            help="Your price for a model in US dollars for a million tokens; a third number is for cached ones. Repeat it for each model.",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, given.option("--model", "NAME", "The model of events that do not name theirs, if no recording is beside the database.")
+    ] = None,
+    json: given.AsJson = False,
+) -> int:
+    """Sum the tokens of model calls and what they cost."""
+    return _call("costs:costs", locals())
+
+
+@_command(
     "run",
     RUN,
     'agent-inspector run my_agent --message "40 boxes of paper" --db orders.db --session s1',

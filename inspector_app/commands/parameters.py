@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from inspector_app.commands import completion
+from inspector_app.presentation.tokens import own_price
 
 
 def text(value: str | None) -> str | None:
@@ -74,6 +75,29 @@ def json_object(value: str | None) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         raise typer.BadParameter('it must be a JSON object, such as {"key": "value"}.')
     return found
+
+
+def prices(value: list[str] | None) -> list[tuple[str, Any]]:
+    """Return models with their prices."""
+    found: list[tuple[str, Any]] = []
+    for each in value or []:
+        if isinstance(each, tuple):
+            found.append(each)
+            continue
+        model, _, numbers = each.rpartition("=")
+        amounts = numbers.split(",")
+        price = own_price(amounts[0], amounts[1], amounts[-1 if len(amounts) == 3 else 0]) if len(amounts) in (2, 3) else None
+        if not model or price is None:
+            raise typer.BadParameter(f"{each!r} is not a price such as my-model=0.30,2.50 (input and output, then cached if it differs).")
+        found.append((model, price))
+    return found
+
+
+def grouping(value: str | None) -> str | None:
+    """Return what costs are grouped by."""
+    if value not in (None, "session", "agent", "model", "tool", "invocation", "call"):
+        raise typer.BadParameter(f"{value!r} is not one of session, agent, model, tool, invocation and call.")
+    return value
 
 
 Database = Annotated[

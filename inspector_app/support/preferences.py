@@ -129,6 +129,11 @@ class Preferences:
         self._change_in("breakpoints", str(folder.resolve()), text)
 
     @property
+    def prices(self) -> dict[str, Any]:
+        """The user's own prices of models; see `own_prices`."""
+        return self._table("prices")
+
+    @property
     def theme(self) -> str:
         """`light`, `dark` or `system`."""
         return str(self._read().get("theme", "system"))

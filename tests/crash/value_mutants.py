@@ -155,7 +155,13 @@ def run_commands(file: Path, new: Path) -> str:
         for key in keys[:2]:
             with contextlib.suppress(KnownError):
                 events += [(key, event.id) for event in database.events(key)[:2]]
-    commands = [["sessions", str(file)], ["sessions", str(file), "--json"], ["forks", str(file)], ["convert", str(file), str(new)]]
+    commands = [
+        ["sessions", str(file)],
+        ["sessions", str(file), "--json"],
+        ["forks", str(file)],
+        ["costs", str(file)],
+        ["convert", str(file), str(new)],
+    ]
     for key in keys[:2]:
         named = [str(file), "--app", str(key.app_name), "--user", str(key.user_id), "--session", str(key.session_id)]
         commands += [[command, *named, *json_] for command in ("events", "state", "invocations") for json_ in ([], ["--json"])]

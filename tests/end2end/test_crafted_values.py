@@ -52,7 +52,14 @@ def key_of(file: Path) -> SessionKey:
 def test_a_crafted_time_is_no_traceback(ours: Path, capsys: pytest.CaptureFixture[str], value: Any) -> None:
     change(ours, ("UPDATE sessions SET update_time = ?, create_time = update_time", value), ("UPDATE events SET timestamp = ?", value))
     names = [str(ours), "--app", "orders", "--user", "user", "--session", "s1"]
-    for command in (["sessions", str(ours)], ["events", *names], ["invocations", *names], ["state", *names], ["forks", str(ours)]):
+    for command in (
+        ["sessions", str(ours)],
+        ["events", *names],
+        ["invocations", *names],
+        ["state", *names],
+        ["forks", str(ours)],
+        ["costs", str(ours)],
+    ):
         assert command_line(command) == 0, command
         assert "Traceback" not in capsys.readouterr().err
 

@@ -27,6 +27,7 @@ READING = {
     "state": ("state", WRONG, *SESSION),
     "state --writers": ("state", WRONG, *SESSION, "--writers", "k"),
     "invocations": ("invocations", WRONG, *SESSION),
+    "costs": ("costs", WRONG, *SESSION),
     "forks": ("forks", WRONG),
     "compare": ("compare", WRONG, *SESSION, "--session", "s2"),
     "compare, the second": ("compare", "good.db", WRONG, *SESSION),

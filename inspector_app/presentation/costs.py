@@ -1,0 +1,117 @@
+"""Sums of tokens and costs over the model calls of events. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from inspector_app.presentation.prices import Prices
+from inspector_app.presentation.tokens import Tokens, tokens_of
+from runtime.events.event import Event
+from runtime.sessions.session_key import SessionKey
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A model call whose tokens an event reports.
+
+    Attributes:
+        key: the session.
+        invocation_id: the invocation.
+        event_id: the event.
+        agent: the event's author.
+        model: the model's name, or None if neither the event nor a recording has it.
+        tools: names of the tools that the answer called.
+        tokens: the tokens.
+        cost: US dollars, or None if the price is unknown.
+        timestamp: the event's.
+    """
+
+    key: SessionKey
+    invocation_id: str
+    event_id: str
+    agent: str
+    model: str | None
+    tools: tuple[str, ...]
+    tokens: Tokens
+    cost: Decimal | None
+    timestamp: float
+
+
+@dataclass(slots=True)
+class CostSum:
+    """A sum over model calls.
+
+    Attributes:
+        calls: number of calls.
+        tokens: their tokens.
+        cost: US dollars of the calls with a known price.
+        unpriced: number of calls whose price is unknown; they are not part of `cost`.
+    """
+
+    calls: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+    cost: Decimal = Decimal(0)
+    unpriced: int = 0
+
+    def add(self, call: ModelCall) -> None:
+        """Add a call."""
+        self.calls += 1
+        self.tokens += call.tokens
+        if call.cost is None:
+            self.unpriced += 1
+        else:
+            self.cost += call.cost
+
+
+def model_calls(
+    key: SessionKey, events: Iterable[Event], prices: Prices, models: Mapping[str, str] | None = None, default: str | None = None
+) -> Iterator[ModelCall]:
+    """Yield the model calls of a session.
+
+    Args:
+        key: the session.
+        events: its events; those without tokens are no model calls.
+        prices: the prices.
+        models: event id → model, of a recording; used for events that do not name their model.
+        default: the model of all other events.
+    """
+    for event in events:
+        tokens = tokens_of(event.usage_metadata)
+        if tokens is None or event.partial:
+            continue
+        model = event.model_version or (models or {}).get(event.id) or default
+        tools = tuple(dict.fromkeys(call.name or "?" for call in event.get_function_calls()))
+        cost = prices.cost(model, tokens, event.timestamp)
+        yield ModelCall(key, event.invocation_id, event.id, event.author, model, tools, tokens, cost, event.timestamp)
+
+
+def dollars(cost: Decimal) -> str:
+    """Return an amount for people: at least two significant digits, and never 0 for what is not free."""
+    if cost == 0:
+        return "$0"
+    if cost >= 1:
+        return f"${cost:,.2f}"
+    return f"${cost:.{max(2, 1 - cost.adjusted())}f}"
+
+
+def cost_text(found: CostSum) -> str:
+    """Return a sum's costs for people; an unknown price is never shown as 0."""
+    if found.unpriced == found.calls:
+        return "unknown" if found.calls else "$0"
+    return dollars(found.cost) + (" + unknown" if found.unpriced else "")
+
+
+def cost_json(found: CostSum) -> dict[str, Any]:
+    """Return a sum as JSON values; `cost_usd` is null if no price is known."""
+    return {
+        "calls": found.calls,
+        "input_tokens": found.tokens.input,
+        "cached_tokens": found.tokens.cached,
+        "output_tokens": found.tokens.output,
+        "thought_tokens": found.tokens.thoughts,
+        "cost_usd": None if found.calls and found.unpriced == found.calls else float(found.cost),
+        "calls_without_price": found.unpriced,
+    }

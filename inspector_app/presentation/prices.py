@@ -1,0 +1,78 @@
+"""What model calls cost, from the bundled price list of `genai-prices` and the user's own prices. No Qt, no network.
+
+`genai-prices` can fetch newer prices. That is never done here: the application opens no connection that the user did not ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from importlib.metadata import version
+
+from genai_prices import Usage, calc_price
+
+from inspector_app.presentation.tokens import OwnPrice, Tokens
+
+
+class Prices:
+    """The prices of models.
+
+    Args:
+        own: prices by the model's name, used before the bundled ones.
+    """
+
+    def __init__(self, own: Mapping[str, OwnPrice] | None = None) -> None:
+        self._own = dict(own or {})
+        self._known: dict[str, tuple[str, str | None] | None] = {}
+
+    def cost(self, model: str | None, tokens: Tokens, timestamp: float) -> Decimal | None:
+        """Return the price of one call in US dollars, or None if it is unknown.
+
+        Args:
+            model: the model's name, perhaps with a provider before it (`openai/gpt-4o`, `models/gemini-2.5-flash`).
+            tokens: what was used.
+            timestamp: epoch seconds; prices change.
+        """
+        if not model:
+            return None
+        own = self._own.get(model)
+        if own is not None:
+            return own.cost(tokens)
+        return self._bundled_cost(model, tokens, timestamp)
+
+    def _bundled_cost(self, model: str, tokens: Tokens, timestamp: float) -> Decimal | None:
+        usage = Usage(input_tokens=tokens.input, cache_read_tokens=tokens.cached or None, output_tokens=tokens.output)
+        names = [self._known[model]] if model in self._known else _names(model)
+        for name in names:
+            if name is None:
+                break
+            try:
+                found = calc_price(usage, name[0], provider_id=name[1], genai_request_timestamp=_utc(timestamp))
+            except (LookupError, ValueError):  # an unknown model; a provider that has no price for what was used
+                continue
+            self._known[model] = name
+            return found.total_price
+        self._known.setdefault(model, None)
+        return None
+
+    @staticmethod
+    def source() -> str:
+        """Return the name and version of the bundled price list, which has no date of its own."""
+        return f"genai-prices {version('genai-prices')}"
+
+
+def _names(model: str) -> list[tuple[str, str | None] | None]:
+    """Return the names under which a model may be listed, each with its provider or None."""
+    *before, name = model.split("/")
+    found: list[tuple[str, str | None] | None] = [(model, None)]
+    if before:
+        found += [(name, before[0].replace("_", "-")), (name, before[0].split("_")[0]), (name, None)]
+    return found
+
+
+def _utc(timestamp: float) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(timestamp, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None

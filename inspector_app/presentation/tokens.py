@@ -1,0 +1,108 @@
+"""The tokens that a model call uses, and prices that the user gives. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens that a provider charges for.
+
+    Attributes:
+        input: tokens of the request, the cached ones included.
+        cached: tokens of the request that were read from a cache.
+        output: tokens of the answer, the thoughts included.
+        thoughts: tokens of the thoughts.
+    """
+
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    thoughts: int = 0
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(self.input + other.input, self.cached + other.cached, self.output + other.output, self.thoughts + other.thoughts)
+
+
+def tokens_of(usage: Any) -> Tokens | None:
+    """Return the tokens that an event reports, or None if it reports none.
+
+    Gemini counts thoughts beside the answer, other providers count them in it. The total tells which.
+
+    Args:
+        usage: the event's `usage_metadata`, an object or a mapping with google-genai's field names.
+    """
+    if usage is None:
+        return None
+    prompt, cached, candidates, thoughts, tools, total = (
+        _count(usage, name)
+        for name in (
+            "prompt_token_count",
+            "cached_content_token_count",
+            "candidates_token_count",
+            "thoughts_token_count",
+            "tool_use_prompt_token_count",
+            "total_token_count",
+        )
+    )
+    is_counted = thoughts and total and total <= prompt + tools + candidates
+    output = candidates if is_counted else candidates + thoughts
+    if not (prompt or tools or output) and total:
+        prompt = total
+    found = Tokens(prompt + tools, min(cached, prompt), output, min(thoughts, output))
+    return found if found.input or found.output else None
+
+
+def _count(usage: Any, name: str) -> int:
+    value = usage.get(name) if isinstance(usage, Mapping) else getattr(usage, name, None)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPrice:
+    """A price that the user gave, in US dollars for a million tokens.
+
+    Attributes:
+        input, cached, output: the prices.
+    """
+
+    input: Decimal
+    output: Decimal
+    cached: Decimal
+
+    def cost(self, tokens: Tokens) -> Decimal:
+        """Return the price of a call in US dollars."""
+        fresh = tokens.input - tokens.cached
+        return (fresh * self.input + tokens.cached * self.cached + tokens.output * self.output) / MILLION
+
+
+def own_prices(values: Mapping[str, Any]) -> dict[str, OwnPrice]:
+    """Return the prices of the preferences file; entries that are no prices are left out.
+
+    Args:
+        values: model → `{"input": …, "output": …, "cached": …}` in US dollars for a million tokens; without `cached`, cached tokens cost as
+            much as others.
+    """
+    found: dict[str, OwnPrice] = {}
+    for model, price in values.items():
+        if isinstance(price, Mapping):
+            given, output = price.get("input"), price.get("output")
+            made = own_price(given, output, price.get("cached", given))
+            if made is not None:
+                found[model] = made
+    return found
+
+
+def own_price(given: object, output: object, cached: object) -> OwnPrice | None:
+    """Return a price, or None if a number is missing, negative or not a number."""
+    try:
+        numbers = [Decimal(str(value)) for value in (given, output, cached)]
+    except ArithmeticError:
+        return None
+    return OwnPrice(*numbers) if all(number.is_finite() and number >= 0 for number in numbers) else None

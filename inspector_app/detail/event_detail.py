@@ -17,6 +17,7 @@ from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_edit_bar import StateEditBar
 from inspector_app.state.state_tree import StateByScope
 from inspector_app.state.state_view import NO_STATE, StateView
+from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
@@ -30,6 +31,7 @@ class EventDetail(QWidget):
     """The details of one event. A tab is filled when it is first shown.
 
     Attributes:
+        code: opens the code behind the event.
         tabs: Content, State & delta, Request, JSON, Output, and tabs added by others.
         content, state, state_edit, delta, request, output, json: the panes in the tabs.
 
@@ -55,6 +57,7 @@ class EventDetail(QWidget):
         self._time = QLabel()
         self._time.setTextFormat(Qt.TextFormat.PlainText)
         self._time.setProperty("role", "secondary")
+        self.code = CodeButton("event_code")
         self.content = ContentView()
         self.state = StateView()
         self.state_edit = StateEditBar()
@@ -93,6 +96,7 @@ class EventDetail(QWidget):
         head.setContentsMargins(8, 6, 8, 2)
         head.setSpacing(10)
         head.addWidget(self._title, 1)
+        head.addWidget(self.code)
         head.addWidget(self._time)
         part = QWidget()
         layout = QVBoxLayout(part)

@@ -30,6 +30,7 @@ from pydantic import ValidationError
 from inspector_app.engines.adk_worker import (
     WorkerError,
     agents_in,
+    code_places,
     factories,
     is_agent_folder,
     place_of,
@@ -41,7 +42,7 @@ from inspector_app.engines.embedded import TITLE, EmbeddedEngine
 from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
 from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
 from inspector_app.engines.name_clash import name_clash
-from inspector_app.engines.protocol import Capability, OnCommit, Store
+from inspector_app.engines.protocol import Capability, CodePlace, OnCommit, Store, places_from_json
 from inspector_app.engines.tracebacks import traceback_of
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.config_agent_utils import from_config
@@ -92,6 +93,7 @@ class LoadedAgent:
         name: the app's name.
         folder: the folder it was loaded from.
         environment: its own environment variables; active while its code runs.
+        code: where the code of its agents, tools and callbacks is.
         on_output: called with what its code writes in a run; None: that is not captured.
     """
 
@@ -99,6 +101,7 @@ class LoadedAgent:
     name: str
     folder: Path
     environment: AgentEnvironment
+    code: tuple[CodePlace, ...] = ()
     on_output: OnOutput | None = None
 
     @property
@@ -115,6 +118,11 @@ class LoadedAgent:
     def root(self) -> BaseAgent:
         """The root agent."""
         return self.app.root_agent
+
+    @property
+    def places(self) -> tuple[CodePlace, ...]:
+        """Where the code of its agents, tools and callbacks is."""
+        return self.code
 
     @property
     def needs_file(self) -> bool:
@@ -181,7 +189,7 @@ def _load(path: str, folder: Path, modules: list[str]) -> LoadedAgent:
         raise
     except BaseException as error:
         raise _failure(folder, path, error) from error
-    return LoadedAgent(app, app.name, folder, environment)
+    return LoadedAgent(app, app.name, folder, environment, places_from_json(code_places(app.root_agent, folder)))
 
 
 def agents_to_choose_from(path: str) -> tuple[str, ...]:

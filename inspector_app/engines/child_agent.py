@@ -12,7 +12,7 @@ from inspector_app.engines.agent_outline import agent_outline
 from inspector_app.engines.agent_output import OnOutput
 from inspector_app.engines.child_engine import IN_MEMORY, ChildEngine
 from inspector_app.engines.environments import Environment, child_variables, own_environment
-from inspector_app.engines.protocol import AgentDescription, Capability, Engine, OnCommit, Store
+from inspector_app.engines.protocol import AgentDescription, Capability, CodePlace, Engine, OnCommit, Store
 from runtime.agents.base_agent import BaseAgent
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import KnownError
@@ -97,6 +97,11 @@ class ChildAgent:
     def root(self) -> BaseAgent:
         """An outline of the root agent."""
         return self._outline
+
+    @property
+    def places(self) -> tuple[CodePlace, ...]:
+        """Where the code of its agents, tools and callbacks is."""
+        return self._description.places
 
     @property
     def needs_file(self) -> bool:

@@ -18,7 +18,7 @@ from inspector_app.engines.agent_output import OnOutput, OutputLine, source_from
 from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.child_rerun import ChildReplay, ChildRerun
-from inspector_app.engines.protocol import AgentDescription, Capability
+from inspector_app.engines.protocol import AgentDescription, Capability, places_from_json
 from inspector_app.support.tasks import Tasks
 from runtime.debugger.debugger import Debugger
 from runtime.errors import KnownError, SessionNotFoundError
@@ -127,7 +127,9 @@ class ChildEngine:
         except BaseException:
             await child.close(0)
             raise
-        agent = AgentDescription(loaded["app_name"], loaded["folder"], loaded["resumable"], loaded["root"])
+        agent = AgentDescription(
+            loaded["app_name"], loaded["folder"], loaded["resumable"], loaded["root"], places_from_json(loaded.get("places"))
+        )
         return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_ahead, on_output)
 
     @property

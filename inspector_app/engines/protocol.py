@@ -7,7 +7,7 @@ all engines: an engine reports to the debugger where its agent is, and waits the
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -38,6 +38,34 @@ recorded answers.
 
 
 @dataclass(frozen=True, slots=True)
+class CodePlace:
+    """Where the code of an agent, a tool or a callback is.
+
+    Attributes:
+        kind: `agent`, `tool` or `callback`.
+        agent: the agent's name.
+        name: the tool's or the callback's name; an agent's own.
+        file: the absolute path.
+        line: from 1.
+    """
+
+    kind: str
+    agent: str
+    name: str
+    file: str
+    line: int
+
+
+def places_from_json(given: object) -> tuple[CodePlace, ...]:
+    """Return the places that a worker describes."""
+    found = []
+    for one in given if isinstance(given, list) else ():
+        with suppress(KeyError, TypeError, ValueError):
+            found.append(CodePlace(str(one["kind"]), str(one["agent"]), str(one["name"]), str(one["file"]), int(one["line"])))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
 class AgentDescription:
     """A loaded agent as data.
 
@@ -45,6 +73,7 @@ class AgentDescription:
         app_name: the app's name.
         folder: the agent's folder.
         resumable: whether the app keeps checkpoints.
+        places: where its code is.
         root: the root agent and those below it: `name`, `type`, `description`, `model`, `tools` (names), `sub_agents`.
     """
 
@@ -52,6 +81,7 @@ class AgentDescription:
     folder: str
     resumable: bool
     root: dict[str, Any] = field(default_factory=dict)
+    places: tuple[CodePlace, ...] = ()
 
 
 class RepeatedRun(Protocol):
@@ -170,6 +200,10 @@ class Agent(Protocol):
     @property
     def root(self) -> BaseAgent:
         """The root agent; an outline of it if the agent is in another process."""
+
+    @property
+    def places(self) -> tuple[CodePlace, ...]:
+        """Where the code of its agents, tools and callbacks is."""
 
     @property
     def needs_file(self) -> bool:

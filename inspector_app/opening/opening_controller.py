@@ -16,6 +16,7 @@ from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.url_dialog import UrlDialog
 from inspector_app.opening.welcome import SampleCard, WelcomePage
+from inspector_app.presentation.code_link import CodeLink
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.presentation.values import error_text
@@ -304,9 +305,14 @@ class OpeningController(QObject):
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target
         no_use = isinstance(error, NotASessionDatabaseError)
-        self._problem.show_problem(f"{name} could not be opened", text, details, offers_another=no_use)
+        self._problem.show_problem(f"{name} could not be opened", text, details, offers_another=no_use, code=_code_link(error))
         self.page_requested.emit(self._problem)
         self._messages.post(Message("error", text, details, quiet=not self._names_several))
+
+
+def _code_link(error: Exception) -> CodeLink | None:
+    file, line = getattr(error, "file", None), getattr(error, "line", None)
+    return CodeLink("the failure", file, line) if isinstance(file, str) and isinstance(line, int) else None
 
 
 def _still_loading(path: str) -> str:

@@ -7,7 +7,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
 from inspector_app.opening.page_card import PageCard
+from inspector_app.presentation.code_link import CodeLink
 from inspector_app.widgets import theme
+from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 860
@@ -16,6 +18,9 @@ _MOST_LINES = 24  # lines of the details visible at once
 
 class ProblemPage(QWidget):
     """An error page: a sentence, *Retry*, and details that can be copied.
+
+    Attributes:
+        code: opens the place in the agent's code.
 
     Signals:
         retry: the user asked to try again.
@@ -52,13 +57,16 @@ class ProblemPage(QWidget):
         rows.addWidget(self._details)
         rows.addLayout(self._buttons(column))
 
-    def show_problem(self, title: str, text: str, details: str | None = None, *, offers_another: bool = False) -> None:
+    def show_problem(
+        self, title: str, text: str, details: str | None = None, *, offers_another: bool = False, code: CodeLink | None = None
+    ) -> None:
         """Show an error.
 
         Args:
             title: what was attempted.
             text: why it failed, and what to do.
             details: for example a traceback; None for none.
+            code: the place in the agent's code, if that failed.
             offers_another: whether to offer *Open another…* first, because a retry would fail again.
         """
         self._title.setText(title)
@@ -67,6 +75,7 @@ class ProblemPage(QWidget):
         self._details.updateGeometry()
         self._details.setVisible(bool(details))
         self._another.setVisible(offers_another)
+        self.code.set_links([code] if code is not None else [])
         first = self._another if offers_another else self._retry
         for button in (self._another, self._retry):
             button.setProperty("primary", button is first)
@@ -91,6 +100,8 @@ class ProblemPage(QWidget):
         leave.clicked.connect(self.given_up)
         for button in (self._another, self._retry, copy, leave):
             line.addWidget(button)
+        self.code = CodeButton("problem_code", parent)
+        line.addWidget(self.code)
         line.addStretch(1)
         return line
 

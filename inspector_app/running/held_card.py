@@ -16,6 +16,7 @@ from inspector_app.presentation.values import plain_tooltip
 from inspector_app.running.view_data import HoldText
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
+from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.json_editor import JsonEditor
 
 CallKind = Literal["tool", "model", "failed tool", "failed model"]
@@ -52,6 +53,9 @@ _KEYS = "F5 continues, F10 steps to the next event"
 class HeldCard(QWidget):
     """A card that describes a hold. Its decision applies however the agent continues: with its buttons, F5 or a step.
 
+    Attributes:
+        code: opens the code behind the hold.
+
     Signals:
         continue_requested: the user pressed a button that continues.
         focus_given_up: the card had the keyboard focus when its hold ended.
@@ -67,6 +71,7 @@ class HeldCard(QWidget):
         self.setProperty("card", "held")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)  # leaves the rest to the state
+        self.code = CodeButton("held_code", self)
         self._kind: CallKind | None = None
         self._choice: Choice = "call"
         self._before: dict[str, Any] = {}
@@ -89,6 +94,7 @@ class HeldCard(QWidget):
         head.setSpacing(5)
         head.addWidget(self._title)
         head.addWidget(self._subject, 1)
+        head.addWidget(self.code)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(10, 9, 10, 9)
         rows.setSpacing(6)

@@ -10,6 +10,8 @@ from PySide6.QtCore import QObject
 from inspector_app.running.held_card import CallKind, Decision, HeldCard
 from inspector_app.running.hold_text import words_for
 from inspector_app.running.view_data import HoldText
+from inspector_app.workspace.code_places import links_of_hold
+from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
 from runtime.debugger.hold import Hold
@@ -20,12 +22,14 @@ class HeldController(QObject):
 
     Args:
         run: the run whose holds are shown.
+        agents: the loaded agent, which knows where its code is.
         card: the card to fill.
     """
 
-    def __init__(self, run: CurrentRun, card: HeldCard, parent: QObject | None = None) -> None:
+    def __init__(self, run: CurrentRun, agents: CurrentAgent, card: HeldCard, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._run = run
+        self._agents = agents
         self._card = card
         run.hold_changed.connect(self._on_hold_changed)
         run.beside_changed.connect(self._on_beside_changed)
@@ -60,6 +64,8 @@ class HeldController(QObject):
             self._card.hide()
             return
         misfit = hold.call.misfit if isinstance(hold.call, ToolCall) else None
+        loaded = self._agents.loaded
+        self._card.code.set_links(links_of_hold(hold, loaded) if loaded is not None else [])
         self._card.show_hold(self._words(hold), _kind(hold), _before(hold), misfit)
 
     def _on_beside_changed(self) -> None:

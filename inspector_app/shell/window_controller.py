@@ -12,6 +12,7 @@ from inspector_app.branches.rewind_controller import RewindController
 from inspector_app.databases.database_page_controller import DatabasePageController
 from inspector_app.databases.foreign_database_controller import ForeignDatabaseController
 from inspector_app.detail.artifact_controller import ArtifactController
+from inspector_app.detail.code_controller import CodeController
 from inspector_app.detail.detail_controller import DetailController
 from inspector_app.detail.output_controller import OutputController
 from inspector_app.detail.request_controller import RequestController
@@ -131,7 +132,7 @@ class WindowController(QObject):
         write_access = WriteAccess(databases, current, tasks, messages, self)
         working_copy = WorkingCopy(cursor, databases, current, tasks, messages, self)
         SessionsController(cursor, catalog, current, sessions, bench.sessions)
-        held = HeldController(run, bench.held, self)
+        held = HeldController(run, agents, bench.held, self)
         self.stream = StreamController(
             cursor,
             current,
@@ -154,6 +155,7 @@ class WindowController(QObject):
         ArtifactController(current, tasks, messages, bench.detail)
         RequestController(run.requests, current, tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
+        self._code = CodeController(agents, preferences, tasks, messages, commands, bench.detail)
         OutputLog(output, messages, cursor, bench.log)
         DetailController(cursor, current, run, StateEditController(cursor, current, commits, self), bench.detail)
         FilesController(cursor, current, run, tasks, bench.detail.state.model, self)
@@ -335,6 +337,8 @@ class WindowController(QObject):
 
     def _connect_panes(self) -> None:
         bench = self.window.workbench
+        bench.held.code.code_requested.connect(self._code.open)
+        self.window.problem.code.code_requested.connect(self._code.open)
         bench.stream.breakpoint_requested.connect(self._breakpoints.toggle_at)
         self._breakpoints.count_changed.connect(bench.show_breakpoints)
         self._breakpoints.condition_proposed.connect(self._on_condition_proposed)

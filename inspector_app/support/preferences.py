@@ -134,6 +134,16 @@ class Preferences:
         return self._table("prices")
 
     @property
+    def editor(self) -> str:
+        """The command of the user's editor; empty if none was chosen."""
+        value = self._read().get("editor")
+        return value if isinstance(value, str) else ""
+
+    @editor.setter
+    def editor(self, command: str) -> None:
+        self._change(lambda values: values.update(editor=command))
+
+    @property
     def theme(self) -> str:
         """`light`, `dark` or `system`."""
         return str(self._read().get("theme", "system"))

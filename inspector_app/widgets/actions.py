@@ -36,6 +36,8 @@ class Actions:
     open_database: QAction
     open_url: QAction
     choose_engine: QAction
+    open_code: QAction
+    choose_editor: QAction
     allow_writing: QAction
     work_on_copy: QAction
     reload: QAction
@@ -113,6 +115,8 @@ def make_actions(parent: QObject) -> Actions:
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
         open_url=action("open_url", "Open a database on a server…", "server"),
         choose_engine=action("choose_engine", "Engine of the agent…", "gears"),
+        open_code=action("open_code", "Open the code of this event", "code", "Ctrl+E"),
+        choose_editor=action("choose_editor", "Editor for code…", "pen-to-square"),
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -39,7 +40,7 @@ class Scene:
 def scene(qtbot: QtBot) -> Scene:
     run, card = FakeRun(), HeldCard()
     qtbot.addWidget(card)
-    controller = HeldController(run, card)  # type: ignore[arg-type]
+    controller = HeldController(run, SimpleNamespace(loaded=None), card)  # type: ignore[arg-type]
     return Scene(run, card, controller, qtbot)
 
 

@@ -1,0 +1,84 @@
+"""The code behind the selected event, opened in the user's editor."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from inspector_app.detail.editor_dialog import EditorDialog
+from inspector_app.detail.event_detail import EventDetail
+from inspector_app.support.editor import NoEditorError, open_in_editor
+from inspector_app.support.preferences import Preferences
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions, allow
+from inspector_app.workspace.code_places import links_of_event
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.messages import MessageBus
+from runtime.events.event import Event
+from runtime.support.worker_threads import run_in_thread
+
+
+class CodeController(QObject):
+    """A controller that names the code behind the selected event, and opens code.
+
+    Args:
+        agents: the loaded agent, which knows where its code is.
+        preferences: remember the editor.
+        tasks: runs the opening.
+        messages: receives failures.
+        commands: the menu's commands.
+        detail: the view with the button.
+    """
+
+    def __init__(
+        self, agents: CurrentAgent, preferences: Preferences, tasks: Tasks, messages: MessageBus, commands: Actions, detail: EventDetail
+    ) -> None:
+        super().__init__(detail)
+        self._agents = agents
+        self._preferences = preferences
+        self._tasks = tasks
+        self._messages = messages
+        self._commands = commands
+        self._detail = detail
+        detail.event_shown.connect(self._show)
+        detail.code.code_requested.connect(self.open)
+        agents.agent_loaded.connect(self._on_agent_loaded)
+        commands.open_code.triggered.connect(self._on_open_code)
+        commands.choose_editor.triggered.connect(self._on_choose_editor)
+        self._allow()
+
+    def open(self, file: str, line: int) -> None:
+        """Open a file in the user's editor."""
+        self._tasks.spawn(self._open(file, line), "Opening the code")
+
+    async def _open(self, file: str, line: int) -> None:
+        try:
+            await run_in_thread(open_in_editor, file, line, self._preferences.editor)
+        except NoEditorError as error:
+            self._messages.warning(f"{error} The code is at {file}, line {line}.")
+
+    def _show(self, event: Event) -> None:
+        loaded = self._agents.loaded
+        self._detail.code.set_links(links_of_event(event, loaded.places) if loaded is not None else [])
+        self._allow()
+
+    def _on_agent_loaded(self) -> None:
+        if self._detail.shown_event is not None:
+            self._show(self._detail.shown_event)
+
+    def _allow(self) -> None:
+        missing = (
+            "Load the agent of this session first." if self._agents.loaded is None else "No code of the loaded agent is behind this event."
+        )
+        allow(self._commands.open_code, None if self._detail.code.links else missing, "Open the file and line in your editor")
+
+    def _on_open_code(self) -> None:
+        if links := self._detail.code.links:
+            self.open(links[0].file, links[0].line)
+
+    def _on_choose_editor(self) -> None:
+        dialog = EditorDialog(self._preferences.editor, self._detail.window())
+        dialog.textValueSelected.connect(self._on_editor_chosen)
+        dialog.open()
+
+    def _on_editor_chosen(self, command: str) -> None:
+        self._preferences.editor = command.strip()

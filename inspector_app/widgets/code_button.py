@@ -1,0 +1,77 @@
+"""A button that names a line of an agent's code and opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+from inspector_app.presentation.code_link import CodeLink
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+
+_LONGEST = 28  # characters of the place; the tooltip has the whole path
+
+
+class CodeButton(QToolButton):
+    """A button for the first of some places in the code, with a menu of all.
+
+    Signals:
+        code_requested(str, int): open this file at this line.
+
+    Args:
+        name: object name.
+        parent: the parent.
+    """
+
+    code_requested = Signal(str, int)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setProperty("button", "true")
+        self.setAccessibleName("Open the code")
+        self.setIcon(theme.icon("code", "dim"))
+        self._links: Sequence[CodeLink] = ()
+        self._menu = QMenu(self)
+        self._menu.setToolTipsVisible(True)
+        self.clicked.connect(self._on_clicked)
+        self.hide()
+
+    @property
+    def links(self) -> Sequence[CodeLink]:
+        """The places."""
+        return self._links
+
+    def set_links(self, links: Sequence[CodeLink]) -> None:
+        """Show the places, the most specific first; the button is hidden if there is none."""
+        if links == self._links:
+            return
+        self._links = links
+        self.setVisible(bool(links))
+        self._menu.clear()
+        if not links:
+            return
+        first, place = links[0], visible(links[0].place)
+        self.setText(place if len(place) <= _LONGEST else f"…{place[-_LONGEST:]}")
+        self.setAccessibleName(f"Open the code of {visible(first.what)}, {place}")
+        self.setToolTip(plain_tooltip(f"{visible(first.what)}: {visible(first.file)}, line {first.line}\nOpen it in your editor (Ctrl+E)"))
+        for link in links:
+            action = self._menu.addAction(visible(f"{link.what} · {link.place}"))
+            action.setToolTip(plain_tooltip(f"{visible(link.file)}, line {link.line}"))
+            action.triggered.connect(partial(self._open, link))
+        several = len(links) > 1
+        if several:
+            self.setMenu(self._menu)
+            self.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        else:
+            self.setMenu(None)  # type: ignore[arg-type]  # removes it
+            self.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
+
+    def _open(self, link: CodeLink, _checked: bool = False) -> None:
+        self.code_requested.emit(link.file, link.line)
+
+    def _on_clicked(self) -> None:
+        self._open(self._links[0])

@@ -1,0 +1,50 @@
+"""Which code is behind an event or a hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from inspector_app.engines.adk_worker import place_of
+from inspector_app.engines.child_calls import AgentCodeError
+from inspector_app.engines.protocol import Agent, CodePlace
+from inspector_app.presentation.code_link import CodeLink
+from runtime.debugger.calls import ToolCall
+from runtime.debugger.hold import Hold
+from runtime.events.event import Event
+
+
+def links_of_event(event: Event, places: Sequence[CodePlace]) -> list[CodeLink]:
+    """Return the code behind an event: of the tools that it calls or answers, its agent, and the agent's callbacks."""
+    names = [call.name for call in event.get_function_calls()] + [answer.name for answer in event.get_function_responses()]
+    info = (event.model_extra or {}).get("node_info")
+    path = str(info.get("path") or "") if isinstance(info, dict) else ""
+    node = path.rpartition("/")[2].partition("@")[0]
+    return _links(names, [node, event.author] if node else [event.author], places)
+
+
+def links_of_hold(hold: Hold, agent: Agent) -> list[CodeLink]:
+    """Return the code behind a hold: where an error was raised, the tool, the agent, and the agent's callbacks."""
+    names = [hold.call.name] if isinstance(hold.call, ToolCall) else []
+    if hold.event is not None:
+        return links_of_event(hold.event, agent.places)
+    links = _links(names, [hold.agent or ""], agent.places)
+    if hold.error is not None:
+        found = (hold.error.file, hold.error.line) if isinstance(hold.error, AgentCodeError) else place_of(hold.error, agent.folder)
+        if found[0] is not None:
+            links.insert(0, CodeLink("raised here", found[0], found[1] or 1))
+    return links
+
+
+def _links(tools: Iterable[str | None], agents: Sequence[str], places: Sequence[CodePlace]) -> list[CodeLink]:
+    found: dict[tuple[str, int], CodeLink] = {}
+    for name in tools:
+        near = [place for place in places if place.kind == "tool" and place.name == name]
+        for place in sorted(near, key=lambda place: place.agent not in agents)[:1]:
+            found.setdefault((place.file, place.line), CodeLink(f"tool {place.name}", place.file, place.line))
+    for kind in ("agent", "callback"):
+        for place in (place for agent in agents for place in places if place.agent == agent):
+            if place.kind == kind:
+                what = f"agent {place.name}" if kind == "agent" else place.name
+                found.setdefault((place.file, place.line), CodeLink(what, place.file, place.line))
+    return [link for link in found.values() if Path(link.file).is_absolute()]

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from runtime.contexts.context import Context
     from runtime.events.event import Event
     from runtime.runners import InMemoryRunner, Runner
+    from runtime.version import __version__
 
-__all__ = ["Agent", "Context", "Event", "InMemoryRunner", "Runner"]
+__all__ = ["Agent", "Context", "Event", "InMemoryRunner", "Runner", "__version__"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -25,5 +26,6 @@ __getattr__ = lazy_exports(
         "Event": "runtime.events.event",
         "InMemoryRunner": "runtime.runners",
         "Runner": "runtime.runners",
+        "__version__": "runtime.version",
     },
 )

@@ -106,6 +106,7 @@ class Runner(SessionEdits):
         self.app_name: str = app_name or app.name  # type: ignore[union-attr]  # one of them is there
         self.agent: BaseAgent = agent or app.root_agent  # type: ignore[union-attr]
         self.plugin_manager = PluginManager(app.plugins if app else plugins, plugin_close_timeout)
+        self.context_cache_config = app.context_cache_config if app else None
         self.resumability_config = app.resumability_config if app else None
         self.session_service = session_service
         self.artifact_service = artifact_service
@@ -211,7 +212,8 @@ class Runner(SessionEdits):
         if self.plugin_manager.plugins:
             changed = await self.plugin_manager.run_hook("on_event_callback", invocation_context=ctx, event=event)
             if changed is not None and changed is not event:
-                event = event.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set - _IDENTITY})
+                kept = _IDENTITY if changed.author else {*_IDENTITY, "author"}
+                event = event.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set - kept})
                 _add_run_metadata(ctx, event)
         if not event.partial:
             await self._commit(ctx, event)

@@ -198,7 +198,7 @@ class BaseAgent(BaseModel):
         changes = dict(update or {})
         unknown = sorted(changes.keys() - type(self).model_fields.keys() | changes.keys() & {"parent_agent"})
         if unknown:
-            raise ValueError(f"clone() of {type(self).__name__} cannot set {', '.join(unknown)}.")
+            raise ValueError(_unknown_fields(type(self).__name__, unknown))
         copies = {sub_agent: sub_agent.clone() for sub_agent in self.sub_agents} if "sub_agents" not in changes else {}
         for field in type(self).model_fields:
             value = getattr(self, field)
@@ -268,6 +268,8 @@ class BaseAgent(BaseModel):
             if "before_agent_callback" in called_back:
                 ctx.end_invocation = called_back["before_agent_callback"]
             elif before := await self._callback_event(ctx, "before_agent_callback", self.before_agent_callback):
+                if before.content is not None:
+                    self._complete_answer(before)
                 yield before
             if ctx.end_invocation:
                 return
@@ -301,6 +303,9 @@ class BaseAgent(BaseModel):
             raise
         finally:
             await ctx.close_runs()
+
+    def _complete_answer(self, event: Event) -> None:
+        """Complete an answer that a callback gave in place of this agent."""
 
     async def _report(self, ctx: InvocationContext, error: Exception) -> None:
         """Tell the plugins that this agent raised."""
@@ -437,6 +442,12 @@ def _record_place(event: Event, place: str) -> None:
     """Record in an event which of several agents of its author's name it is from, unless it is recorded already."""
     if recorded_place(event) is None:
         event.custom_metadata = {**(event.custom_metadata or {}), AGENT_PLACE: place}
+
+
+def _unknown_fields(kind: str, names: list[str]) -> str:
+    if names == ["parent_agent"]:
+        return "Cannot update `parent_agent` field in clone: an agent's parent is the agent whose sub-agent it becomes."
+    return f"Cannot update nonexistent fields in clone of {kind}: {', '.join(names)}."
 
 
 def _changes_anything(actions: EventActions) -> bool:

@@ -16,9 +16,10 @@ from runtime.configs.agent_config import BaseAgentConfig, LlmAgentConfig, ToolAr
 from runtime.configs.code_references import ADK
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.events.event import Event
 from runtime.flows.llm_flow import LlmFlow
-from runtime.flows.turn_agent import StaticInstruction
+from runtime.flows.turn_agent import SINGLE_TURN, StaticInstruction
 from runtime.history.checkpoints import with_keys_as_authors
 from runtime.history.turns import Turn, closes_turn, events_of_call, read_turn, transferred_to
 from runtime.models.base_llm import BaseLlm
@@ -66,6 +67,8 @@ class LlmAgent(BaseAgent):
             becomes part of the conversation, before the user's last message.
         tools: functions, tools or toolsets that the model may call.
         generate_content_config: google-genai's sampling and safety settings; not tools, instruction or schema.
+        mode: `chat`, as None, or `single_turn`: the agent is a tool of its parent, which calls it with a request and continues with its
+            answer. (`task`, a tool that talks to the user, needs the google-adk engine.)
         disallow_transfer_to_parent, disallow_transfer_to_peers: forbid transfers to these agents.
         include_contents: `none` sends only the current turn to the model.
         input_schema: the arguments when the agent is called as a tool.
@@ -92,6 +95,7 @@ class LlmAgent(BaseAgent):
     static_instruction: StaticInstruction | None = None
     tools: list[ToolUnion] = Field(default_factory=list)
     generate_content_config: types.GenerateContentConfig | None = None
+    mode: Literal["chat", "task", "single_turn"] | None = None
     disallow_transfer_to_parent: bool = False
     disallow_transfer_to_peers: bool = False
     include_contents: Literal["default", "none"] = "default"
@@ -114,6 +118,13 @@ class LlmAgent(BaseAgent):
             if config and getattr(config, taken):
                 raise ValueError(f"Set {instead} of the LlmAgent, not {taken} of its generate_content_config.")
         return config
+
+    @field_validator("mode")
+    @classmethod
+    def _begin_no_task(cls, mode: str | None) -> str | None:
+        if mode == "task":
+            raise EngineNeededError("An LlmAgent with mode='task'")
+        return mode
 
     @field_validator("code_executor", mode="before")
     @classmethod
@@ -177,7 +188,7 @@ class LlmAgent(BaseAgent):
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
         """Return the tools as objects, including those of toolsets; functions become `FunctionTool`s."""
-        tools: list[BaseTool] = []
+        tools: list[BaseTool] = [AgentTool(agent) for agent in self.sub_agents if getattr(agent, "mode", None) == SINGLE_TURN]
         for given in self.tools:
             if isinstance(given, BaseToolset):
                 tools += await given.get_tools_with_prefix(ctx)
@@ -186,6 +197,9 @@ class LlmAgent(BaseAgent):
             else:
                 tools.append(given if isinstance(given, BaseTool) else FunctionTool(given))
         return tools
+
+    def _complete_answer(self, event: Event) -> None:
+        self._save_output(event)
 
     @property
     def toolsets(self) -> list[BaseToolset]:

@@ -64,7 +64,14 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
     @classmethod
     def _keep_no_state(cls, value: bool) -> bool:
         if value:
-            raise ValueError("Cannot set stateful=True in UnsafeLocalCodeExecutor: each program has a process of its own.")
+            raise ValueError("Cannot set `stateful=True` in UnsafeLocalCodeExecutor. Each program has a process of its own.")
+        return value
+
+    @field_validator("optimize_data_file")
+    @classmethod
+    def _prepare_no_data_files(cls, value: bool) -> bool:
+        if value:
+            raise ValueError("Cannot set `optimize_data_file=True` in UnsafeLocalCodeExecutor. Each program has a process of its own.")
         return value
 
     def execute_code(self, invocation_context: Any, code_execution_input: CodeExecutionInput) -> CodeExecutionResult:

@@ -278,7 +278,7 @@ class InvocationContext(BaseModel):
             agent_state: the checkpoint.
             end_of_agent: whether the agent has finished.
         """
-        key = self.places.key(self.agent) if agent_name == self.agent.name else agent_name
+        key = self.places.key(self.agent) if agent_name == getattr(self.agent, "name", None) else agent_name
         self.agent_states.pop(key, None)
         self.end_of_agents.pop(key, None)
         if end_of_agent:
@@ -286,6 +286,18 @@ class InvocationContext(BaseModel):
         elif agent_state is not None:
             self.agent_states[key] = agent_state.model_dump(mode="json")
             self.end_of_agents[key] = False
+
+    def populate_invocation_agent_states(self) -> None:
+        """Set the agents' states from this invocation's committed events, in a resumable app; an agent that spoke has an empty one."""
+        for event in self.invocation_events() if self.is_resumable else ():
+            if event.actions.end_of_agent:
+                self.set_agent_state(event.author, end_of_agent=True)
+            elif event.actions.agent_state is not None:
+                self.agent_states[event.author] = event.actions.agent_state
+                self.end_of_agents[event.author] = False
+            elif event.author != "user" and event.content and not self.agent_states.get(event.author):
+                self.agent_states[event.author] = {}
+                self.end_of_agents[event.author] = False
 
     def reset_sub_agent_states(self, agent_name: str) -> None:
         """Remove the checkpoints of all agents below an agent, as a loop does before its next iteration.

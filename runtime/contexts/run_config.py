@@ -80,5 +80,5 @@ class RunConfig(BaseModel):
             ValueError: the limit is `sys.maxsize` or more.
         """
         if value >= sys.maxsize:
-            raise ValueError(f"max_llm_calls must be less than {sys.maxsize}. For no limit, give 0.")
+            raise ValueError(f"max_llm_calls should be less than {sys.maxsize}. For no limit, give 0.")
         return value

@@ -49,7 +49,7 @@ class Event(LlmResponse):
         if type(data) is not dict or _SHORT_NAMES.isdisjoint(data):
             return data
         data = dict(data)
-        if (message := data.pop("message", None)) is not None:
+        if "message" not in cls.model_fields and (message := data.pop("message", None)) is not None:
             if data.get("content") is not None:
                 raise ValueError("An Event takes either message or content: message is another name for it.")
             data["content"] = _transformers.t_content(message)

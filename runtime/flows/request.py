@@ -14,7 +14,7 @@ from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.marks import TRANSFER_CALL
 from runtime.flows.code_execution import prepare_request
 from runtime.flows.contents import Conversation, copied
-from runtime.flows.turn_agent import TurnAgent
+from runtime.flows.turn_agent import SINGLE_TURN, TurnAgent
 from runtime.history.agent_tree import AgentTree
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
@@ -88,6 +88,8 @@ async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: L
             request.contents.append(types.Content(role="user", parts=[types.Part(text=own)]))
     elif own:
         request.append_instructions([own])
+    if agent.mode == SINGLE_TURN:
+        return  # its parent's tool
     texts = [f'You are an agent. Your internal name is "{agent.name}".']
     if agent.description:
         texts.append(f'The description about you is "{agent.description}".')
@@ -118,11 +120,11 @@ async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmReque
     if agent.code_executor is not None:
         prepare_request(agent.code_executor, request)
     if agent.output_schema is not None:
-        if agent.tools or targets or request.config.tools:
+        if agent.tools or agent.sub_agents or targets or request.config.tools:
             await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)
         else:
             request.set_output_schema(agent.output_schema)
-    given = await agent.canonical_tools(ReadonlyContext(ctx)) if agent.tools else []
+    given = await agent.canonical_tools(ReadonlyContext(ctx))
     if targets and all(tool.name != TRANSFER_CALL for tool in given):  # an agent may have its own
         request.append_instructions([_transfer_instruction(agent, targets)])
         transfer = TransferToAgentTool(agent_names=[target.name for target in targets])
@@ -135,14 +137,14 @@ async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmReque
 
 def transfer_targets(agent: TurnAgent) -> list[AgentTree]:
     """Return the agents that this one may transfer to: its sub-agents, and its parent and peers unless disallowed."""
-    targets = list(agent.sub_agents)
+    targets = [below for below in agent.sub_agents if getattr(below, "mode", None) != SINGLE_TURN]
     parent = agent.parent_agent
-    if parent is None or not hasattr(parent, "disallow_transfer_to_parent"):
-        return targets  # a workflow agent decides itself which agent runs next
+    if agent.mode == SINGLE_TURN or parent is None or not hasattr(parent, "disallow_transfer_to_parent"):
+        return targets  # its parent calls it as a tool, or is a workflow agent, which decides itself which agent runs next
     if not agent.disallow_transfer_to_parent:
         targets.append(parent)
     if not agent.disallow_transfer_to_peers:
-        targets.extend(peer for peer in parent.sub_agents if peer is not agent)
+        targets.extend(peer for peer in parent.sub_agents if peer is not agent and getattr(peer, "mode", None) != SINGLE_TURN)
     return targets
 
 

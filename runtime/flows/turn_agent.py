@@ -18,6 +18,8 @@ from runtime.support.calling import Callbacks
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
 
+SINGLE_TURN = "single_turn"  # the mode of a sub-agent that is a tool of its parent
+
 StaticInstruction: TypeAlias = str | types.Part | types.File | types.Content | list[str | types.Part | types.File]
 
 
@@ -36,6 +38,7 @@ class TurnAgent(AgentTree, Protocol):
 
     static_instruction: StaticInstruction | None
     generate_content_config: types.GenerateContentConfig | None
+    mode: Literal["chat", "task", "single_turn"] | None
     disallow_transfer_to_parent: bool
     disallow_transfer_to_peers: bool
     include_contents: Literal["default", "none"]

@@ -50,8 +50,12 @@ class LlmRequest(BaseModel):
             What was added to the conversation.
 
         Raises:
+            TypeError: `instructions` is something else.
             ValueError: the present system instruction is not a string.
         """
+        is_texts = isinstance(instructions, list) and all(isinstance(text, str) for text in instructions)
+        if not (is_texts or isinstance(instructions, types.Content)):
+            raise TypeError("instructions must be list[str] or types.Content")
         if isinstance(instructions, types.Content):
             instructions, shown = _referring(instructions.parts or [])
             self.append_instructions(instructions)

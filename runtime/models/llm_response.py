@@ -94,6 +94,8 @@ class LlmResponse(BaseModel):
                 error_message=candidate.finish_message,
                 finish_reason=candidate.finish_reason,
                 citation_metadata=candidate.citation_metadata,
+                avg_logprobs=candidate.avg_logprobs,
+                logprobs_result=candidate.logprobs_result,
                 **common,
             )
         if response.prompt_feedback:

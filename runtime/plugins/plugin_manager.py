@@ -52,6 +52,7 @@ class PluginManager:
     def __init__(self, plugins: list[BasePlugin] | None = None, close_timeout: float = CLOSE_TIMEOUT) -> None:
         self.plugins: list[BasePlugin] = []
         self._close_timeout = close_timeout
+        self._leaves_open = False
         # Most plugins implement two or three of the hooks; only these are called.
         self._takers: dict[str, list[BasePlugin]] = {}
         for plugin in plugins or []:
@@ -68,7 +69,7 @@ class PluginManager:
             ValueError: the name is taken.
         """
         if self.get_plugin(plugin.name) is not None:
-            raise ValueError(f"A plugin named {plugin.name!r} is already registered.")
+            raise ValueError(f"Plugin with name {plugin.name!r} already registered.")
         self.plugins.insert(0 if first else len(self.plugins), plugin)
         self._takers.clear()
 
@@ -109,6 +110,14 @@ class PluginManager:
                 return answer
         return None
 
+    def set_skip_closing_plugins(self, value: bool) -> None:
+        """Set whether `close` leaves the plugins open, because another manager closes them.
+
+        Args:
+            value: True to leave them open.
+        """
+        self._leaves_open = value
+
     async def notify(self, hook: str, **arguments: Any) -> None:
         """Call a hook of every plugin that takes it. Errors are logged, as an error is what such a hook tells of.
 
@@ -129,6 +138,8 @@ class PluginManager:
             PluginError: at least one plugin failed; the message names all that did.
             asyncio.CancelledError: the task was cancelled meanwhile; the other plugins are closed first.
         """
+        if self._leaves_open:
+            return
         failures = []
         cancelled: asyncio.CancelledError | None = None
         for plugin in self.plugins:
@@ -138,13 +149,13 @@ class PluginManager:
             except asyncio.CancelledError as error:
                 cancelled = error
             except TimeoutError:
-                failures.append(f"{plugin.name!r} (not closed within {self._close_timeout:g} s)")
+                failures.append(f"{plugin.name!r}: TimeoutError (not closed within {self._close_timeout:g} s)")
             except Exception as error:
-                failures.append(f"{plugin.name!r} ({error})")
+                failures.append(f"{plugin.name!r}: {type(error).__name__} ({error})")
         if cancelled is not None:
             raise cancelled
         if failures:
-            raise PluginError(f"These plugins failed to close: {', '.join(failures)}")
+            raise PluginError(f"Failed to close plugins: {', '.join(failures)}")
 
     def _taking(self, hook: str) -> list[BasePlugin]:
         if hook not in self._takers:

@@ -93,12 +93,16 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         if count > self.max_retries:
             if self.throw_exception_if_retry_exceeded:
                 raise error
-            advice = f"Do not call {tool.name} again for this. Find another way, or say what could not be done."
+            advice = (
+                f"The error was {type(error).__name__}: {error}. For this tool the retry limit has been exceeded. Do not attempt to use the"
+                f" tool {tool.name} again for this. Find another way, or say what could not be done."
+            )
         else:
             given = json.dumps(as_json(arguments), ensure_ascii=False)
             advice = (
-                f"This was failure {count} of at most {self.max_retries} that may be followed by another call. The arguments were {given}."
-                " Look at the error before you call again: are the arguments right, is something needed first, would another tool do?"
+                f"The error was {type(error).__name__}: {error}. This was failure {count} of at most {self.max_retries} that may be"
+                f" followed by another call. The arguments were {given}. Look at the error before you call again. Wrong Function Name: is"
+                " there such a tool? Wrong arguments: are names, types and values right? Wrong moment: is something needed first?"
             )
         return {
             "response_type": REFLECT_AND_RETRY_RESPONSE_TYPE,

@@ -98,10 +98,12 @@ async def message_event(ctx: InvocationContext, message: types.Content, state_de
         state_delta: state changes committed with the message.
 
     Raises:
-        ValueError: the message has no parts.
+        ValueError: the message has no parts, or a function call.
     """
     if not message.parts:
         raise ValueError("The new_message has no parts; give it at least one, such as types.Part(text=…).")
+    if any(part.function_call for part in message.parts):
+        raise ValueError("A new_message cannot contain function calls: only models make them. Answer a call with a function response.")
     if message.role is None:
         message = message.model_copy(update={"role": "user"})
     actions = EventActions(state_delta=dict(state_delta or {}))

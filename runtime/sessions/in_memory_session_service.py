@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from bisect import bisect, bisect_left, insort
+from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, TypeVar
 
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.not_found_error import SessionNotFoundError
@@ -23,6 +24,8 @@ from runtime.sessions.state import Scope, independent, merge_scopes, scope_of, s
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.ids import new_uuid
 from runtime.support.structural_copy import structural_copy
+
+T = TypeVar("T")
 
 _SHARED: tuple[Scope, ...] = ("user", "app")
 
@@ -174,6 +177,24 @@ class InMemorySessionService(BaseSessionService):
             ]
         return ListSessionsResponse.model_construct(sessions=sessions)
 
+    def create_session_sync(
+        self, *, app_name: str, user_id: str, state: dict[str, Any] | None = None, session_id: str | None = None
+    ) -> Session:
+        """Create a session from synchronous code; see `create_session`. This and the other three are deprecated in google-adk."""
+        return _at_once(self.create_session(app_name=app_name, user_id=user_id, state=state, session_id=session_id))
+
+    def get_session_sync(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
+        """Return a session to synchronous code; see `get_session`."""
+        return _at_once(self.get_session(app_name=app_name, user_id=user_id, session_id=session_id, config=config))
+
+    def list_sessions_sync(self, *, app_name: str, user_id: str | None = None) -> ListSessionsResponse:
+        """Return sessions to synchronous code; see `list_sessions`."""
+        return _at_once(self.list_sessions(app_name=app_name, user_id=user_id))
+
+    def delete_session_sync(self, *, app_name: str, user_id: str, session_id: str) -> None:
+        """Delete a session from synchronous code; see `delete_session`."""
+        _at_once(self.delete_session(app_name=app_name, user_id=user_id, session_id=session_id))
+
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
         """See `BaseSessionService.get_user_state`."""
         with self._lock:
@@ -271,6 +292,16 @@ class InMemorySessionService(BaseSessionService):
         state = merge_scopes(stored.state, self._user_states.get((key.app_name, key.user_id), {}), self._app_states.get(key.app_name, {}))
         copied = EventList([(event.id, event.invocation_id, event) for event in events], _copy_event) if events else EventList()
         return Session.construct_unchecked(key, independent(state), stored.last_update_time, copied)
+
+
+def _at_once(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine that waits for nothing."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: T = done.value
+        return result
+    raise AssertionError("It waits for something.")  # pragma: no cover
 
 
 def _copy_event(row: StoredRow) -> Event:

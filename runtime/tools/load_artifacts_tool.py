@@ -70,7 +70,7 @@ async def _shown(tool_context: ToolContext, name: str, known: list[str]) -> list
     part = await tool_context.load_artifact(listed) if listed is not None else None
     if part is None:
         return [types.Part(text=f"There is no file {name!r}.")]
-    return [types.Part(text=f"The file {name!r}:"), _as_models_take_it(part)]
+    return [types.Part(text=f"Artifact {name} is:"), _as_models_take_it(part)]
 
 
 def _as_models_take_it(part: types.Part) -> types.Part:

@@ -37,13 +37,11 @@ DIFFERENCES = {
     " sync tools have their own threads",
     r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "state of its"
     " own flows",
-    r"^InvocationContext\.populate_invocation_agent_states$": "done by runtime.history.checkpoints",
     r"\.(validate_\w+|populate_name|canonical_\w+_callbacks|set_default_model|check_require_confirmation)$": "internal",
     r"\.apply_thinking_config$": "internal",
     r"^PluginManager\.(run_\w+_callback|close_timeout .*)$": "our flows call plugins with `run_hook`; `close` has no timeout",
     r"^BaseSessionService\.flush$": "nothing is buffered",
     r"^\w+SessionService\.flush$": "nothing is buffered",
-    r"^InMemorySessionService\.\w+_sync$": "deprecated there since 1.0",
     r"^DatabaseSessionService\.delete_session\.\w+ ": "keyword-only, as in every other service of google-adk",
     r"^EventsCompactionConfig\.(compaction_interval|overlap_size) ": "optional if a token threshold is given",
     r"^InMemoryArtifactService\.artifacts ": "internal data",

@@ -102,13 +102,14 @@ def test_output_and_memory_have_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_executor_keeps_no_state_and_prepares_no_files() -> None:
-    with pytest.raises(ValidationError, match="stateful=True"):
+    with pytest.raises(ValidationError, match="`stateful=True`"):
         UnsafeLocalCodeExecutor(stateful=True)
 
     class Custom(BaseCodeExecutor):
         def execute_code(self, invocation_context: Any, code_execution_input: CodeExecutionInput) -> CodeExecutionResult:
             return CodeExecutionResult()
 
-    for executor in (UnsafeLocalCodeExecutor, Custom):
-        with pytest.raises(EngineNeededError, match="needs the google-adk engine"):
-            executor(optimize_data_file=True)
+    with pytest.raises(EngineNeededError, match="needs the google-adk engine"):
+        Custom(optimize_data_file=True)
+    with pytest.raises(ValidationError, match="optimize_data_file=True"):
+        UnsafeLocalCodeExecutor(optimize_data_file=True)

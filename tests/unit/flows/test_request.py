@@ -9,6 +9,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from runtime.agents import LlmAgent, RunConfig
+from runtime.errors import EngineNeededError
 from runtime.events import Event
 from runtime.models import LlmRequest
 from runtime.models.scripted_llm import Reply, ScriptedLlm
@@ -143,3 +144,40 @@ async def test_the_caller_may_choose_the_id_of_a_new_invocation() -> None:
         await run(runner, "two")
         assert len({event.invocation_id for event in (await stored(runner)).events} - {"mine"}) == 1
         assert [event.invocation_id for event in (await stored(runner)).events[:2]] == ["mine", "mine"]
+
+
+@pytest.mark.rule("R11")
+async def test_a_single_turn_sub_agent_is_a_tool_of_its_parent() -> None:
+    requests: list[LlmRequest] = []
+    told: list[LlmRequest] = []
+    helper = LlmAgent(name="helper", description="Helps.", mode="single_turn", model=recording(told, "helped"))
+    peer = LlmAgent(name="peer", model=ScriptedLlm(replies=[]))
+    agent = LlmAgent(
+        name="root",
+        model=recording(requests, Reply(calls=[("helper", {"request": "please"})]), "done"),
+        sub_agents=[helper, peer],
+    )
+    events = await run(runner_for(agent))
+    assert [list(request.tools_dict) for request in requests] == [["transfer_to_agent", "helper"]] * 2
+    assert "helper" not in str(requests[0].config.system_instruction)
+    assert events[1].get_function_responses()[0].response == {"result": "helped"}
+    assert texts(events) == ["done"]
+    assert told[0].config.system_instruction is None
+    with pytest.raises(EngineNeededError, match="mode='task' needs the google-adk engine"):
+        LlmAgent(name="worker", mode="task")
+
+
+@pytest.mark.rule("R11")
+async def test_an_answer_of_a_callback_is_saved_under_the_output_key() -> None:
+    agent = LlmAgent(name="root", output_key="out", before_agent_callback=lambda callback_context: types.UserContent("cached"))
+    runner = runner_for(agent)
+    await run(runner)
+    assert (await stored(runner)).state == {"out": "cached"}
+
+
+@pytest.mark.rule("R11")
+async def test_a_message_cannot_make_calls() -> None:
+    call = types.Part(function_call=types.FunctionCall(name="look_up", args={}))
+    runner = runner_for(LlmAgent(name="root", model=ScriptedLlm(replies=[])))
+    with pytest.raises(ValueError, match="cannot contain function calls"):
+        [event async for event in runner.run_async(user_id="u", session_id="s", new_message=types.UserContent([call]))]

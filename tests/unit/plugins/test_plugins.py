@@ -224,7 +224,7 @@ class Closing(BasePlugin):
 
 async def test_a_plugin_that_does_not_close_is_named_after_its_time() -> None:
     slow, last = Closing("slow"), Closing("last", ValueError("broken"))
-    with pytest.raises(PluginError, match=r"'slow' \(not closed within 0.01 s\), 'last' \(broken\)"):
+    with pytest.raises(PluginError, match=r"'slow': TimeoutError \(not closed within 0.01 s\), 'last': ValueError \(broken\)"):
         await PluginManager([slow, last], close_timeout=0.01).close()
     runner = runner_for(LlmAgent(name="a", model=ScriptedLlm(replies=[])))
     given = Runner(app_name="app", agent=runner.agent, session_service=runner.session_service, plugins=[slow], plugin_close_timeout=0.01)

@@ -92,10 +92,10 @@ async def test_load_artifacts_sends_files_in_one_request_only() -> None:
     assert '["note.txt", "table.csv", "user:photo", "zip"]' in instruction_text(seen[0])
     shown = [[part.text or part.inline_data for part in content.parts or []] for content in seen[1].contents[-5:]]
     assert shown == [
-        ["The file 'note.txt':", "a note"],
-        ["The file 'photo':", types.Blob(data=b"png", mime_type="image/png")],
-        ["The file 'table.csv':", "ä,b"],
-        ["The file 'zip':", "[4 bytes of application/zip, which cannot be shown]"],
+        ["Artifact note.txt is:", "a note"],
+        ["Artifact photo is:", types.Blob(data=b"png", mime_type="image/png")],
+        ["Artifact table.csv is:", "ä,b"],
+        ["Artifact zip is:", "[4 bytes of application/zip, which cannot be shown]"],
         ["There is no file '../none'."],
     ]
     await run(runner)

@@ -1,0 +1,1 @@
+"""google-adk's import paths of names in its flows."""

@@ -153,7 +153,7 @@ class GeminiHandler(BaseHTTPRequestHandler):
         self.gemini.connections -= 1
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        body = self.read_body(self.rfile.read(int(self.headers["Content-Length"])))
         self.gemini.requests.append(Request(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
         self.gemini.request_came.set()
         answer = self.gemini.next_answer()
@@ -167,6 +167,10 @@ class GeminiHandler(BaseHTTPRequestHandler):
             self._wait_for_client_to_leave()
         else:
             self._send(200, json.dumps(answer.chunks[0]).encode())
+
+    def read_body(self, content: bytes) -> dict[str, Any]:
+        body: dict[str, Any] = json.loads(content)
+        return body
 
     def wants_stream(self, body: dict[str, Any]) -> bool:
         return ":streamGenerateContent" in self.path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -39,10 +38,12 @@ class HttpAuth(_Json):
     Attributes:
         scheme: such as `basic` or `bearer`.
         credentials: the credentials for the scheme.
+        additional_headers: more headers that the service wants.
     """
 
     scheme: str
     credentials: HttpCredentials
+    additional_headers: dict[str, str] | None = Field(default=None, repr=False)
 
 
 class OAuth2Auth(_Json):
@@ -53,6 +54,9 @@ class OAuth2Auth(_Json):
         auth_uri, state: the address where the user consents.
         auth_response_uri, auth_code: the answer to the consent.
         access_token, refresh_token, expires_at, expires_in: the tokens; times in seconds.
+        audience: the service that the token is for.
+        token_endpoint_auth_method: how the client identifies itself: in a header (`client_secret_basic`) or in the form
+            (`client_secret_post`). Others need the google-adk engine.
     """
 
     client_id: str | None = None
@@ -66,6 +70,38 @@ class OAuth2Auth(_Json):
     refresh_token: str | None = Field(default=None, repr=False)
     expires_at: int | None = None
     expires_in: int | None = None
+    audience: str | None = None
+    token_endpoint_auth_method: str | None = None
+
+
+class ServiceAccountCredential(_Json):
+    """The key file of a Google service account, with its field names; `type_` is `type` there."""
+
+    type_: str = Field(default="", alias="type")
+    project_id: str
+    private_key_id: str = Field(repr=False)
+    private_key: str = Field(repr=False)
+    client_email: str
+    client_id: str
+    auth_uri: str
+    token_uri: str
+    auth_provider_x509_cert_url: str
+    client_x509_cert_url: str
+    universe_domain: str
+
+
+class ServiceAccount(_Json):
+    """A Google service account.
+
+    Attributes:
+        service_account_credential: its key.
+        scopes: what the token is for.
+        use_default_credential: use the credentials of the machine instead of a key.
+    """
+
+    service_account_credential: ServiceAccountCredential | None = None
+    scopes: list[str] | None = None
+    use_default_credential: bool | None = False
 
 
 class AuthCredential(_Json):
@@ -77,7 +113,7 @@ class AuthCredential(_Json):
         api_key: a key.
         http: for the Authorization header.
         oauth2: OAuth2 and OpenID Connect.
-        service_account: in the provider's own format.
+        service_account: a Google service account.
     """
 
     auth_type: AuthCredentialTypes
@@ -85,4 +121,4 @@ class AuthCredential(_Json):
     api_key: str | None = Field(default=None, repr=False)
     http: HttpAuth | None = None
     oauth2: OAuth2Auth | None = None
-    service_account: Any | None = Field(default=None, repr=False)
+    service_account: ServiceAccount | None = Field(default=None, repr=False)

@@ -23,7 +23,19 @@ BANNED_CALLS = {
 }
 BANNED_PICKLE = {"load", "loads", "Unpickler"}
 
-LOADED_WHERE_USED = ("PySide6", "qasync", "qtawesome", "sqlalchemy", "google.genai", "google.auth", "psycopg", "psutil", "fcntl", "msvcrt")
+LOADED_WHERE_USED = (
+    "PySide6",
+    "qasync",
+    "qtawesome",
+    "sqlalchemy",
+    "google.genai",
+    "google.auth",
+    "google.oauth2",
+    "psycopg",
+    "psutil",
+    "fcntl",
+    "msvcrt",
+)
 """What may be imported inside functions: heavy, so that a run that needs none of it does not pay for it, or not there on every system."""
 
 

@@ -14,12 +14,16 @@ from mcp import MCPError
 from mcp.types import REQUEST_TIMEOUT, CallToolResult, Tool
 from pydantic import BaseModel
 
+from runtime.auth.auth_credential import AuthCredential
+from runtime.auth.auth_headers import auth_headers
+from runtime.auth.auth_schemes import AuthScheme
+from runtime.auth.auth_tool import AuthConfig
 from runtime.contexts.context import CallbackContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.tool_error import ToolError
 from runtime.events.marks import REQUEST_CALLS, SET_ANSWER_CALL, TRANSFER_CALL
 from runtime.support.calling import call, call_bound, is_async
-from runtime.tools.base_tool import BaseTool
+from runtime.tools.base_authenticated_tool import BaseAuthenticatedTool
 from runtime.tools.confirmation import ask_for_confirmation
 from runtime.tools.mcp_tool.mcp_connection import McpConnectionError
 from runtime.tools.mcp_tool.mcp_session_manager import McpSession, MCPSessionManager
@@ -53,12 +57,14 @@ class ProgressCallbackFactory(Protocol):
         """
 
 
-class McpTool(BaseTool):
+class McpTool(BaseAuthenticatedTool):
     """A tool that an MCP server runs.
 
     Args:
         mcp_tool: the tool as the server describes it.
         mcp_session_manager: connects to the server.
+        auth_scheme, auth_credential: the service's security scheme and the credential, which is sent in a header; the user is asked for
+            what is missing.
         require_confirmation: whether the user must approve each call, or a function of the arguments that returns this.
         header_provider: returns more HTTP headers for a run's requests.
         progress_callback: an async function that receives (progress, total, message) while the tool runs, or a
@@ -73,13 +79,16 @@ class McpTool(BaseTool):
         *,
         mcp_tool: Tool,
         mcp_session_manager: MCPSessionManager,
+        auth_scheme: AuthScheme | None = None,
+        auth_credential: AuthCredential | None = None,
         require_confirmation: bool | Callable[..., bool] = False,
         header_provider: HeaderProvider | None = None,
         progress_callback: ProgressFnT | ProgressCallbackFactory | None = None,
     ) -> None:
         if mcp_tool.name in RESERVED_NAMES:
             raise ValueError(f"The MCP server {mcp_session_manager.server} has a tool {mcp_tool.name!r}, which is the runtime's own name.")
-        super().__init__(name=mcp_tool.name, description=mcp_tool.description or "")
+        config = AuthConfig(auth_scheme=auth_scheme, raw_auth_credential=auth_credential) if auth_scheme else None
+        super().__init__(name=mcp_tool.name, description=mcp_tool.description or "", auth_config=config)
         self._mcp_tool = mcp_tool
         self._mcp_session_manager = mcp_session_manager
         self._require_confirmation = require_confirmation
@@ -111,10 +120,13 @@ class McpTool(BaseTool):
         """
         if await self._needs_confirmation(args, tool_context) and (refusal := ask_for_confirmation(self.name, tool_context)):
             return {"error": refusal}
+        return await super().run_async(args=args, tool_context=tool_context)
+
+    async def _run_async_impl(self, *, args: dict[str, Any], tool_context: ToolContext, credential: AuthCredential | None) -> Any:
         context = ReadonlyContext(tool_context._invocation_context)
         server = self._mcp_session_manager.server
         try:
-            session = await self._mcp_session_manager.create_session(await self._headers(tool_context), context=context)
+            session = await self._mcp_session_manager.create_session(await self._headers(tool_context, credential), context=context)
             result = await self._call(session, args, await self._progress_function(tool_context))
         except McpConnectionError as error:
             raise ToolError(str(error)) from error
@@ -124,8 +136,10 @@ class McpTool(BaseTool):
             raise ToolError(f"The MCP server {server} could not run {self._mcp_tool.name}: {error}") from error
         return as_json(result)
 
-    async def _headers(self, tool_context: ToolContext) -> dict[str, str]:
-        return await provided_headers(self._header_provider, ReadonlyContext(tool_context._invocation_context))
+    async def _headers(self, tool_context: ToolContext, credential: AuthCredential | None) -> dict[str, str]:
+        scheme = self._auth_config.auth_scheme if self._auth_config else None
+        given = await provided_headers(self._header_provider, ReadonlyContext(tool_context._invocation_context))
+        return merged_headers(given, auth_headers(credential, scheme))
 
     async def _needs_confirmation(self, args: dict[str, Any], tool_context: ToolContext) -> bool:
         required = self._require_confirmation
@@ -175,6 +189,12 @@ class MCPTool(McpTool):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn("MCPTool is the old name of McpTool.", DeprecationWarning, stacklevel=2)
         super().__init__(*args, **kwargs)
+
+
+def merged_headers(given: dict[str, str], auth: dict[str, str]) -> dict[str, str]:
+    """Return a provider's headers with those of a credential, which take precedence."""
+    taken = {name.lower() for name in auth}
+    return {**{name: value for name, value in given.items() if name.lower() not in taken}, **auth}
 
 
 async def provided_headers(provider: HeaderProvider | None, context: ReadonlyContext) -> dict[str, str]:

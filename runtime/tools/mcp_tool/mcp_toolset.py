@@ -13,7 +13,13 @@ from mcp import MCPError, StdioServerParameters
 from mcp.types import REQUEST_TIMEOUT, ListResourcesResult, PaginatedRequestParams, Resource, Tool
 from pydantic import model_validator
 
+from runtime.auth.auth_credential import AuthCredential
+from runtime.auth.auth_headers import auth_headers
+from runtime.auth.auth_schemes import as_scheme
+from runtime.auth.auth_tool import AuthConfig
+from runtime.auth.credential_manager import CredentialManager
 from runtime.configs.agent_config import BaseToolConfig, ToolArgsConfig
+from runtime.contexts.context import Context
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset, ToolPredicate
 from runtime.tools.load_mcp_resource_tool import LoadMcpResourceTool
@@ -32,6 +38,7 @@ from runtime.tools.mcp_tool.mcp_tool import (
     ProgressCallbackFactory,
     ProgressFnT,
     as_json,
+    merged_headers,
     provided_headers,
 )
 
@@ -55,6 +62,8 @@ class McpToolsetConfig(BaseToolConfig):
     streamable_http_connection_params: StreamableHTTPConnectionParams | None = None
     tool_filter: list[str] | None = None
     tool_name_prefix: str | None = None
+    auth_scheme: Any | None = None
+    auth_credential: AuthCredential | None = None
     use_mcp_resources: bool = False
 
     @property
@@ -85,6 +94,8 @@ class McpToolset(BaseToolset):
         tool_filter: the names of the tools to offer, or a predicate of tool and context; all tools if None.
         tool_name_prefix: prepended to the tools' names, with an underscore.
         errlog: where a server's process writes its standard error.
+        auth_scheme, auth_credential: the service's security scheme and the credential, which is sent in a header. The user is asked when
+            a tool is called; until then the tools are listed without it.
         require_confirmation: whether the user must approve each call, or a function of the arguments that returns this.
         header_provider: a sync or async function of the context that returns more HTTP headers.
         progress_callback: an async function that receives (progress, total, message) while a tool runs, or a
@@ -101,6 +112,8 @@ class McpToolset(BaseToolset):
         tool_filter: ToolPredicate | list[str] | None = None,
         tool_name_prefix: str | None = None,
         errlog: TextIO = sys.stderr,
+        auth_scheme: Any | None = None,
+        auth_credential: AuthCredential | None = None,
         require_confirmation: bool | Callable[..., bool] = False,
         header_provider: HeaderProvider | None = None,
         progress_callback: ProgressFnT | ProgressCallbackFactory | None = None,
@@ -117,6 +130,8 @@ class McpToolset(BaseToolset):
             raise ValueError(f"tool_list_cache_ttl_seconds must be positive, not {tool_list_cache_ttl_seconds}.")
         self.connection_params = connection_params
         self.errlog = errlog
+        self.auth_scheme = as_scheme(auth_scheme) if auth_scheme else None
+        self.auth_credential = auth_credential
         self.require_confirmation = require_confirmation
         self.header_provider = header_provider
         self._progress_callback = progress_callback
@@ -139,6 +154,8 @@ class McpToolset(BaseToolset):
             connection_params=given.connection_params,
             tool_filter=given.tool_filter,
             tool_name_prefix=given.tool_name_prefix,
+            auth_scheme=given.auth_scheme,
+            auth_credential=given.auth_credential,
             use_mcp_resources=given.use_mcp_resources,
         )
 
@@ -169,6 +186,8 @@ class McpToolset(BaseToolset):
         return McpTool(
             mcp_tool=described,
             mcp_session_manager=self._mcp_session_manager,
+            auth_scheme=self.auth_scheme,
+            auth_credential=self.auth_credential,
             require_confirmation=self.require_confirmation,
             header_provider=self.header_provider,
             progress_callback=self._progress_callback,
@@ -228,7 +247,15 @@ class McpToolset(BaseToolset):
         return found.resources
 
     async def _headers(self, context: ReadonlyContext | None) -> dict[str, str]:
-        return await provided_headers(self.header_provider, context) if context is not None else {}
+        given = await provided_headers(self.header_provider, context) if context is not None else {}
+        return merged_headers(given, auth_headers(await self._credential(context), self.auth_scheme))
+
+    async def _credential(self, context: ReadonlyContext | None) -> AuthCredential | None:
+        """Return the credential if it needs no user, or was given before."""
+        if self.auth_scheme is None or context is None:
+            return None
+        config = AuthConfig(auth_scheme=self.auth_scheme, raw_auth_credential=self.auth_credential)
+        return await CredentialManager(config).get_auth_credential(Context(context._invocation_context))
 
     async def _ask(self, function: Callable[[Any], Awaitable[T]], what: str, headers: dict[str, str], context: ReadonlyContext | None) -> T:
         """Call a function with the session, and once more on a new connection if the old one has ended."""

@@ -18,6 +18,7 @@ import pytest
 import runtime.tools.mcp_tool as package
 from runtime.agents import LlmAgent, McpInstructionProvider
 from runtime.agents.readonly_context import ReadonlyContext
+from runtime.auth import AuthCredential
 from runtime.errors import missing_package_error
 from runtime.events import Event
 from runtime.models.llm_request import LlmRequest
@@ -118,6 +119,30 @@ async def test_an_agent_calls_tools_over_every_transport(transport: str, servers
     assert [one.name for one in declared] == ["add", "process", "header", "count", "hang", "die", "fail"]
     assert declared[0].description == "Add two numbers."
     assert declared[0].parameters_json_schema["required"] == ["a", "b"]
+
+
+TOKEN = {"authType": "http", "http": {"scheme": "bearer", "credentials": {"token": "t"}}}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "credential", "name", "value"),
+    [
+        ({"type": "apiKey", "in": "header", "name": "X-Key"}, {"authType": "apiKey", "apiKey": "k"}, "x-key", "k"),
+        ({"type": "http", "scheme": "bearer"}, TOKEN, "authorization", "Bearer t"),
+    ],
+    ids=["key", "token"],
+)
+async def test_a_credential_is_sent_in_a_header(
+    scheme: dict[str, Any], credential: dict[str, Any], name: str, value: str, servers: dict[str, str]
+) -> None:
+    toolset = McpToolset(
+        connection_params=params_of("streamable-http", servers),
+        auth_scheme=scheme,
+        auth_credential=AuthCredential.model_validate(credential),
+        header_provider=lambda context: {name.upper(): "from the provider"},
+    )
+
+    assert text(answers(await run(agent_that_calls(toolset, ("header", {"name": name}))))[0]) == value
 
 
 async def test_a_filter_chooses_and_a_prefix_renames_tools(servers: dict[str, str]) -> None:

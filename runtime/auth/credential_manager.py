@@ -1,0 +1,106 @@
+"""Credentials for tools: loaded, requested, exchanged and refreshed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes
+from runtime.auth.auth_handler import AuthHandler
+from runtime.auth.auth_schemes import AuthSchemeType, OAuthGrantType
+from runtime.auth.auth_tool import AuthConfig
+from runtime.auth.exchanger.base_credential_exchanger import BaseCredentialExchanger
+from runtime.auth.exchanger.credential_exchanger_registry import CredentialExchangerRegistry
+from runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
+from runtime.auth.exchanger.service_account_exchanger import ServiceAccountCredentialExchanger
+from runtime.auth.oauth2_tokens import grant_of
+from runtime.auth.refresher.credential_refresher_registry import CredentialRefresherRegistry
+from runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
+
+_OAUTH2 = (AuthCredentialTypes.OAUTH2, AuthCredentialTypes.OPEN_ID_CONNECT)
+
+
+class CredentialManager:
+    """Gets the credential of one request ready for use.
+
+    Args:
+        auth_config: the request; it is not changed.
+    """
+
+    def __init__(self, auth_config: AuthConfig) -> None:
+        self._auth_config = auth_config
+        self._exchangers = CredentialExchangerRegistry()
+        self._refreshers = CredentialRefresherRegistry()
+        for kind in _OAUTH2:
+            self._exchangers.register(kind, OAuth2CredentialExchanger())
+            self._refreshers.register(kind, OAuth2CredentialRefresher())
+        self._exchangers.register(AuthCredentialTypes.SERVICE_ACCOUNT, ServiceAccountCredentialExchanger())
+
+    def register_credential_exchanger(self, credential_type: AuthCredentialTypes, exchanger_instance: BaseCredentialExchanger) -> None:
+        """Register an exchanger, in place of an earlier one."""
+        self._exchangers.register(credential_type, exchanger_instance)
+
+    async def request_credential(self, context: Any) -> None:
+        """Ask the user for the credential; see `ToolContext.request_credential`.
+
+        Args:
+            context: the tool call.
+        """
+        context.request_credential(AuthHandler(self._auth_config).generate_auth_request())
+
+    async def get_auth_credential(self, context: Any) -> AuthCredential | None:
+        """Return the credential, ready for use; None if the user must be asked.
+
+        Args:
+            context: the tool call.
+
+        Raises:
+            ValueError: the request is incomplete.
+            CredentialExchangeError: a service account got no token.
+        """
+        self._check()
+        raw, service = self._auth_config.raw_auth_credential, context._invocation_context.credential_service
+        if raw and raw.auth_type in (AuthCredentialTypes.API_KEY, AuthCredentialTypes.HTTP):
+            return raw.model_copy(deep=True)
+        credential = await service.load_credential(self._auth_config, context) if service is not None else None
+        is_new = credential is None
+        if credential is None:
+            credential = self._with_client(context.get_auth_response(self._auth_config))
+        if credential is None and raw and self._needs_no_user(raw):
+            credential = raw.model_copy(deep=True)
+        if credential is None:
+            return None
+        credential, has_changed = await self._usable(credential)
+        if service is not None and (is_new or has_changed):
+            await service.save_credential(self._auth_config.model_copy(update={"exchanged_auth_credential": credential}), context)
+        return credential
+
+    async def _usable(self, credential: AuthCredential) -> tuple[AuthCredential, bool]:
+        scheme = self._auth_config.auth_scheme
+        exchanger, refresher = self._exchangers.get_exchanger(credential.auth_type), self._refreshers.get_refresher(credential.auth_type)
+        if exchanger is not None:
+            credential, was_exchanged = await exchanger.exchange(credential, scheme)
+            if was_exchanged:
+                return credential, True
+        if refresher is not None and await refresher.is_refresh_needed(credential, scheme):
+            return await refresher.refresh(credential, scheme), True
+        return credential, False
+
+    def _needs_no_user(self, raw: AuthCredential) -> bool:
+        if raw.auth_type is AuthCredentialTypes.SERVICE_ACCOUNT:
+            return True
+        return raw.auth_type in _OAUTH2 and grant_of(self._auth_config.auth_scheme) is OAuthGrantType.CLIENT_CREDENTIALS
+
+    def _with_client(self, answer: AuthCredential | None) -> AuthCredential | None:
+        """Return the user's answer with the client's secret, which was left out of the request."""
+        raw = self._auth_config.raw_auth_credential
+        if answer is None or answer.oauth2 is None or raw is None or raw.oauth2 is None:
+            return answer
+        missing = {name: getattr(raw.oauth2, name) for name in ("client_id", "client_secret") if not getattr(answer.oauth2, name)}
+        return answer.model_copy(update={"oauth2": answer.oauth2.model_copy(update=missing)})
+
+    def _check(self) -> None:
+        raw, kind = self._auth_config.raw_auth_credential, self._auth_config.auth_scheme.type_
+        if raw is None and kind in (AuthSchemeType.oauth2, AuthSchemeType.openIdConnect):
+            raise ValueError(f"A credential of the kind {kind} needs raw_auth_credential.")
+        if raw is not None and raw.auth_type in _OAUTH2 and raw.oauth2 is None:
+            raise ValueError(f"A credential of the kind {raw.auth_type.value} needs oauth2.")

@@ -1,0 +1,1 @@
+"""Where credentials are kept between runs."""

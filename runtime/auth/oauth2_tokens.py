@@ -1,0 +1,152 @@
+"""Requests of OAuth2 for tokens."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+
+from runtime.auth.auth_credential import AuthCredential, OAuth2Auth
+from runtime.auth.auth_schemes import AuthScheme, OAuth2, OAuthGrantType, OpenIdConnectWithConfig
+
+logger = logging.getLogger(__name__)
+
+_TIMEOUT = 30.0  # seconds
+_MARGIN = 60.0  # seconds before a token's end when it is refreshed
+
+
+def grant_of(scheme: AuthScheme) -> OAuthGrantType | None:
+    """Return the flow that a scheme describes; None if it is not OAuth2."""
+    if isinstance(scheme, OAuth2):
+        return OAuthGrantType.from_flow(scheme.flows)
+    if isinstance(scheme, OpenIdConnectWithConfig):
+        grants = scheme.grant_types_supported or ()
+        is_client = OAuthGrantType.CLIENT_CREDENTIALS.value in grants
+        return OAuthGrantType.CLIENT_CREDENTIALS if is_client else OAuthGrantType.AUTHORIZATION_CODE
+    return None
+
+
+def authorization_request(credential: AuthCredential, scheme: AuthScheme) -> AuthCredential:
+    """Return a credential with the address where the user consents.
+
+    Args:
+        credential: the client.
+        scheme: the service's scheme.
+
+    Raises:
+        ValueError: the client's id or secret, or the scheme's address, is missing.
+    """
+    oauth2 = credential.oauth2
+    if oauth2 is None or not oauth2.client_id or not oauth2.client_secret:
+        raise ValueError("An OAuth2 credential needs oauth2 with client_id and client_secret.")
+    address, scopes = _authorization(scheme)
+    if not address:
+        raise ValueError("The OAuth2 scheme has no address where the user consents.")
+    state = secrets.token_urlsafe(24)
+    form = {
+        "response_type": "code",
+        "client_id": oauth2.client_id,
+        "redirect_uri": oauth2.redirect_uri,
+        "scope": " ".join(scopes) or None,
+        "state": state,
+        "access_type": "offline",
+        "prompt": "consent",
+        "audience": oauth2.audience,
+    }
+    query = urlencode({name: value for name, value in form.items() if value})
+    uri = f"{address}{'&' if urlsplit(address).query else '?'}{query}"
+    return credential.model_copy(update={"oauth2": oauth2.model_copy(update={"auth_uri": uri, "state": state})})
+
+
+def code_of(oauth2: OAuth2Auth) -> str | None:
+    """Return the code that the user's consent gave; None if there is none, or its state is another request's."""
+    if not oauth2.auth_response_uri:
+        return oauth2.auth_code
+    answer = parse_qs(urlsplit(oauth2.auth_response_uri).query)
+    if oauth2.state and answer.get("state", [oauth2.state])[0] != oauth2.state:
+        logger.warning("The answer to an OAuth2 request has another request's state, so it is not used.")
+        return None
+    return answer.get("code", [oauth2.auth_code])[0]
+
+
+def is_expired(oauth2: OAuth2Auth) -> bool:
+    """Return whether a token has ended, or ends within a minute."""
+    return oauth2.expires_at is not None and oauth2.expires_at < time.time() + _MARGIN
+
+
+async def fetch_tokens(credential: AuthCredential, scheme: AuthScheme, form: dict[str, str]) -> AuthCredential | None:
+    """Return a credential with new tokens; None if there are none, with the reason in the log.
+
+    Args:
+        credential: the client.
+        scheme: the service's scheme.
+        form: the request.
+    """
+    oauth2, address = credential.oauth2, _token_address(scheme)
+    if oauth2 is None or not oauth2.client_id or not oauth2.client_secret or not address:
+        logger.warning("There is no OAuth2 token without the client's id and secret and the address of tokens in the scheme.")
+        return None
+    scopes = _scopes(scheme)
+    if form["grant_type"] == OAuthGrantType.CLIENT_CREDENTIALS.value and scopes:
+        form = {**form, "scope": " ".join(scopes)}
+    if oauth2.audience:
+        form = {**form, "audience": oauth2.audience}
+    in_form = oauth2.token_endpoint_auth_method == "client_secret_post"
+    if in_form:
+        form = {**form, "client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
+    login = httpx.Auth() if in_form else httpx.BasicAuth(oauth2.client_id, oauth2.client_secret)
+    try:
+        async with httpx.AsyncClient(timeout=_TIMEOUT) as client:
+            response = await client.post(address, data=form, auth=login, headers={"Accept": "application/json"})
+        tokens = response.json() if response.headers.get("content-type", "").startswith("application/json") else {}
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        logger.warning("The OAuth2 server %s gave no token: %s", _host(address), type(error).__name__)
+        return None
+    if not isinstance(tokens, dict) or not isinstance(tokens.get("access_token"), str):
+        reason = tokens.get("error") if isinstance(tokens, dict) else None
+        logger.warning("The OAuth2 server %s gave no token: %s", _host(address), reason or f"status {response.status_code}")
+        return None
+    return credential.model_copy(update={"oauth2": oauth2.model_copy(update=_fields(tokens, oauth2))})
+
+
+def _fields(tokens: dict[str, Any], old: OAuth2Auth) -> dict[str, Any]:
+    lasts = tokens.get("expires_in")
+    seconds = int(lasts) if isinstance(lasts, (int, float, str)) and str(lasts).isdigit() else None
+    return {
+        "access_token": tokens["access_token"],
+        "refresh_token": tokens.get("refresh_token") or old.refresh_token,
+        "expires_in": seconds,
+        "expires_at": int(time.time()) + seconds if seconds is not None else None,
+    }
+
+
+def _host(address: str) -> str:
+    return urlsplit(address).hostname or "of the scheme"
+
+
+def _token_address(scheme: AuthScheme) -> str | None:
+    if isinstance(scheme, OpenIdConnectWithConfig):
+        return scheme.token_endpoint
+    flows = scheme.flows if isinstance(scheme, OAuth2) else None
+    flow = flows and (flows.authorizationCode or flows.clientCredentials)
+    return flow.tokenUrl if flow else None
+
+
+def _scopes(scheme: AuthScheme) -> list[str]:
+    if isinstance(scheme, OpenIdConnectWithConfig):
+        return scheme.scopes or []
+    flows = scheme.flows if isinstance(scheme, OAuth2) else None
+    flow = flows and (flows.authorizationCode or flows.clientCredentials or flows.implicit or flows.password)
+    return list(flow.scopes) if flow else []
+
+
+def _authorization(scheme: AuthScheme) -> tuple[str | None, list[str]]:
+    if isinstance(scheme, OpenIdConnectWithConfig):
+        return scheme.authorization_endpoint, _scopes(scheme)
+    flows = scheme.flows if isinstance(scheme, OAuth2) else None
+    flow = flows and (flows.authorizationCode or flows.implicit)
+    return (flow.authorizationUrl if flow else None), _scopes(scheme)

@@ -14,7 +14,6 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Annotated, Any, NoReturn
 
@@ -475,8 +474,8 @@ def show_help(
 def print_version() -> int:
     """Print the version."""
     try:
-        number = version(PROGRAM)
-    except PackageNotFoundError:
+        number = importlib.import_module("importlib.metadata").version(PROGRAM)
+    except ImportError:  # the package has no metadata
         number = "(not installed)"
     stdout.write(f"{PROGRAM} {number}\n")
     return DONE
@@ -516,9 +515,18 @@ def _call(command: str, options: dict[str, Any]) -> int:
     return run_command(Options(**options))
 
 
-def app_command() -> Any:
-    """Return all commands as Typer's group."""
-    return get_command(app)
+def app_command(only: str | None = None) -> Any:
+    """Return the commands as Typer's group.
+
+    Args:
+        only: the name of the one that will run, because building all of them takes as long as running one; None: all.
+    """
+    chosen = [command for command in app.registered_commands if command.name == only]
+    if not chosen:
+        return get_command(app)
+    group = typer.Typer(cls=InspectorGroup, add_completion=False, rich_markup_mode="rich", context_settings=app.info.context_settings)
+    group.registered_callback, group.registered_commands = app.registered_callback, chosen
+    return get_command(group)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -606,8 +614,9 @@ def _wrong_usage(sentence: str, context: Any) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    group = app_command()
-    if COMPLETION_VARIABLE in os.environ:
+    completes = COMPLETION_VARIABLE in os.environ
+    group = app_command(arguments[0] if arguments and not completes else None)
+    if completes:
         get_completion_inspect_parameters()  # registers the shells
         group.main(args=arguments, prog_name=PROGRAM)
     is_command = bool(arguments) and (arguments[0] in group.commands or arguments[0] in ("-h", "--help", "--version"))

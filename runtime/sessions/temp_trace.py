@@ -6,9 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import from_json
-
 from runtime.events.marks import TEMP_GONE
+from runtime.support.quick_json import from_json
 
 _TYPES = "types"  # earlier versions stored the keys with their values; this key marks a trace without values
 _LONGEST_TYPE = 100  # characters

@@ -11,10 +11,9 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from pydantic_core import from_json
-
 from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
+from runtime.support.quick_json import from_json
 
 _LATEST = 1e15  # epoch seconds, about 30 million years from now
 _LEAST_MILLISECONDS = 1e11  # a larger number is milliseconds, of a time after March 1973; as seconds it would be after the year 5138

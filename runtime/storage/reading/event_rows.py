@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,8 +61,30 @@ class EventRows:
 
     def newest(self, connection: ReadingConnection, key: SessionKey, count: int) -> list[Sequence[Any]]:
         """Return a session's newest rows, the oldest first, to be decoded with `decoder`."""
-        query = f"SELECT {', '.join(self._columns)} FROM events WHERE {OF_SESSION} ORDER BY rowid DESC LIMIT ?"
-        return connection.execute(query, (*parts(key), count)).fetchall()[::-1]
+        # Sorting the row numbers alone is a hundred times faster than sorting the rows.
+        newest = f"SELECT rowid FROM events WHERE {OF_SESSION} ORDER BY rowid DESC LIMIT ?"
+        query = f"SELECT {', '.join(self._columns)} FROM events WHERE rowid IN ({newest}) ORDER BY rowid"
+        return connection.execute(query, (*parts(key), count)).fetchall()
+
+    def numbers(self, connection: ReadingConnection, key: SessionKey, after: str | None) -> array[int]:
+        """Return the row numbers of a session's events in commit order, for `numbered`.
+
+        Args:
+            connection: a connection in a transaction.
+            key: the session.
+            after: return only the events after the one with this id.
+
+        Raises:
+            NotFoundError: there is no event `after`.
+        """
+        start = self._number(connection, key, after) if after is not None else -(2**63)
+        found = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND +rowid > ?", (*parts(key), start))
+        return array("q", sorted(rowid for (rowid,) in found))
+
+    def numbered(self, connection: ReadingConnection, numbers: Sequence[int]) -> list[Sequence[Any]]:
+        """Return the rows with these numbers that still exist, to be decoded with `decoder`."""
+        listed = ",".join(map(str, numbers))
+        return connection.execute(f"SELECT {', '.join(self._columns)} FROM events WHERE rowid IN ({listed}) ORDER BY rowid").fetchall()
 
     def added(self, connection: ReadingConnection, key: SessionKey, rowid: int, limit: int) -> list[Sequence[Any]]:
         """Return a session's first rows after `rowid`.

@@ -6,6 +6,7 @@ A few fields of the JSON show that most invocations are finished. All others, an
 
 from __future__ import annotations
 
+import json
 import time
 from array import array
 from collections.abc import Callable, Iterable, Mapping
@@ -13,14 +14,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic_core import from_json
-
 from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations, stray_results, with_recorded_ends
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
+from runtime.support.quick_json import from_json
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 _CHUNK = 2_000  # rows in one short transaction
 _BREATH = 50  # rows between two pauses; about 2 ms of work
 
+_EVENT: dict[str, type] = {"author": str, "error_code": str, "partial": bool, "long_running_tool_ids": list}
+_ACTIONS: dict[str, type] = {"end_of_agent": bool, "escalate": bool, "agent_state": dict, "rewind_before_invocation_id": str}
+_CONTENT: dict[str, type] = {"parts": list}
+_PART: dict[str, type] = {"function_call": dict, "function_response": dict}
+_CALL: dict[str, type] = {"id": str}
 _NO_ANSWERS: frozenset[str | None] = frozenset()
 
 Ids = list[str | None]
@@ -206,7 +211,9 @@ class PendingRows:
             if gently and number % _BREATH == 0:
                 time.sleep(0.001)
             row = (event_id, invocation_id, timestamp, data)
-            sessions.setdefault(SessionKey(*map(as_name, names)), _Session()).add(rowid, self._glance_at(row))
+            # A small file is read before pydantic's parser would be loaded.
+            seen = self._glance_at(row, from_json if number >= _CHUNK else json.loads)
+            sessions.setdefault(SessionKey(*map(as_name, names)), _Session()).add(rowid, seen)
         # Sessions are released one by one: freeing a million small objects at once would block all threads.
         found = []
         ends = self._ends(key)
@@ -234,9 +241,9 @@ class PendingRows:
         ]
         return with_recorded_ends(entries, ends)
 
-    def _glance_at(self, row: EventRow) -> _Glance:
+    def _glance_at(self, row: EventRow, parse: Callable[[Any], Any] = from_json) -> _Glance:
         _, invocation_id, _, data = row
-        return _look(invocation_id, data, json_wins=self._json_wins) or _look_closely(self._decode(row))
+        return _look(invocation_id, data, parse, json_wins=self._json_wins) or _look_closely(self._decode(row))
 
     def _rows(self, key: SessionKey | None) -> Iterable[tuple[Any, ...]]:
         of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""
@@ -267,25 +274,26 @@ def _fetch(connection: Any, query: str, values: tuple[Any, ...]) -> list[tuple[A
     return rows
 
 
-def _look(invocation_id: str, data: Any, *, json_wins: bool) -> _Glance | None:
+def _look(invocation_id: str, data: Any, parse: Callable[[Any], Any], *, json_wins: bool) -> _Glance | None:
     """Return the relevant fields of a row's JSON, or None if one of them is unusual."""
     try:
-        event = from_json(data)
-    except (ValueError, TypeError):
+        event = parse(data)
+    except (ValueError, TypeError, RecursionError):
         return None
-    if not _is_object(event, author=str, error_code=str, partial=bool, long_running_tool_ids=list) or event.get("custom_metadata"):
+    if not _is_object(event, _EVENT) or event.get("custom_metadata"):
         return None
     actions, content = event.get("actions") or {}, event.get("content")
-    flags = {"end_of_agent": bool, "escalate": bool, "agent_state": dict, "rewind_before_invocation_id": str}
-    if not (_is_object(actions, **flags) and (content is None or _is_object(content, parts=list))):
+    if not (_is_object(actions, _ACTIONS) and (content is None or _is_object(content, _CONTENT))):
         return None
     parts = (content or {}).get("parts") or []
-    if not all(_is_object(part, function_call=dict, function_response=dict) for part in parts):
-        return None
+    for part in parts:
+        if not _is_object(part, _PART):
+            return None
     calls = [part["function_call"] for part in parts if part.get("function_call") is not None]
     responses = [part["function_response"] for part in parts if part.get("function_response") is not None]
-    if not all(_is_object(each, id=str) for each in (*calls, *responses)):
-        return None
+    for each in (*calls, *responses):
+        if not _is_object(each, _CALL):
+            return None
     if json_wins and "invocation_id" in event:
         invocation_id = event["invocation_id"]
     if not isinstance(invocation_id, str) or "author" not in event:
@@ -318,8 +326,12 @@ def _look_closely(event: Event) -> _Glance:
     )
 
 
-def _is_object(value: Any, **types: type) -> bool:
+def _is_object(value: Any, types: dict[str, type]) -> bool:
     """Return whether a value is a JSON object with lower-case keys whose named members are missing, null or of these types."""
-    if not isinstance(value, dict) or not all(map(str.islower, value)):
+    if not isinstance(value, dict) or (value and not "".join(value).islower()):
         return False
-    return all(value.get(name) is None or type(value[name]) is kind for name, kind in types.items())
+    for name, kind in types.items():  # a generator would take twice as long
+        member = value.get(name)
+        if member is not None and type(member) is not kind:
+            return False
+    return True

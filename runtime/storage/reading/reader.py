@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -184,17 +183,14 @@ class StoredDatabase:
         if self.layout.format.reader is None or not self._is_file:
             yield from self.events(key, after=after, limit=limit)
             return
-        left, page = sys.maxsize if limit is None else limit, _FIRST_PAGE
         self._file.read(lambda connection: _stored_state(connection, key))
+        numbers = self._file.read(lambda connection: self._rows.numbers(connection, key, after))[:limit]
         read_row = self._file.read(self._rows.reader)
-        start = after
-        while left > 0:
-            count = min(left, page)
-            rows = self._file.read(lambda connection: self._rows.read(connection, key, start, count))  # noqa: B023 - called at once
-            yield from map(read_row, rows)
-            if len(rows) < count:
-                return
-            left, page, start = left - count, _PAGE, rows[-1][0]
+        first, end = 0, _FIRST_PAGE
+        while first < len(numbers):
+            page = numbers[first:end]
+            yield from map(read_row, self._file.read(lambda connection: self._rows.numbered(connection, page)))  # noqa: B023 - called at once
+            first, end = end, end + _PAGE
 
     def newest_events(self, key: SessionKey, count: int) -> list[Event]:
         """Return a session's newest events, the oldest first.

@@ -89,6 +89,8 @@ def test_reading_commands_load_neither_agents_nor_google_genai(arguments: str, f
         "runtime.events.event",
         "PySide6",
         "psutil",
+        "importlib.metadata",
+        *(["pydantic_core"] if arguments.startswith(("sessions", "events")) else []),
     )
     code = (
         "import sys; from inspector_app.cli import main; status = main(sys.argv[1:]);"

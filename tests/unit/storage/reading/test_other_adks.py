@@ -100,6 +100,9 @@ def test_code_that_only_reads_gets_the_same_events(name: str) -> None:
             for event, light, row in zip(events, read, paged, strict=True):
                 assert plain(light) == plain(event) == plain(row)
             assert [plain(event) for event in database.newest_events(summary.key, 3)] == [*map(plain, events[-3:])]
+            if len(events) >= 2_000:
+                later = database.plain_events(summary.key, after=events[10].id, limit=1_985)
+                assert [event.id for event in later] == [event.id for event in events[11:1_996]]
             steps = pages.read(0, len(pages))
             assert [dict(step.delta) for step in steps] == [event.actions.state_delta for event in events] or name == MIXED
 

@@ -10,8 +10,24 @@ from runtime.plugins.plugin_manager import PluginManager
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from runtime.plugins.debug_logging_plugin import DebugLoggingPlugin
+    from runtime.plugins.multimodal_tool_results_plugin import MultimodalToolResultsPlugin
     from runtime.plugins.reflect_retry_tool_plugin import ReflectAndRetryToolPlugin
 
-__all__ = ["BasePlugin", "LoggingPlugin", "PluginManager", "ReflectAndRetryToolPlugin"]
+__all__ = [
+    "BasePlugin",
+    "DebugLoggingPlugin",
+    "LoggingPlugin",
+    "MultimodalToolResultsPlugin",
+    "PluginManager",
+    "ReflectAndRetryToolPlugin",
+]
 
-__getattr__ = lazy_exports(__name__, {"ReflectAndRetryToolPlugin": "runtime.plugins.reflect_retry_tool_plugin"})
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "DebugLoggingPlugin": "runtime.plugins.debug_logging_plugin",
+        "MultimodalToolResultsPlugin": "runtime.plugins.multimodal_tool_results_plugin",
+        "ReflectAndRetryToolPlugin": "runtime.plugins.reflect_retry_tool_plugin",
+    },
+)

@@ -70,6 +70,14 @@ class LoggingPlugin(BasePlugin):
         self._say(f"agent {callback_context.agent_name} asks {llm_request.model} with {len(llm_request.contents)} contents{tools}")
         return None
 
+    async def on_agent_error_callback(self, *, agent: BaseAgent, callback_context: CallbackContext, error: Exception) -> None:
+        """Print the error."""
+        self._say(f"agent {agent.name} failed: {type(error).__name__}: {error}")
+
+    async def on_run_error_callback(self, *, invocation_context: InvocationContext, error: Exception) -> None:
+        """Print the error."""
+        self._say(f"run {invocation_context.invocation_id} failed: {type(error).__name__}: {error}")
+
     async def on_model_error_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest, error: Exception
     ) -> LlmResponse | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from inspector_app.presentation.code_link import CodeLink
@@ -31,7 +31,12 @@ class CodeButton(QToolButton):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
-        self.setProperty("button", "true")
+        self.setProperty("code", "true")
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(12, 12))
+        kept = self.sizePolicy()
+        kept.setRetainSizeWhenHidden(True)  # nothing moves when an event has no code
+        self.setSizePolicy(kept)
         self.setAccessibleName("Open the code")
         self.setIcon(theme.icon("code", "dim"))
         self._links: Sequence[CodeLink] = ()

@@ -80,7 +80,7 @@ bench: $(STAMP) $(ADK_2)/installed
 $(ADK)/%/installed:
 	@echo "Installing google-adk $* into $(@D), for the tests with the real one."
 	@$(PYTHON) -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip install --quiet 'google-adk==$*' sqlalchemy aiosqlite asyncpg greenlet
+	@$(@D)/bin/python -m pip install --quiet 'google-adk==$*' sqlalchemy aiosqlite asyncpg greenlet debugpy
 	@touch $@
 
 clean:

@@ -87,6 +87,7 @@ def window(
     screenshot: Screenshot = None,
     engine: given.Engine = None,
     python: given.Python = None,
+    debugpy: given.DebugpyPort = None,
 ) -> int:
     """Open the window: watch agents live, stop them anywhere, inspect their state, resume crashed runs."""
     for path in paths or ():
@@ -105,6 +106,7 @@ def main_options(
     screenshot: Screenshot = None,
     engine: given.Engine = None,
     python: given.Python = None,
+    debugpy: given.DebugpyPort = None,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> int:
     """Debug AI agents. `agent-inspector PATH...` opens the window on an agent's folder, a session database, or both."""
@@ -241,6 +243,7 @@ def run(
     streaming: Annotated[bool, typer.Option("--streaming", help="Let the model stream; print its output as it arrives.")] = False,
     engine: given.Engine = None,
     python: given.Python = None,
+    debugpy: given.DebugpyPort = None,
     trust: given.Trust = False,
     json: given.AsJson = False,
 ) -> int:
@@ -267,6 +270,7 @@ def resume(
     call: Annotated[str | None, given.option("--call", "ID", "The call to answer, if several wait.")] = None,
     engine: given.Engine = None,
     python: given.Python = None,
+    debugpy: given.DebugpyPort = None,
     trust: given.Trust = False,
     json: given.AsJson = False,
 ) -> int:
@@ -307,6 +311,7 @@ def fork(
     call: Annotated[str | None, given.option("--call", "ID", "The call that --result answers, if the event has several.")] = None,
     engine: given.Engine = None,
     python: given.Python = None,
+    debugpy: given.DebugpyPort = None,
     json: given.AsJson = False,
 ) -> int:
     """Copy a session up to one of its events into a new session, and run an agent there if one is given."""

@@ -15,6 +15,7 @@ from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import ChildEngine
 from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.engines.environments import child_variables, own_environment
+from inspector_app.engines.protocol import Debugpy, free_port
 from runtime.debugger.debugger import Debugger
 from runtime.errors import ResumeError
 from runtime.events import Event
@@ -59,6 +60,9 @@ async def open_child(plan: EnginePlan, database: str | None) -> AsyncIterator[Ch
     """
     is_adk = plan.kind == "adk"
     environment = plan.decision.environment if is_adk else own_environment()
+    debugpy = Debugpy(free_port(plan.debugpy), wait=True) if plan.debugpy is not None else None
+    if debugpy is not None:
+        stdout.complain(f"agent-inspector: {debugpy.hint} The agent starts then.\n")
     engine = await ChildEngine.start(
         environment.python,
         plan.decision.agent,
@@ -66,6 +70,7 @@ async def open_child(plan: EnginePlan, database: str | None) -> AsyncIterator[Ch
         sessions=await run_in_thread(_sessions, database, environment.adk_version if is_adk else None),
         environ=child_variables(environment),
         embedded=not is_adk,
+        debugpy=debugpy,
         on_output=_show_output,
     )
     try:

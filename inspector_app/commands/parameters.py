@@ -166,6 +166,15 @@ Python = Annotated[
     str | None,
     typer.Option("--python", metavar="PATH", callback=text, help="The Python of the agent's environment, or the environment's folder."),
 ]
+DebugpyPort = Annotated[
+    str | None,
+    typer.Option(
+        "--debugpy",
+        metavar="PORT",
+        callback=port,
+        help="Let VS Code or PyCharm attach to the agent's process at this port; 0 takes a free one. Its environment needs debugpy.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Write also into another program's database. A backup is made beside it.")]
 Artifacts = Annotated[

@@ -59,7 +59,7 @@ def run(options: Options) -> int:
 def planned_engine(options: Options) -> EnginePlan:
     """Return what runs the agent that the options name."""
     check_agent_path(options.agent)
-    return plan_engine(options.agent, EngineChoice(options.engine, options.python))
+    return plan_engine(options.agent, EngineChoice(options.engine, options.python, options.debugpy))
 
 
 async def _run_in_child(plan: EnginePlan, options: Options) -> int:

@@ -19,7 +19,8 @@ def open_window(options: Options) -> int:
         KnownError: Qt cannot work here; the message says what to install or do.
     """
     app = load_app(off_screen=options.screenshot is not None)
-    engine = EngineChoice(options.engine, options.python) if options.engine or options.python else None
+    is_given = options.engine or options.python or options.debugpy is not None
+    engine = EngineChoice(options.engine, options.python, options.debugpy) if is_given else None
     look = {"trust": options.trust, "theme": options.theme, "size": options.size, "engine": engine}
     if options.screenshot is not None:
         status: int = app.save_screenshot(options.paths, options.screenshot, **look)

@@ -276,7 +276,10 @@ class Commands:
         self._is_over = False
         os.set_blocking(descriptor, False)
         self._loop.add_reader(descriptor, self.look)
-        threading.Thread(target=self._watch, name="commands", daemon=True).start()
+        thread = threading.Thread(target=self._watch, name="commands", daemon=True)
+        for mark in ("pydev_do_not_trace", "is_pydev_daemon_thread"):  # debugpy lets it run while it holds the others
+            setattr(thread, mark, True)
+        thread.start()
 
     def look(self) -> None:
         """Take what has arrived. Called in the loop."""
@@ -795,6 +798,30 @@ def _of_command(kind: str, error: BaseException, folder: Path | None) -> dict[st
     return error_fields(error, folder)
 
 
+def start_debugpy(port: int, wait: bool) -> None:
+    """Let a debugger attach to this process.
+
+    Args:
+        port: where debugpy listens, on this machine only.
+        wait: return only when a debugger has attached.
+
+    Raises:
+        WorkerError: debugpy is not installed, or cannot listen there.
+    """
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a warning about the interpreter's own frozen modules
+    try:
+        debugpy = importlib.import_module("debugpy")
+    except ImportError:
+        raise WorkerError(f"debugpy is not installed in {sys.prefix}. Install it: {sys.executable} -m pip install debugpy") from None
+    debugpy.configure(subProcess=False)
+    try:
+        debugpy.listen(("127.0.0.1", port))
+    except (RuntimeError, OSError) as error:
+        raise WorkerError(f"debugpy cannot listen on port {port}: {error}") from None
+    if wait:
+        debugpy.wait_for_client()
+
+
 # Services
 
 
@@ -1204,6 +1231,8 @@ class Worker:
             raise WorkerError(f"Python 3.10 or newer is needed; {sys.executable} is {sys.version.split()[0]}.")
         if _root == ADK and adk_version() is None:
             raise WorkerError(f"google-adk is not installed in {sys.prefix}.")
+        if command.get("debugpy"):
+            start_debugpy(command["debugpy"], bool(command.get("wait")))
         self._folder = folder_of(command["path"])
         self._agent = agent = load_agent(command["path"]) if _root == ADK else load_on_own_thread(command["path"])
         root = agent.root.root_agent if hasattr(agent.root, "root_agent") else agent.root

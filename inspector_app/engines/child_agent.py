@@ -12,7 +12,7 @@ from inspector_app.engines.agent_outline import agent_outline
 from inspector_app.engines.agent_output import OnOutput
 from inspector_app.engines.child_engine import IN_MEMORY, ChildEngine
 from inspector_app.engines.environments import Environment, child_variables, own_environment
-from inspector_app.engines.protocol import AgentDescription, Capability, CodePlace, Engine, OnCommit, Store
+from inspector_app.engines.protocol import AgentDescription, Capability, CodePlace, Debugpy, Engine, OnCommit, Store
 from runtime.agents.base_agent import BaseAgent
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import KnownError
@@ -35,13 +35,15 @@ class ChildAgent:
         path: the agent's folder or file.
         environment: the Python that runs it; None runs it on the embedded runtime, with our own Python.
         on_output: called with what the agent writes.
+        debugpy: lets a debugger attach to each child.
     """
 
-    def __init__(self, path: Path, environment: Environment | None, on_output: OnOutput) -> None:
+    def __init__(self, path: Path, environment: Environment | None, on_output: OnOutput, debugpy: Debugpy | None = None) -> None:
         self._path = path
         self._is_embedded = environment is None
         self._environment = environment or own_environment()
         self._on_output = on_output
+        self.debugpy = debugpy
         self._engine: ChildEngine | None = None
         self._sessions: Mapping[str, Any] = IN_MEMORY
         self._on_commit: OnCommit = _nothing
@@ -52,12 +54,12 @@ class ChildAgent:
         self._title = ""
 
     @classmethod
-    async def load(cls, path: Path, environment: Environment | None, on_output: OnOutput) -> ChildAgent:
+    async def load(cls, path: Path, environment: Environment | None, on_output: OnOutput, debugpy: Debugpy | None = None) -> ChildAgent:
         """Start a child and load the agent there.
 
         Args:
             path: its folder or file, absolute.
-            environment, on_output: see the class.
+            environment, on_output, debugpy: see the class.
 
         Raises:
             AgentLoadError: it needs a package of its own that has the name of one of ours.
@@ -65,7 +67,7 @@ class ChildAgent:
             AgentStillLoadingError: its code was not imported in time.
             ChildEndedError: the child has ended meanwhile.
         """
-        agent = cls(path, environment, on_output)
+        agent = cls(path, environment, on_output, debugpy)
         engine = await agent._ready(IN_MEMORY)
         agent._description = engine.agent
         agent._outline = agent_outline(engine.agent.root)
@@ -86,7 +88,7 @@ class ChildAgent:
     @property
     def engine_title(self) -> str:
         """The engine, as a phrase for the status bar."""
-        return self._title
+        return f"{self._title} · debugpy {self.debugpy.port}" if self.debugpy is not None else self._title
 
     @property
     def python(self) -> Path | None:
@@ -153,6 +155,7 @@ class ChildAgent:
                 sessions=sessions,
                 environ=child_variables(self._environment),
                 embedded=self._is_embedded,
+                debugpy=self.debugpy,
                 on_output=self._on_output,
                 on_request=self._take_request,
             )

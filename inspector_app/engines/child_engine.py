@@ -18,7 +18,7 @@ from inspector_app.engines.agent_output import OnOutput, OutputLine, source_from
 from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.child_rerun import ChildReplay, ChildRerun
-from inspector_app.engines.protocol import AgentDescription, Capability, places_from_json
+from inspector_app.engines.protocol import AgentDescription, Capability, Debugpy, places_from_json
 from inspector_app.support.tasks import Tasks
 from runtime.debugger.debugger import Debugger
 from runtime.errors import KnownError, SessionNotFoundError
@@ -89,6 +89,7 @@ class ChildEngine:
         *,
         sessions: Mapping[str, Any] = IN_MEMORY,
         seconds: float = LOAD_SECONDS,
+        debugpy: Debugpy | None = None,
         environ: Mapping[str, str] | None = None,
         embedded: bool = False,
         on_output: OnOutput = lambda line: None,
@@ -104,6 +105,7 @@ class ChildEngine:
             on_commit: see the class.
             sessions: where sessions are stored; see `open` in docs/engine-protocol.md.
             seconds: to wait for the agent's imports.
+            debugpy: let a debugger attach; nothing is waited for in vain then, as the debugger may hold the child at any time.
             environ: the child's environment variables; None means ours.
             embedded: run the agent on the embedded runtime, with our own Python.
             on_output: called with each line that the agent writes, and with the traceback of each tool and model that fails.
@@ -122,8 +124,8 @@ class ChildEngine:
         child = ChildProcess(python, on_output, on_ended, environ=environ, embedded=embedded)
         try:
             await child.start()
-            loaded = await _load(child, str(path), seconds)
-            await child.request("open", OPEN_SECONDS, sessions=dict(sessions))
+            loaded = await _load(child, str(path), seconds, debugpy)
+            await child.request("open", OPEN_SECONDS if debugpy is None else None, sessions=dict(sessions))
         except BaseException:
             await child.close(0)
             raise
@@ -531,9 +533,10 @@ class _Run:
         self._has_room.set()
 
 
-async def _load(child: ChildProcess, path: str, seconds: float) -> dict[str, Any]:
+async def _load(child: ChildProcess, path: str, seconds: float, debugpy: Debugpy | None) -> dict[str, Any]:
+    options = {} if debugpy is None else {"debugpy": debugpy.port, "wait": debugpy.wait}
     try:
-        loaded: dict[str, Any] = await child.request("load", seconds, path=path, protocol=PROTOCOL)
+        loaded: dict[str, Any] = await child.request("load", seconds if debugpy is None else None, path=path, protocol=PROTOCOL, **options)
         return loaded
     except TimeoutError:
         stack = await child.where()

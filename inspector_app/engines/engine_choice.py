@@ -32,10 +32,12 @@ class EngineChoice:
     Attributes:
         kind: the engine; None leaves it to `plan_engine`.
         python: the Python, or the folder of its environment, for google-adk; None searches for it.
+        debugpy: the port where a debugger may attach to the agent's process; None: none may.
     """
 
     kind: EngineKind | None = None
     python: str | None = None
+    debugpy: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,12 @@ class EnginePlan:
     Attributes:
         kind: the engine.
         decision: the environments that were found.
+        debugpy: the port where a debugger may attach to the agent's process; None: none may.
     """
 
     kind: EngineKind
     decision: Decision
+    debugpy: int | None = None
 
     @property
     def sentence(self) -> str:
@@ -74,7 +78,7 @@ def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
         choice: the user's choice.
 
     Raises:
-        NoEngineError: google-adk was chosen, and the Python does not have it.
+        NoEngineError: google-adk was chosen, and the Python does not have it; or debugpy for an agent in this process.
         EnvironmentNotFoundError: the chosen Python does not exist.
     """
     decision = find_environment(path, python=choice.python)
@@ -83,8 +87,12 @@ def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
     folder = decision.agent if decision.agent.is_dir() else decision.agent.parent
     wants_adk = choice.kind == "adk" or (choice.kind is None and not is_bundled(folder) and not _is_for_embedded_runtime(folder))
     if wants_adk and decision.has_adk:
-        return EnginePlan("adk", decision)
-    return EnginePlan(choice.kind or "embedded", decision)
+        return EnginePlan("adk", decision, choice.debugpy)
+    if choice.debugpy is None:
+        return EnginePlan(choice.kind or "embedded", decision)
+    if choice.kind == "embedded":
+        raise NoEngineError("debugpy needs an agent in a process of its own. Choose the engine adk or embedded-process.")
+    return EnginePlan("embedded-process", decision, choice.debugpy)
 
 
 def _is_for_embedded_runtime(folder: Path) -> bool:

@@ -6,6 +6,7 @@ all engines: an engine reports to the debugger where its agent is, and waits the
 
 from __future__ import annotations
 
+import socket
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
@@ -54,6 +55,47 @@ class CodePlace:
     name: str
     file: str
     line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Debugpy:
+    """How a debugger of Python code may attach to an agent's process.
+
+    Attributes:
+        port: where debugpy listens, on this machine only.
+        wait: whether the agent is loaded only when a debugger has attached.
+    """
+
+    port: int
+    wait: bool = False
+
+    @property
+    def hint(self) -> str:
+        """A sentence that says how to attach."""
+        return f"debugpy listens on 127.0.0.1:{self.port}: attach VS Code (“Python Debugger: Remote Attach”) or PyCharm there."
+
+
+USUAL_PORT = 5678  # where editors look for debugpy if nothing else is configured
+
+
+def free_port(port: int) -> int:
+    """Return a port; a free one for 0."""
+    if port:
+        return port
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
+def usual_port() -> int:
+    """Return `USUAL_PORT` if it is free; otherwise a free one."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", USUAL_PORT))
+        except OSError:
+            return free_port(0)
+    return USUAL_PORT
 
 
 def places_from_json(given: object) -> tuple[CodePlace, ...]:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject
 from inspector_app.engines.child_agent import ChildAgent
 from inspector_app.engines.embedded import TITLE
 from inspector_app.engines.engine_choice import EngineChoice, EngineKind
+from inspector_app.engines.protocol import Debugpy, usual_port
 from inspector_app.opening.engine_menu import EngineMenu, EngineOption
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
@@ -44,7 +45,9 @@ class EngineController(QObject):
         self._messages = messages
         self._menu = menu
         commands.choose_engine.triggered.connect(self.ask)
+        agents.agent_loaded.connect(self._on_agent_loaded)
         menu.chosen.connect(self._on_chosen)
+        menu.debugpy_requested.connect(self._on_debugpy_requested)
 
     def ask(self) -> None:
         """Show the engines that can run the loaded agent."""
@@ -53,7 +56,8 @@ class EngineController(QObject):
         elif self._run.phase != "idle":
             self._messages.info("A run is in progress: stop it first (Shift+F5).")
         else:
-            self._menu.offer(self._options())
+            debugpy = self._debugpy()
+            self._menu.offer(self._options(), debugpy.port if debugpy is not None else None)
 
     def _options(self) -> list[EngineOption]:
         loaded, plan = self._agents.loaded, self._agents.plan
@@ -70,6 +74,18 @@ class EngineController(QObject):
             EngineOption("embedded", "", f"{TITLE}, in this process", not is_child),
             EngineOption("embedded-process", "", f"{TITLE}, in a process of its own", is_child and not used),
         ]
+
+    def _debugpy(self) -> Debugpy | None:
+        loaded = self._agents.loaded
+        return loaded.debugpy if isinstance(loaded, ChildAgent) else None
+
+    def _on_agent_loaded(self) -> None:
+        if (debugpy := self._debugpy()) is not None:
+            self._messages.info(debugpy.hint)
+
+    def _on_debugpy_requested(self, wanted: bool) -> None:
+        port = usual_port() if wanted else None
+        self._tasks.spawn(self._agents.set_debugpy(port), "Starting the agent under debugpy" if wanted else "Loading the agent")
 
     def _on_chosen(self, kind: EngineKind, python: str) -> None:
         choice = EngineChoice(kind, python or None)

@@ -35,17 +35,25 @@ class EngineMenu(QMenu):
 
     Signals:
         chosen (str, str): the engine's kind and its Python.
+        debugpy_requested (bool): whether a debugger may attach to the agent's process.
     """
 
     chosen = Signal(str, str)
+    debugpy_requested = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("engine_menu")
         self.setAccessibleName("Engine of the agent")
+        self.setToolTipsVisible(True)
 
-    def offer(self, options: Sequence[EngineOption]) -> None:
-        """Show the options at the mouse pointer."""
+    def offer(self, options: Sequence[EngineOption], debugpy: int | None = None) -> None:
+        """Show the options at the mouse pointer.
+
+        Args:
+            options: the engines.
+            debugpy: the port where debugpy listens; None if it does not run.
+        """
         self.clear()
         for option in options:
             action = self.addAction(visible(option.title))
@@ -57,6 +65,17 @@ class EngineMenu(QMenu):
         another = self.addAction("Choose another Python…")
         another.setObjectName("engine_another")
         another.triggered.connect(self._on_another)
+        self.addSeparator()
+        attach = self.addAction(
+            "Let VS Code or PyCharm attach" + (f" (debugpy on port {debugpy})" if debugpy is not None else " (debugpy)")
+        )
+        attach.setObjectName("engine_debugpy")
+        attach.setToolTip(
+            "Runs the agent in a process of its own, where breakpoints of your editor stop it while the window holds its events"
+        )
+        attach.setCheckable(True)
+        attach.setChecked(debugpy is not None)
+        attach.triggered.connect(self.debugpy_requested)
         self.popup(QCursor.pos())
 
     def _on_another(self) -> None:

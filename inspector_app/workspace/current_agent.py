@@ -11,7 +11,7 @@ from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, agen
 from inspector_app.engines.agent_output import OnOutput
 from inspector_app.engines.child_agent import ChildAgent
 from inspector_app.engines.engine_choice import ENGINE_KINDS, EngineChoice, EnginePlan, plan_engine
-from inspector_app.engines.protocol import Agent
+from inspector_app.engines.protocol import Agent, Debugpy, free_port
 from inspector_app.engines.samples import is_bundled
 from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.support.preferences import Preferences
@@ -26,6 +26,7 @@ class CurrentAgent(QObject):
     Attributes:
         loaded: the agent that runs would use; None before one is loaded.
         trust: the trusted folders.
+        debugpy: the port where a debugger may attach to an agent's process; None: none may.
         plan: which engine runs it, and why; None before one is loaded.
 
         path: what was loaded, as the user wrote it; empty before.
@@ -61,7 +62,8 @@ class CurrentAgent(QObject):
     ) -> None:
         super().__init__(parent)
         self._preferences = preferences
-        self._engine = engine
+        self._engine = engine if engine is not None and (engine.kind or engine.python) else None
+        self.debugpy = engine.debugpy if engine is not None else None
         self._on_output = on_output
         self.trust = Trust(preferences)
         self._trust_all = trust_all
@@ -120,10 +122,18 @@ class CurrentAgent(QObject):
         await self.open(self.path)
         return self.loaded is not before
 
+    async def set_debugpy(self, port: int | None) -> None:
+        """Load the agent again in a process to which a debugger may attach; None: to which none may."""
+        before, self.debugpy = self.debugpy, port
+        if not await self.load_again():
+            self.debugpy = before
+
     async def choose_engine(self, choice: EngineChoice) -> None:
         """Remember the engine of the loaded agent's folder, and load the agent again."""
         assert self.loaded is not None
         self._engine = None
+        if choice.kind == "embedded":
+            self.debugpy = None
         self._preferences.keep_engine(self.loaded.folder, {"kind": choice.kind, "python": choice.python})
         await self.open(self.path)
 
@@ -135,14 +145,16 @@ class CurrentAgent(QObject):
 
     def _choice(self, folder: Path) -> EngineChoice:
         if self._engine is not None:
-            return self._engine
+            return replace(self._engine, debugpy=self.debugpy)
         kept = self._preferences.engine(folder)
         kind, python = kept.get("kind"), kept.get("python")
-        return EngineChoice(kind if kind in ENGINE_KINDS else None, python if isinstance(python, str) else None)
+        return EngineChoice(kind if kind in ENGINE_KINDS else None, python if isinstance(python, str) else None, self.debugpy)
 
     async def _load(self, path: str, plan: EnginePlan) -> None:
         self.loading.emit(path)
         before = self.loaded
+        if isinstance(before, ChildAgent) and before.debugpy is not None:
+            await before.close()  # its debugpy has the port; if the new one fails, the next run starts it again
         try:
             loaded = await self._load_on(plan, path)
         except Exception as error:
@@ -156,7 +168,8 @@ class CurrentAgent(QObject):
     async def _load_on(self, plan: EnginePlan, path: str) -> Agent:
         if plan.kind != "embedded":
             environment = plan.decision.environment if plan.kind == "adk" else None
-            return await ChildAgent.load(plan.decision.agent, environment, self._on_output)
+            debugpy = Debugpy(free_port(plan.debugpy)) if plan.debugpy is not None else None
+            return await ChildAgent.load(plan.decision.agent, environment, self._on_output, debugpy)
         loaded: LoadedAgent = await self._importer.call(load_agent, path)
         return replace(loaded, on_output=self._on_output)
 

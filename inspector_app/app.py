@@ -18,6 +18,7 @@ from PySide6.QtCore import QObject, QPoint, QRect, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 from inspector_app.engines.engine_choice import EngineChoice
+from inspector_app.engines.running_apps import RunningApp
 from inspector_app.opening.opening_controller import sample_cards
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.message import Message
@@ -216,6 +217,7 @@ def run_window(
     theme: str | None = None,
     size: tuple[int, int] | None = None,
     engine: EngineChoice | None = None,
+    attach: RunningApp | None = None,
 ) -> int:
     """Open the window and run until it is closed.
 
@@ -225,6 +227,7 @@ def run_window(
         theme: light, dark or system; None uses the stored preference.
         size: width and height of the window in pixels; None restores the saved geometry.
         engine: what runs the agents; None leaves it to each agent.
+        attach: the running app to attach to.
 
     Returns:
         The exit status.
@@ -234,6 +237,8 @@ def run_window(
         closed = _closing(inspector)
         inspector.show(size)
         inspector.tasks.spawn(inspector.open(paths), "Opening")
+        if attach is not None:
+            inspector.tasks.spawn(inspector.controller.attach(attach), f"Attaching to {attach.name}")
         await closed
         return 0
 

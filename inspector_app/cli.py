@@ -455,6 +455,20 @@ def api_server(
     return _call("serving:api_server", locals())
 
 
+@_command("attach", RUN, "agent-inspector attach", "agent-inspector attach my_app", "agent-inspector attach 4711")
+def attach(
+    app: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME|PID", callback=given.text, show_default=False, help="The app's name or process. Default: list them."),
+    ] = None,
+    theme: Theme = None,
+    size: Size = None,
+    json: given.AsJson = False,
+) -> int:
+    """List the running apps that have the inspector plugin; watch, hold and step the named one in a window."""
+    return _call("attaching:attach", locals())
+
+
 @_command("doctor", HELP, "agent-inspector doctor my_agent", "agent-inspector doctor my_agent --python ~/envs/agents")
 def doctor(agent: given.Agent, engine: given.Engine = None, python: given.Python = None, json: given.AsJson = False) -> int:
     """Say which Python and which engine run an agent, and why. Nothing of the agent runs."""

@@ -148,7 +148,9 @@ class ForkController(QObject):
         """
         session = self._current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
-        if session is not None and event is not None:
+        if session is not None and session.source.read_only_because:
+            self._messages.info(session.source.read_only_because)
+        elif session is not None and event is not None:
             self._tasks.spawn(self._ask(session, index, event), "Planning a fork")
 
     def take_message(self, text: str, paused: bool) -> bool:

@@ -85,7 +85,9 @@ class RewindController(QObject):
         """
         session = self._current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
-        if session is not None and event is not None:
+        if session is not None and session.source.read_only_because:
+            self._messages.info(session.source.read_only_because)
+        elif session is not None and event is not None:
             self._tasks.spawn(self._ask(session, event.invocation_id), "Planning a rewind")
 
     def _on_rewind(self) -> None:

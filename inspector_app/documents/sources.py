@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import abc
 import gc
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from inspector_app.documents.long_session import LONG, TAIL, with_older
 from inspector_app.documents.session_address import MEMORY
@@ -13,11 +15,13 @@ from inspector_app.documents.session_files import files_of
 from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.support.worker import Worker
 from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
 from runtime.history.key_writers import Write, writes_of
 from runtime.history.state_at import History
+from runtime.history.state_checkpoints import SharedWrite
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -53,6 +57,7 @@ class Source(abc.ABC):
         can_copy: whether it is a file that can be copied.
         is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write to it now.
+        read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
         unfinished: session → the invocations that had pending items when the whole database was last scanned.
     """
 
@@ -67,6 +72,7 @@ class Source(abc.ABC):
     read_only_reason = ""
     can_copy = False
     is_paged = False
+    read_only_because = ""
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -398,7 +404,167 @@ class MemorySource(Source):
         await self._service.close()
 
 
+class AttachedSource(Source):
+    """The sessions of a running app, as far as the app has reported them. The app keeps them; this is a copy in memory.
+
+    Args:
+        pid: the app's process.
+        name: its name.
+    """
+
+    badge = "attached"
+    ours = False
+    can_write = False
+
+    def __init__(self, pid: int, name: str) -> None:
+        self.target = f"attached:{pid}"
+        self.title = name
+        self.note = f"Sessions that {name} (process {pid}) has used while this window was attached to it. Closing the window forgets them."
+        self.read_only_because = f"{name} keeps this session itself: the window can only watch, hold and step it."
+        self.files = files_of(None)
+        self._sessions: dict[SessionKey, _AttachedSession] = {}
+        super().__init__()
+
+    def add_session(self, key: SessionKey, events: Sequence[Event], state: Mapping[str, object], *, is_whole: bool) -> None:
+        """Add a session as it was when the window first saw it.
+
+        Args:
+            key: the session.
+            events: its events.
+            state: its merged state.
+            is_whole: whether these are all its events, so that its initial state follows.
+        """
+        written = {name for event in events for name in event.actions.state_delta}
+        first = {name: value for name, value in state.items() if name not in written} if is_whole else None
+        before = self._sessions.get(key)
+        self._sessions[key] = session = _AttachedSession(list(events), first, dict(state))
+        if before is not None:  # the window was attached before
+            session.temp, session.runs = before.temp, before.runs
+
+    def add_event(self, key: SessionKey, event: Event, temp: Mapping[str, object]) -> None:
+        """Add an event that the app has committed."""
+        session = self._session(key)
+        if all(event.id != other.id for other in session.events[-TAIL:]):
+            session.events.append(event)
+            if temp:
+                session.temp[event.id] = dict(temp)
+
+    def last_event(self, key: SessionKey) -> Event | None:
+        """Return the last committed event of a session, if it has any."""
+        session = self._sessions.get(key)
+        return session.events[-1] if session is not None and session.events else None
+
+    def begin_run(self, key: SessionKey, invocation_id: str) -> None:
+        """Record that the app runs an invocation."""
+        self._session(key).runs[invocation_id] = RecordedEnd("unknown", "the window left before its end", "", 0)
+
+    def end_run(self, key: SessionKey, invocation_id: str, problem: str) -> None:
+        """Record the end of an invocation.
+
+        Args:
+            key: its session.
+            invocation_id: the invocation.
+            problem: a phrase that says why it did not run to its end; empty if it did.
+        """
+        self._session(key).runs[invocation_id] = RecordedEnd("interrupted" if problem else "finished", problem, "", time.time())
+
+    def forget_runs(self) -> None:
+        """Record that the app has ended: what it was running is interrupted, as far as the events tell."""
+        for session in self._sessions.values():
+            session.runs = {name: end for name, end in session.runs.items() if end.status != "unknown"}
+
+    def _session(self, key: SessionKey) -> _AttachedSession:
+        return self._sessions.setdefault(key, _AttachedSession([], {}, {}))
+
+    def count(self, key: SessionKey) -> int:
+        """Return the number of known events of a session."""
+        return len(self._sessions[key].events) if key in self._sessions else 0
+
+    def summary(self, key: SessionKey) -> SessionSummary:
+        """Return a session's summary."""
+        session = self._sessions[key]
+        return SessionSummary(key, len(session.events), session.events[-1].timestamp if session.events else session.seen)
+
+    async def sessions(self) -> list[SessionSummary]:
+        """See `Source.sessions`."""
+        return [self.summary(key) for key in self._sessions]
+
+    async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """See `Source.ends`."""
+        session = self._sessions[key]
+        last = {event.invocation_id: event.id for event in session.events}
+        return {name: end._replace(last_event_id=last[name]) for name, end in session.runs.items() if name in last}
+
+    async def events(self, key: SessionKey) -> list[Event]:
+        """See `Source.events`."""
+        return list(self._sessions[key].events)
+
+    async def history(self, key: SessionKey) -> History:
+        """See `Source.history`."""
+        session = self._sessions[key]
+        temp = session.temp
+        if session.first is None:
+            return History(session.events, baseline=None, present=session.state, temp=temp)
+        own = {name: value for name, value in session.first.items() if scope_of(name) == "session"}
+        shared = [
+            SharedWrite(-1, {name: value for name, value in session.first.items() if scope_of(name) == scope}, scope)
+            for scope in ("user", "app")
+        ]
+        return History(session.events, baseline=own, shared=shared, temp=temp)
+
+    async def created(self, key: SessionKey) -> float:
+        """See `Source.created`; the time when the window first saw the session."""
+        return self._sessions[key].seen
+
+    async def writes(self, key: SessionKey, name: str) -> list[Write]:
+        """See `Source.writes`."""
+        return writes_of(await self.history(key), key, name)
+
+    async def lineages(self) -> dict[SessionKey, Lineage]:
+        """See `Source.lineages`."""
+        return {}
+
+    async def shared_scopes(self) -> list[SharedScope]:
+        """See `Source.shared_scopes`; only the app knows them."""
+        return []
+
+    async def shared_state(self, scope: SharedScope) -> SharedState:
+        """See `Source.shared_state`."""
+        return SharedState({}, None)
+
+    async def service(self) -> BaseSessionService:
+        """See `Source.service`.
+
+        Raises:
+            StorageError: always.
+        """
+        raise StorageError(self.read_only_because)
+
+    async def close(self) -> None:
+        """See `Source.close`."""
+
+
+class _AttachedSession:
+    """A session of a running app.
+
+    Args:
+        events: its events.
+        first: its merged state before them; None if it is unknown.
+        state: its merged state when it was first seen.
+    """
+
+    def __init__(self, events: list[Event], first: dict[str, Any] | None, state: dict[str, Any]) -> None:
+        self.events = events
+        self.first = first
+        self.state = state
+        self.temp: dict[str, dict[str, Any]] = {}
+        self.runs: dict[str, RecordedEnd] = {}  # by invocation; status `unknown` while the app runs it
+        self.seen = time.time()
+
+
 def database_info(source: Source) -> DatabaseInfo:
     """Return how a database is displayed in the list."""
+    if source.read_only_because:
+        return DatabaseInfo(source.title, source.badge, True, source.note)
     badge = source.badge if source.writing_allowed else f"{source.badge} · read-only"
     return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)

@@ -160,13 +160,23 @@ class ChildInterception:
         error = error_from_child(fields)
         return self._errors.get((type(error).__name__, str(error)), error)
 
-    def committed(self, event: Event, state_before: dict[str, Any] | None) -> None:
-        """Record that an event of the run is committed, before the run yields it."""
+    def committed(self, event: Event, state_before: dict[str, Any] | None, run: _Shared | None = None) -> None:
+        """Record that an event of the run is committed, before the run yields it.
+
+        Args:
+            event: the event.
+            state_before: the committed state before it, if a breakpoint needs it.
+            run: see `run`, where the debugger has several runs.
+        """
         if state_before is not None:
             self._debugger.know_state(state_before)
         if self._replay is not None:
             self._replay.committed(event)
-        self._debugger.expect(event, self._debugger.calls.of_event(event, None))
+        self._debugger.expect(event, self._debugger.calls.of_event(event, None, run))
+
+    def run(self, session_id: str) -> _Shared:
+        """Return what identifies the run in its session, as `AgentCall.run`."""
+        return self._shared.setdefault(session_id, _Shared(None))
 
     async def at(self, message: Mapping[str, Any]) -> None:
         """Handle a place that the child reports; answer it if the child waits there.

@@ -28,6 +28,8 @@ from runtime.errors import KnownError
 
 PROTOCOL = 2  # as in adk_worker.py
 
+ENGINE_VARIABLE = "AGENT_INSPECTOR_ENGINE"  # as in inspector_plugin.py, which does not listen in processes of an engine
+
 WORKER = Path(__file__).with_name("adk_worker.py")
 
 READ_SIZE = 256 * 1024  # bytes at once: what a pipe holds, and more
@@ -360,7 +362,7 @@ class ChildProcess:
                 pass_fds=theirs,
                 start_new_session=True,
                 cwd=self._cwd,
-                env=dict(self._environ) if self._environ is not None else None,
+                env={**(os.environ if self._environ is None else self._environ), ENGINE_VARIABLE: "1"},
             )
         except OSError as error:
             for descriptor in (self._commands, self._messages, self._lifeline):

@@ -51,10 +51,10 @@ class EngineController(QObject):
 
     def ask(self) -> None:
         """Show the engines that can run the loaded agent."""
-        if self._agents.loaded is None:
+        if self._run.phase != "idle":
+            self._messages.info(self._run.blocked("new_session") or "")
+        elif self._agents.loaded is None:
             self._messages.info("Open an agent first (Ctrl+O).")
-        elif self._run.phase != "idle":
-            self._messages.info("A run is in progress: stop it first (Shift+F5).")
         else:
             debugpy = self._debugpy()
             self._menu.offer(self._options(), debugpy.port if debugpy is not None else None)

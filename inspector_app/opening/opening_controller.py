@@ -256,10 +256,15 @@ class OpeningController(QObject):
             self._messages.info(_still_loading(path))
 
     def _loading_ended(self) -> None:
-        loaded = self._agents.loaded
         self._messages.withdraw(_still_loading(self._loading))
         self._loading = ""
-        self.engine_changed.emit(f"{loaded.name} · {loaded.engine_title}" if loaded is not None else "")
+        self.engine_changed.emit(self.engine_text)
+
+    @property
+    def engine_text(self) -> str:
+        """The loaded agent with its engine; empty if there is none."""
+        loaded = self._agents.loaded
+        return f"{loaded.name} · {loaded.engine_title}" if loaded is not None else ""
 
     def _on_agent_loaded(self, loaded: Agent) -> None:
         if not is_bundled(loaded.folder):  # samples have cards on the start page

@@ -81,7 +81,7 @@ class Composer(QWidget):
         """
         self._blocked = reason
         hint = instead or f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
-        self._edit.setPlaceholderText(reason if reason and not to else hint)
+        self._edit.setPlaceholderText(reason if reason and not to and not instead else hint)
         self._edit.viewport().update()  # Qt repaints a placeholder only when its visibility changes
         self._edit.setToolTip(plain_tooltip(reason or ""))
         self._show_sendable()

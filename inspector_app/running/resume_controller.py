@@ -108,7 +108,7 @@ class ResumeController(QObject):
         session = self._current.session
         if session is None:
             return
-        if not session.source.writing_allowed:
+        if not session.source.writing_allowed and not session.source.read_only_because:
             self._offer_writing(session.source)
         invocation = self._run.resumable()
         if invocation is not None and self._run.phase == "idle":

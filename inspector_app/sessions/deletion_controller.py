@@ -101,6 +101,8 @@ class DeletionController(QObject):
     @staticmethod
     def blocked(source: Source) -> str:
         """Return why nothing can be deleted from a database; empty if deletion is possible."""
+        if source.read_only_because:
+            return source.read_only_because
         if not source.can_write:
             return f"{source.read_only_reason} Delete in a copy."
         if not source.writing_allowed:

@@ -187,7 +187,9 @@ class MainWindow(QMainWindow):
         menu = QMenu("Menu", self)
         menu.setToolTipsVisible(True)
         actions = self.commands
-        menu.addActions([actions.open_agent, actions.open_database, actions.open_url, actions.new_session, actions.start_page])
+        menu.addActions(
+            [actions.open_agent, actions.open_database, actions.open_url, actions.attach, actions.new_session, actions.start_page]
+        )
         menu.addSeparator()
         run = menu.addMenu("Run")
         run.addActions([actions.run, actions.pause, actions.stop])

@@ -18,6 +18,7 @@ RUN_ICONS = {
     "interrupted": ("triangle-exclamation", "bad"),
     "waiting": ("hourglass-half", "warn"),
     "running": ("circle-play", "ok"),
+    "watching": ("eye", "ok"),
     "paused": ("pause", "warn"),
     "stopping": ("stop", "warn"),
 }

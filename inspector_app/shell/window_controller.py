@@ -19,7 +19,9 @@ from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.timeline_controller import TimelineController
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
+from inspector_app.engines.running_apps import RunningApp
 from inspector_app.opening.agent_changes import AgentChanges
+from inspector_app.opening.attach_controller import AttachController
 from inspector_app.opening.engine_controller import EngineController
 from inspector_app.opening.engine_menu import EngineMenu
 from inspector_app.opening.opening_controller import OpeningController
@@ -264,12 +266,17 @@ class WindowController(QObject):
         commands.allow_writing.triggered.connect(write_access.request)
         commands.work_on_copy.triggered.connect(working_copy.request)
         self._engines = EngineController(agents, run, tasks, messages, commands, EngineMenu(window), self)
+        self._attaching = AttachController(databases, run, tasks, messages, commands, bench.app_hint, window)
         self._connect_signals()
 
     @property
     def filtering(self) -> bool:
         """Whether the stream's filter is still searching."""
         return self.stream.filtering
+
+    async def attach(self, app: RunningApp) -> None:
+        """Attach to a running app; see `AttachController.attach`."""
+        await self._attaching.attach(app)
 
     async def open_paths(self, paths: list[str]) -> None:
         """Open agents and databases; see `OpeningController.open_paths`."""
@@ -304,6 +311,11 @@ class WindowController(QObject):
         opening.page_requested.connect(self._on_page_requested)
         opening.workbench_requested.connect(self._on_workbench_requested)
         opening.engine_changed.connect(window.status.show_engine)
+        attaching = self._attaching
+        attaching.workbench_requested.connect(self._on_workbench_requested)
+        attaching.engine_changed.connect(self._on_attached_engine_changed)
+        attaching.attached.connect(self._on_attached)
+        attaching.database_requested.connect(opening.open_path)
         window.status.engine_requested.connect(self._engines.ask)
         opening.agent_ready.connect(self._on_agent_ready)
         opening.foreign_database_found.connect(self.foreign_database.show)
@@ -406,6 +418,14 @@ class WindowController(QObject):
         bench.stream.set_empty_text(title, hint)
         bench.sessions.set_empty_text("No sessions yet", "The first message begins one.")
         bench.composer.focus()
+
+    def _on_attached(self, title: str, hint: str) -> None:
+        if self._cursor.session is None:
+            self.window.workbench.stream.set_empty_text(title, hint)
+            self.window.workbench.sessions.set_empty_text("No sessions yet", "Those that the app uses are listed here.")
+
+    def _on_attached_engine_changed(self, text: str) -> None:
+        self.window.status.show_engine(text or self._opening.engine_text)
 
     def _on_session_given_up(self) -> None:
         self._cursor.select_session(None)

@@ -78,6 +78,7 @@ class WindowStatus(QObject):
             self._agents.agent_loaded,
             self._run.changed,
             self._run.beside_changed,
+            self._run.attached_changed,
         ):
             signal.connect(self._show_run)
         databases.database_listed.connect(self._show_open)
@@ -126,9 +127,14 @@ class WindowStatus(QObject):
         allow(commands.run_to, on or (None if chosen else "Select an event of the kind first."), to_kind)
         allow(commands.toggle_breakpoint, None if chosen else "Select an event to make the condition from.", "Stop at events like this one")
         no_event = None if chosen else "Select an event first."
-        allow(commands.fork, no_event, "Continue from here in a new session; this one does not change")
-        allow(commands.rewind, no_event, "Take back this invocation and all after it; says first what that undoes")
-        allow(commands.stop, self._blocked("stop"), "End the run; it can be resumed if the agent is resumable")
+        own = self._current.session.source.read_only_because if self._current.session is not None else ""
+        allow(commands.fork, no_event or own or None, "Continue from here in a new session; this one does not change")
+        allow(commands.rewind, no_event or own or None, "Take back this invocation and all after it; says first what that undoes")
+        commands.stop.setText("Stop watching" if run.attached is not None else "Stop")
+        stop = "Leave the app; it continues without the window" if run.attached is not None else ""
+        allow(commands.stop, self._blocked("stop"), stop or "End the run; it can be resumed if the agent is resumable")
+        busy = None if run.phase == "idle" else run.blocked("new_session")
+        allow(commands.attach, busy, "Watch, hold and step an app that is running on this machine")
         allow(commands.resume, resuming, "Continue the interrupted invocation from its last checkpoint")
         allow(commands.new_session, self._blocked("new_session"), "Start over in an empty session")
         self._window.run_bar.suggest_resume(resuming is None)
@@ -136,13 +142,17 @@ class WindowStatus(QObject):
     def _show_session_commands(self) -> None:
         run, commands, session = self._run, self._window.commands, self._current.session
         read_only = session is not None and not session.source.writing_allowed
+        own = session.source.read_only_because if session is not None else ""
         writable = None if read_only else "The session's database can be written already." if session else "No session is selected."
+        writable = own or writable
         is_refused = session is not None and not session.source.can_write
         allow(commands.allow_writing, writable or ("This layout is read-only here: work on a copy." if is_refused else None))
         no_copy = "It is on a server; only files are copied." if session is not None and not session.source.can_copy else None
         allow(commands.work_on_copy, writable or no_copy, "The original does not change")
+        attached_here = run.attached is not None and session is not None and session.source is run.attached.source
         running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
         closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
+        closing = "The window watches its app: stop watching first (Shift+F5)." if attached_here else closing
         allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
 
     def _show_composer(self) -> None:
@@ -169,6 +179,11 @@ class WindowStatus(QObject):
 
     def _instead_of_a_message(self) -> str:
         """Return what the composer suggests before the next message; empty if nothing."""
+        if self._run.attached is not None:
+            name = self._run.attached.app.app.name
+            if self._run.phase == "paused":
+                return f"{name} is held: F5 continues, F10 steps to the next event, Shift+F5 stops watching."
+            return f"{name} gets its messages elsewhere: F6 holds it, Shift+F5 stops watching."
         if self._run.phase == "paused":
             return "The run is held: F5 continues, F10 steps to the next event, Shift+F5 stops it."
         if self._run.phase != "idle":
@@ -191,6 +206,8 @@ class WindowStatus(QObject):
             phase, text, detail = self._idle_words()
         elif run.pausing:
             text, detail = "pausing", "held at the next event"
+        elif run.is_watching and run.attached is not None:
+            phase, text, detail = "watching", "watching", run.attached.app.title
         self._window.run_bar.show_state(phase, text, detail)
         self._window.status.show_run(phase, " · ".join(filter(None, (text, words.beside, words.why))) if words else text)
 

@@ -80,6 +80,7 @@ class Workbench(QMainWindow):
         database_hint: offers to open the agent's own database.
         deletion_hint: reports deleted sessions and offers to restore them.
         agent_hint: reports that the agent's code changed.
+        app_hint: offers the database of an attached app.
         fork_hint: reports that the next message begins a fork.
         origin_hint: names the session and the event that the displayed fork begins at.
         preflight, fork_card, rewind_card: show what resuming, forking and rewinding will do.
@@ -109,6 +110,7 @@ class Workbench(QMainWindow):
         self.writing_hint = HintBar("writing_hint")
         self.database_hint = HintBar("database_hint")
         self.agent_hint = HintBar("agent_hint")
+        self.app_hint = HintBar("app_hint")
         self.fork_hint = HintBar("fork_hint")
         self.deletion_hint = HintBar("deletion_hint")
         self.preflight = PreflightCard()
@@ -147,7 +149,8 @@ class Workbench(QMainWindow):
             "writers": self._dock("writers", "Who wrote", self.writers),
             "log": self._dock("log", "Log", self.log),
         }
-        hints = (self.resume_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.agent_hint, self.fork_hint)
+        offers = (self.database_hint, self.app_hint, self.agent_hint)
+        hints = (self.resume_hint, self.writing_hint, *offers, self.deletion_hint, self.fork_hint)
         FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
         for answered in (self.pending.answered, self.pending.progress_given):
             answered.connect(self._on_answered)
@@ -404,7 +407,7 @@ class Workbench(QMainWindow):
         rows.addWidget(self.filter_bar)
         rows.addWidget(self._centre, 1)
         # Hints and questions appear below the events, where they take room from the last rows and move nothing else.
-        for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.deletion_hint, self.agent_hint):
+        for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.app_hint, self.deletion_hint, self.agent_hint):
             rows.addWidget(hint)
         for hint in (self.resume_hint, self.fork_hint):
             rows.addWidget(hint)

@@ -191,6 +191,9 @@ class StreamController(QObject):
         self._events.set_held(at.id if at is not None else None)
         running = "running; it is held at its next event" if run.pausing else "running…"
         held_text = f"held: {self._held_place()}" if hold is not None else ""
+        if run.is_watching and not run.pausing:
+            self._events.set_waiting(None)
+            return
         waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
         author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
         self._events.set_waiting(waiting, author)

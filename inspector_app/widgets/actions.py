@@ -35,6 +35,7 @@ class Actions:
     open_agent: QAction
     open_database: QAction
     open_url: QAction
+    attach: QAction
     choose_engine: QAction
     open_code: QAction
     choose_editor: QAction
@@ -114,6 +115,7 @@ def make_actions(parent: QObject) -> Actions:
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
         open_url=action("open_url", "Open a database on a server…", "server"),
+        attach=action("attach", "Attach to a running app…", "plug", "Ctrl+Shift+A"),
         choose_engine=action("choose_engine", "Engine of the agent…", "gears"),
         open_code=action("open_code", "Open the code of this event", "code", "Ctrl+E"),
         choose_editor=action("choose_editor", "Editor for code…", "pen-to-square"),

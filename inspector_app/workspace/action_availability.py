@@ -32,20 +32,25 @@ class ActionAvailability:
         self._databases = databases
         self._current = current
 
-    def reason_blocked(self, action: Action, phase: Phase, invocation_id: str | None = None) -> str | None:
+    def reason_blocked(self, action: Action, phase: Phase, invocation_id: str | None = None, attached: str = "") -> str | None:
         """Return why an action is impossible now, as a sentence; None if it is possible.
 
         Args:
             action: the action.
             phase: what the run is doing.
             invocation_id: the invocation to resume; None: that of `resumable`.
+            attached: the app that the window is attached to; empty if there is none.
         """
         if action in ("pause", "stop", "continue", "step_on"):
             return _blocked_control(action, phase)
         if phase == "paused" and action == "step":
             return None
+        if attached:
+            return f"{attached} drives its own runs. To use this window otherwise, stop watching it first (Shift+F5)."
         if phase != "idle":
             return "The agent is running: pause it first (F6)." if action == "step" else "A run is in progress: stop it first (Shift+F5)."
+        if self._current.session is not None and self._current.session.source.read_only_because:
+            return self._current.session.source.read_only_because
         if self._agents.loaded is None:
             selected = self._cursor.session
             return f"To continue here, open the agent of {selected.key.app_name} (Ctrl+O)." if selected else "Open an agent first (Ctrl+O)."

@@ -14,8 +14,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.session_document import Committed
-from inspector_app.documents.sources import Source
+from inspector_app.documents.sources import AttachedSource, Source
 from inspector_app.engines.agent_output import OutputLine
+from inspector_app.engines.attached_app import AttachedApp
 from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.engines.protocol import Agent, Engine
@@ -31,6 +32,7 @@ from inspector_app.workspace.incoming_events import IncomingEvents, ToolAgentEve
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.watched_app import WatchedApp
 from inspector_app.workspace.written_output import WrittenOutput
 from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ToolCall
@@ -88,6 +90,8 @@ class CurrentRun(QObject):
         reported(Report): a logpoint wrote a line, or the debugger met a problem.
         hold_changed(Hold | None): the agent is held somewhere else, or was released.
         beside_changed: other branches than before run beside the held one, or wait to be held.
+        attached_changed: the window was attached to a running app, or detached; see `attached`.
+        detached(str): the window is no longer attached; a sentence that says why.
     """
 
     changed = Signal()
@@ -98,6 +102,8 @@ class CurrentRun(QObject):
     reported = Signal(object)
     hold_changed = Signal(object)
     beside_changed = Signal()
+    attached_changed = Signal()
+    detached = Signal(str)
 
     def __init__(
         self,
@@ -127,6 +133,7 @@ class CurrentRun(QObject):
         self._engine: Engine | None = None
         self._told_hold: Hold | None = None
         self._told_beside: tuple[tuple[RunningAgent, ...], tuple[Hold, ...]] = ((), ())
+        self._watched: WatchedApp | None = None
         self._invocation_id = ""
         self._not_begun: set[str | None] = set()
         self.requests = RequestRecorder()
@@ -158,6 +165,8 @@ class CurrentRun(QObject):
     @property
     def held(self) -> Event | None:
         """The committed event at or after which the agent is held."""
+        if self._watched is not None:  # the debugger's last event may be another session's
+            return self._watched.last_event() if self.hold is not None else None
         return self._debugger.held if self._debugger is not None else None
 
     @property
@@ -191,9 +200,20 @@ class CurrentRun(QObject):
         """What drives the agent while it runs."""
         return self._engine if self.phase != "idle" else None
 
+    @property
+    def is_watching(self) -> bool:
+        """Whether the window waits for an attached app to run something in the session of the run."""
+        return self._watched is not None and self.phase == "running" and not self._watched.is_active
+
+    @property
+    def attached(self) -> WatchedApp | None:
+        """The running app that the window is attached to; `phase` is then that of the app. None if there is none."""
+        return self._watched
+
     def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
         """Return why an action is impossible now; see `ActionAvailability.reason_blocked`."""
-        return self._availability.reason_blocked(action, self.phase, invocation_id)
+        attached = self._watched.app.title if self._watched is not None else ""
+        return self._availability.reason_blocked(action, self.phase, invocation_id, attached)
 
     def resumable(self, invocation_id: str | None = None) -> Invocation | None:
         """Return the invocation that Resume would continue; see `ActionAvailability.resumable`."""
@@ -300,6 +320,80 @@ class CurrentRun(QObject):
         self._task = self._tasks.spawn(self._run(begin, paused), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
         self._emit_changed()
+
+    def watch(self, app: AttachedApp, source: AttachedSource) -> None:
+        """Watch a running app under the debugger, until `stop` or the end of the connection. The app drives its own runs.
+
+        Args:
+            app: the connection.
+            source: the app's sessions.
+        """
+        self._stopped = self.pausing = self._is_over = False
+        selected = self._cursor.session
+        if selected is not None and selected.database != source.target:
+            self._cursor.select_session(None)
+        self.address = None
+        self._watched = WatchedApp(
+            app,
+            source,
+            self._arrivals,
+            self._cursor,
+            self._current,
+            self._catalog,
+            self.requests,
+            self._tasks,
+            self._messages,
+            is_held=lambda: self.hold is not None,
+            stop=self._on_watched_lost,
+            parent=self,
+        )
+        self._watched.changed.connect(self._on_watched_changed)
+        self._task = self._tasks.spawn(self._watch(self._watched), f"Watching {app.title}")
+        self._task.add_done_callback(self._on_task_done)
+        self.attached_changed.emit()
+        self._emit_changed()
+
+    async def _watch(self, watched: WatchedApp) -> None:
+        self._debugger = debugger = Debugger(
+            breakpoints=self._breakpoints.breakpoints,
+            on_change=self._on_debugger_changed,
+            on_report=self._on_reported,
+            on_inner_event=self._on_watched_inner_event,
+        )
+        error: Exception | None = None
+        self.run_started.emit(self.address)
+        try:
+            async with aclosing(debugger.run(watched.app.watch(debugger, watched))) as events:
+                async for _ in events:
+                    pass
+        except Exception as failure:
+            error = failure
+        finally:
+            self._is_over = True
+            if not self._is_closed:
+                self._arrivals.flush()
+            self._debugger = None
+            self._tell_hold()
+        if self._is_closed:
+            return
+        if error is not None:
+            self._messages.error(f"Watching {watched.app.title}", error)
+        if self.address is not None:
+            await self._current.refresh_session(self.address)
+            self._end = RunEnd(self.address, error, self._stopped, committed=True)
+
+    def _on_watched_inner_event(self, event: Event, call_ids: tuple[str | None, ...]) -> None:
+        if self.address is not None:
+            self._take(ToolAgentEvent(self.address, event, call_ids))
+
+    def _on_watched_changed(self) -> None:
+        if self._watched is not None:
+            self.address = self._watched.address
+            self._emit_changed()
+
+    def _on_watched_lost(self) -> None:
+        if self._debugger is not None:
+            self._debugger.stop()
 
     async def _run(self, begin: Begin, paused: bool) -> None:
         if not await self._has_free_thread():
@@ -443,6 +537,9 @@ class CurrentRun(QObject):
             return
         if self.hold is not None:
             self.pausing = False
+            if self._watched is not None and self._debugger is not None:
+                self._watched.follow_hold(self._debugger)
+                self.address = self._watched.address
             self._arrivals.flush()  # display the event before the hold at it
             QTimer.singleShot(CALM_MS, self, self._tell_beside)  # other branches may be about to start
         self._tell_hold()
@@ -464,9 +561,19 @@ class CurrentRun(QObject):
             self._task = None
             self._debugger = None
             end, self._end = self._end, None
+            watched, self._watched = self._watched, None
             self._emit_changed()
             if end is not None:
                 self.run_ended.emit(end)
+            if watched is not None:
+                self._release(watched)
+
+    def _release(self, watched: WatchedApp) -> None:
+        """Report that the window is detached."""
+        watched.deleteLater()
+        self._arrivals.address = None
+        self.attached_changed.emit()
+        self.detached.emit(watched.lost or f"Stopped watching {watched.app.title}. The app continues without the window.")
 
     def _on_context_changed(self) -> None:
         self._emit_changed()
@@ -479,5 +586,6 @@ class CurrentRun(QObject):
     def _emit_changed(self) -> None:
         """Report a change, the mark of the run's session first."""
         phase = self.phase
-        self._catalog.set_running(self.address if phase != "idle" else None, "paused" if phase == "paused" else "running")
+        is_running = phase != "idle" and not self.is_watching
+        self._catalog.set_running(self.address if is_running else None, "paused" if phase == "paused" else "running")
         self.changed.emit()

@@ -41,7 +41,7 @@ class ManualEvents:
         if session is None:
             return "No session is selected."
         if not session.source.writing_allowed:
-            return f"{session.source.title} is open read-only: allow writing first."
+            return session.source.read_only_because or f"{session.source.title} is open read-only: allow writing first."
         if self._run.phase in ("running", "stopping") and self._run.address == session.address:
             return "The agent is running: pause it first (F6)."
         return None

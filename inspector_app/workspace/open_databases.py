@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.documents.sources import DatabaseSource, MemorySource, Source, UnsavedFile
+from inspector_app.documents.sources import AttachedSource, DatabaseSource, MemorySource, Source, UnsavedFile
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.scanning import Scanner, newest
 from inspector_app.workspace.session_catalog import SessionCatalog
@@ -112,6 +112,20 @@ class OpenDatabases(QObject):
             source = MemorySource()
             self._sources[source.target] = source
         source.add_app(app_name)
+        await self.relist(source)
+        return source
+
+    async def attached(self, pid: int, name: str) -> AttachedSource:
+        """Return the sessions of a running app that the window attaches to; those that it has reported before stay.
+
+        Args:
+            pid: the app's process.
+            name: its name.
+        """
+        source = self._sources.get(f"attached:{pid}")
+        if not isinstance(source, AttachedSource):
+            source = AttachedSource(pid, name)
+            self._sources[source.target] = source
         await self.relist(source)
         return source
 

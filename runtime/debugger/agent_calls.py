@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from runtime.debugger.call_context import CallContext
+from runtime.debugger.call_context import CallContext, SharedContext
 from runtime.events.event import Event
 from runtime.sessions.state import same_value
 
@@ -35,6 +35,14 @@ class AgentCall:
     def level(self) -> int:
         """The number of calls above it."""
         return sum(1 for _ in self.callers())
+
+    @property
+    def run(self) -> SharedContext:
+        """What identifies the outermost run that the call is part of; an attached app has several runs at once."""
+        shared = self.context.shared
+        while shared.outer is not None:
+            shared = shared.outer[0].shared
+        return shared
 
     def callers(self) -> Iterator[AgentCall]:
         """Yield the caller, the caller's caller, and so on."""
@@ -88,18 +96,19 @@ class AgentCalls:
         """Return the active call with this context."""
         return self._active.get(id(context))
 
-    def of_event(self, event: Event, yielded_by: CallContext | None) -> AgentCall | None:
+    def of_event(self, event: Event, yielded_by: CallContext | None, run: SharedContext | None = None) -> AgentCall | None:
         """Return the call that an event comes from.
 
         Args:
             event: an event about to be committed.
             yielded_by: the context of the agent that yielded it, if known. A caller yields the events of its agent's callbacks.
+            run: the run that the event is part of, where there are several.
         """
         call = self._active.get(id(yielded_by)) if yielded_by is not None else None
         if call is not None and call.agent == event.author:
             return call
         for other in reversed(self._active.values()):
-            if other.agent == event.author and other.branch == event.branch:
+            if other.agent == event.author and other.branch == event.branch and (run is None or other.run is run):
                 return other
         return call
 
@@ -109,9 +118,14 @@ class AgentCalls:
         callers = {other.caller for other in active}
         return [other for other in active if other not in callers and other.runs_beside(call)]
 
-    def uncommitted(self) -> dict[str, Any]:
-        """Return the state keys whose value in the running session differs from the committed one."""
-        outermost = next((call.context for call in self._active.values() if call.context.shared.outer is None), None)
+    def uncommitted(self, held: AgentCall | None = None) -> dict[str, Any]:
+        """Return the state keys whose value in the running session differs from the committed one.
+
+        Args:
+            held: a call of the run, where there are several.
+        """
+        outermost_calls = (call.context for call in self._active.values() if call.context.shared.outer is None)
+        outermost = next((context for context in outermost_calls if held is None or context.shared is held.run), None)
         if outermost is None:
             return {}
         committed = outermost.shared.committed_state

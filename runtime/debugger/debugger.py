@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 from runtime.debugger import stepping
 from runtime.debugger.agent_calls import AgentCall, AgentCalls
 from runtime.debugger.breakpoints import Breakpoint, Breakpoints, When
+from runtime.debugger.call_context import SharedContext
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.hold import Hold, Report, RunningAgent, describe, running_agents
 from runtime.debugger.stepping import Goal, Moment, Place, Reason
@@ -43,7 +44,8 @@ class Debugger:
 
     Several agents can reach a hold at once, on parallel branches or as tools. One hold is in force at a time; the others are queued.
 
-    One Debugger serves one run. Call its methods on the event loop's thread.
+    One Debugger serves one run, or all runs of an attached app. Steps follow the run that was held. Call its methods on the event loop's
+    thread.
 
     Args:
         paused: hold at the first event.
@@ -72,6 +74,7 @@ class Debugger:
         self._is_held = asyncio.Event()
         self._last_event: Event | None = None
         self._goal: Goal | None = stepping.next_event("start") if paused else None
+        self._followed: SharedContext | None = None  # the run that the goal is about; None: any
         self._known_state: dict[str, Any] | None = dict(state) if state is not None else None
         self._from: dict[str, AgentCall | None] = {}  # event id → the call that yielded it, until the event arrives here
         self._told_failure: BaseException | None = None
@@ -110,9 +113,14 @@ class Debugger:
         """While held, the last committed event of the run; None while the agent runs, or before the first event."""
         return self._last_event if self.hold is not None else None
 
+    @property
+    def held_call(self) -> AgentCall | None:
+        """The held agent's call; None while the agent runs, or if the call is unknown."""
+        return self._held_call() if self.hold is not None else None
+
     def uncommitted(self) -> dict[str, Any]:
         """Return the state keys that the held agents wrote and that no event has carried yet; empty without the plugin."""
-        return self.calls.uncommitted() if self.hold is not None else {}
+        return self.calls.uncommitted(self._held_call()) if self.hold is not None else {}
 
     @property
     def possible_holds(self) -> frozenset[Place]:
@@ -190,7 +198,7 @@ class Debugger:
 
     def pause(self) -> None:
         """Hold as soon as possible: at the next committed event, or before the next call."""
-        self._goal = stepping.anything()
+        self._goal, self._followed = stepping.anything(), None
         self._tell_possible_holds()
 
     def step(self) -> None:
@@ -236,6 +244,11 @@ class Debugger:
         if self._pulling is not None:
             self._cut_off = True
             self._pulling.cancel()
+
+    def run_ended(self, run: SharedContext) -> None:
+        """Let a step that followed this run hold at the next one. Called for attached apps, which have several runs."""
+        if self._followed is run:
+            self._followed = None
 
     async def wait_until_held(self) -> Hold:
         """Wait for a hold and return it."""
@@ -336,7 +349,8 @@ class Debugger:
     ) -> tuple[Reason | None, Breakpoint | None]:
         """Return the reason to hold at a moment: a command's goal or a breakpoint. Logpoints are reported."""
         met = self._met(moment, event, state, tool) if event is not None and len(self.breakpoints) else None
-        if self._goal is not None and self._goal.reached(moment):
+        is_followed = self._followed is None or moment.call is None or moment.call.run is self._followed
+        if self._goal is not None and is_followed and self._goal.reached(moment):
             reason = self._goal.reason
             self._goal = None
             return reason, met
@@ -405,7 +419,8 @@ class Debugger:
                 self._leave_line(waiting)
 
     def _go(self, goal: Goal | None) -> None:
-        self._goal = goal
+        held = self._held_call()
+        self._goal, self._followed = goal, held.run if held is not None else None
         self._tell_possible_holds()
         if self._state == "paused":
             self._line[0].released.set()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from runtime.events.event import Event
 
-Status = Literal["finished", "paused", "interrupted", "rewound"]
+Status = Literal["finished", "paused", "interrupted", "rewound", "unknown"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
 
 
@@ -79,7 +79,8 @@ class Invocation:
 
     Attributes:
         invocation_id: its id.
-        status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`.
+        status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`; `unknown`, if another
+            program drives it.
         reason: a phrase that explains the status.
         first_event_id, last_event_id: its first and last event.
         checkpoint: agent name, or place if agents share the name → its last checkpoint, or "end".
@@ -142,8 +143,8 @@ def with_recorded_ends(found: Sequence[Invocation], ends: Mapping[str, RecordedE
 def _with_end(found: Invocation, end: RecordedEnd) -> Invocation:
     if found.last_event_id != end.last_event_id or found.status not in ("finished", "interrupted"):
         return found
-    if end.status == "finished":
-        return replace(found, status="finished", reason=end.reason, pending=())
+    if end.status != "interrupted":
+        return replace(found, status=end.status, reason=end.reason, pending=())
     waiting = found.pending or (PendingItem("interrupted", found.invocation_id, event_id=found.last_event_id, last_time=end.at),)
     return replace(found, status="interrupted", reason=end.reason, pending=tuple(replace(item, reason=end.reason) for item in waiting))
 

@@ -9,13 +9,13 @@ class RecordedEnd(NamedTuple):
     """The end of a run that this program drove. It holds as long as its last event is still the invocation's last.
 
     Attributes:
-        status: `finished`, or `interrupted` by an error.
+        status: `finished`; `interrupted` by an error; `unknown`, which is never stored, if another program drives the run.
         reason: a phrase that explains the status.
         last_event_id: the invocation's last event when the run ended.
         at: epoch seconds.
     """
 
-    status: Literal["finished", "interrupted"]
+    status: Literal["finished", "interrupted", "unknown"]
     reason: str
     last_event_id: str
     at: float

@@ -68,10 +68,10 @@ def test_tab_follows_the_reading_order_of_the_start_page(inspector: Inspector, s
     qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QPushButton))
     qtbot.waitUntil(lambda: all(row.isVisible() for row in welcome.findChildren(QPushButton, "recent_item")))
     seen = []
-    for _ in range(7):
+    for _ in range(8):
         seen.append(QApplication.focusWidget().accessibleName())
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-    openers = ["Open agent…", "Open database…", "Open a database on a server…"]
+    openers = ["Open agent…", "Open database…", "Open a database on a server…", "Attach to a running app…"]
     assert seen == [*openers, f"Open {story_db}", "Open /somewhere/agent.py", "story", "orders"]
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -204,28 +202,6 @@ def test_commands_options_and_names_of_a_database_are_completed() -> None:
     assert len(completed(f"agent-inspector state {OURS} --session s1 --at ")) == 11
     assert completed(f"agent-inspector rewind {OURS} --before e-")[0].startswith("e-")
     assert completed("agent-inspector events no.db --session ") == [""]
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_completion_script_works_in_its_shell(shell: str, tmp_path: Path) -> None:
-    if shutil.which(shell) is None:
-        pytest.skip(f"{shell} is not installed")
-    program = tmp_path / "agent-inspector"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m inspector_app "$@"\n')
-    program.chmod(0o755)
-    environ = {**environment(), "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "HOME": str(tmp_path)}
-    script = subprocess.run([str(program), "completion", shell], env=environ, capture_output=True, text=True, check=True).stdout
-    (tmp_path / "script").write_text(script)
-    line, name = f"agent-inspector events {OURS} --session ", "_agent_inspector_completion"
-    asks = {
-        "bash": f"COMP_WORDS=({line} ''); COMP_CWORD=4; {name} agent-inspector; echo ${{COMPREPLY[@]}}",
-        "zsh": f"words=({line}''); CURRENT=5; _arguments() {{ print -r -- $@ }}; {name}",
-        "fish": f"complete -C '{line}'",
-    }
-    before = "autoload -U compinit; compinit -u; " if shell == "zsh" else ""
-    asks[shell] = f"{before}source {tmp_path}/script; {asks[shell]}"
-    done = subprocess.run([shell, "-c", asks[shell]], env=environ, capture_output=True, text=True, timeout=60)
-    assert "s1" in done.stdout, done
 
 
 def test_a_powershell_script_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,51 @@
+"""Completion works in the real shells: a person types, presses Tab and Return, and the program gets the whole words."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.end2end.processes import ROOT, environment
+from tests.terminal import Terminal
+
+SHELLS = {
+    "bash": (["bash", "--norc", "--noprofile", "-i"], "source ./script"),
+    "zsh": (["zsh", "-f", "-i"], "autoload -U compinit; compinit -u -D; source ./script"),
+    "fish": (["fish", "--no-config", "-i"], "source ./script"),
+}
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_tab_completes_commands_options_and_ids(shell: str, tmp_path: Path) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    shutil.copy(ROOT / "tests" / "data" / "ours.db", tmp_path / "ours.db")
+    program = tmp_path / "agent-inspector"
+    program.write_text(
+        f'#!/bin/sh\n[ -z "$_AGENT_INSPECTOR_COMPLETE" ] && echo "$*" >> {tmp_path}/called && exit\n'
+        f'exec "{sys.executable}" -m inspector_app "$@"\n'
+    )
+    program.chmod(0o755)
+    environ = {**environment(), "PATH": f"{tmp_path}:{environment()['PATH']}", "HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    script = subprocess.run([sys.executable, "-m", "inspector_app", "completion", shell], env=environ, capture_output=True, check=True)
+    (tmp_path / "script").write_bytes(script.stdout)
+    command, set_up = SHELLS[shell]
+    with Terminal(command, environ, tmp_path) as terminal:
+        terminal.type(f"{set_up}; echo rea''dy\r")
+        terminal.wait_for("ready")
+        for typed, added in [
+            ("agent-inspector invoc", "ations"),
+            ("agent-inspector events ours.db --session ", "s1"),
+            ("agent-inspector state ours.db --wri", "ters"),
+        ]:
+            terminal.type(f"{typed}\t")
+            terminal.wait_for(added)
+            terminal.type("\r")
+        terminal.type("echo do''ne\r")
+        terminal.wait_for("done")
+    called = [line.split() for line in (tmp_path / "called").read_text().splitlines()]
+    assert called == [["invocations"], ["events", "ours.db", "--session", "s1"], ["state", "ours.db", "--writers"]]

@@ -1,0 +1,3 @@
+"""Prices in cents."""
+
+PRICES = {"paper": 500, "ink": 2900}

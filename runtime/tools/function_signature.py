@@ -8,6 +8,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Annotated, Any, ClassVar
@@ -147,12 +148,20 @@ def _resolved(func: Callable[..., Any], parameter: inspect.Parameter) -> inspect
     inner = wrapped_function(func)
     inner = getattr(inner, "__func__", inner) if inspect.isroutine(inner) or inspect.isclass(inner) else type(inner).__call__
     names = getattr(inner, "__globals__", None) or vars(sys.modules.get(getattr(inner, "__module__", ""), types.ModuleType("none")))
-    closure = inspect.getclosurevars(inner).nonlocals if inspect.isfunction(inner) else {}
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     try:
-        return parameter.replace(annotation=typing.get_type_hints(holder, dict(names), dict(closure), include_extras=True)["it"])
+        return parameter.replace(annotation=typing.get_type_hints(holder, dict(names), _closure_of(inner), include_extras=True)["it"])
     except Exception:  # evaluating an arbitrary annotation may raise anything
         return parameter
+
+
+def _closure_of(func: Any) -> dict[str, Any]:
+    """Return the variables of the functions around a function that it uses, without those that have no value yet."""
+    found = {}
+    for name, cell in zip(func.__code__.co_freevars, func.__closure__ or (), strict=True) if inspect.isfunction(func) else ():
+        with suppress(ValueError):  # the cell is empty
+            found[name] = cell.cell_contents
+    return found
 
 
 def _is_context(parameter: inspect.Parameter) -> bool:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,9 +17,8 @@ from runtime.history.in_memory import history_in_memory
 from runtime.history.state_at import History
 from runtime.models import BaseLlm, LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
-from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, SqliteSessionService
+from runtime.sessions import BaseSessionService
 from tests.agent_specs import message
-from tests.postgres import server
 from tests.seeds.running import Recording, resume, run, runner_for, said, scripted, stored, texts
 
 
@@ -159,19 +157,6 @@ def _spoil(event: Event) -> None:
     if event.usage_metadata:
         event.usage_metadata.total_token_count = 99
     event.long_running_tool_ids = {"added"}
-
-
-@pytest.fixture(params=["memory", "sqlite", "adk web", "postgresql"])
-async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BaseSessionService]:
-    opened: BaseSessionService
-    if request.param == "memory":
-        opened = InMemorySessionService()
-    elif request.param == "adk web":
-        opened = SqliteSessionService(tmp_path / "session.db")
-    else:
-        opened = DatabaseSessionService(f"sqlite:///{tmp_path / 's.db'}" if request.param == "sqlite" else server().new_database())
-    async with opened:
-        yield opened
 
 
 @pytest.mark.rule("E3")

@@ -210,14 +210,20 @@ async def test_steps_of_an_agent_whose_callback_answered_do_not_confuse_levels()
 
 
 async def test_pause_holds_one_branch_while_the_others_run() -> None:
-    fan = ParallelAgent(name="fan", sub_agents=[payer(name="a"), payer(name="b")])
+    ready, begin = asyncio.Semaphore(0), asyncio.Event()
+
+    async def wait(callback_context: Any) -> None:
+        ready.release()
+        await begin.wait()
+
+    fan = ParallelAgent(name="fan", sub_agents=[payer(name=name, before_agent_callback=wait) for name in "ab"])
     async with watching(fan) as run:
-        run.debugger.breakpoints.add(when="event", log="{kind}")
-        while not run.reports:  # noqa: ASYNC110  # until both are at work
-            await asyncio.sleep(0)
+        for _ in "ab":
+            await ready.acquire()
         run.debugger.pause()
+        begin.set()
         held = await run.next_hold()
-        assert held.place != "event"
+        assert held.place == "before model"  # a hold at an event would hold the whole run
         while [event.author for event in run.seen if event.author != held.agent][2:] == []:  # noqa: ASYNC110
             await asyncio.sleep(0)
         assert (run.debugger.waiting, run.debugger.hold) == ((), held)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, closing
 from pathlib import Path
 from typing import Any
@@ -16,29 +16,15 @@ from runtime.events import Event, EventActions
 from runtime.forks.fork import fork_session
 from runtime.history.invocations import Invocation, invocations, with_recorded_ends
 from runtime.runners import Runner
-from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, SqliteSessionService
+from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 from tests.agent_specs import message
 from tests.fixture_paths import copy_of
-from tests.postgres import server
 from tests.seeds.running import resume, run, runner_for, said, scripted, stored
 
 TABLE = "inspector_invocations"
-
-
-@pytest.fixture(params=["memory", "sqlite", "adk web", "postgresql"])
-async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[BaseSessionService]:
-    opened: BaseSessionService
-    if request.param == "memory":
-        opened = InMemorySessionService()
-    elif request.param == "adk web":
-        opened = SqliteSessionService(tmp_path / "session.db")
-    else:
-        opened = DatabaseSessionService(f"sqlite:///{tmp_path / 's.db'}" if request.param == "sqlite" else server().new_database())
-    async with opened:
-        yield opened
 
 
 def _state_only(agent_error: list[Exception] | None = None) -> BaseAgent:

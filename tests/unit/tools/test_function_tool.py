@@ -290,3 +290,19 @@ async def test_missing_arguments_are_reported_before_the_confirmation() -> None:
 
     assert "missing: a." in result["error"]
     assert not context.actions.requested_tool_confirmations
+
+
+async def test_a_tool_may_be_declared_before_a_variable_that_it_uses_has_a_value() -> None:
+    def declared() -> tuple[FunctionTool, Any]:
+        def greet(name: "str") -> str:  # noqa: UP037  # its closure is read for a text annotation
+            """Greet."""
+            return f"{greeting} {name}"
+
+        tool = FunctionTool(greet)
+        declaration = tool._get_declaration()
+        greeting = "hello"
+        return tool, declaration
+
+    tool, declaration = declared()
+    assert declaration is not None and declaration.name == "greet"
+    assert await tool.run_async(args={"name": "you"}, tool_context=tool_context()) == "hello you"

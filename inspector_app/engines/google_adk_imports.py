@@ -165,5 +165,5 @@ def _missing(name: str) -> MissingNameError:
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     where = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
-    remedy = "To run the agent on google-adk itself, install google-adk in its environment, or name a Python that has it with --python."
-    return MissingNameError(f"{where}: the embedded runtime has no {name}. {remedy}", name=name)
+    remedy = "install google-adk in its environment, or name a Python that has it with --python"
+    return MissingNameError(f"{where}: the embedded runtime has no {name}; to run the agent on the google-adk engine, {remedy}.", name=name)

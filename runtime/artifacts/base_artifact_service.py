@@ -117,3 +117,6 @@ def as_part(artifact: types.Part | dict[str, Any]) -> types.Part:
         return types.Part.model_validate(artifact)
     except ValueError as error:
         raise InputValidationError(f"The artifact is not a types.Part: {error}") from error
+
+
+ensure_part = as_part  # google-adk's name

@@ -50,6 +50,15 @@ def adk_1_python() -> str:
     return str(given)
 
 
+@cache
+def adk_1_25_python() -> str:
+    """Return `$INSPECTOR_ADK_1_25_PYTHON`, a Python that has google-adk 1.25, or skip the test with a reason."""
+    given = os.environ.get("INSPECTOR_ADK_1_25_PYTHON")
+    if not given or not Path(given).exists():
+        _miss("google-adk 1.25 is not installed: set INSPECTOR_ADK_1_25_PYTHON to a Python that has it")
+    return str(given)
+
+
 def _miss(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(reason)

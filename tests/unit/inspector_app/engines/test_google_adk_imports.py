@@ -103,6 +103,15 @@ def test_other_code_sees_the_real_google(tmp_path: Path) -> None:
         ("from google.adk.tools import NoSuchTool\n", 1, "google.adk.tools.NoSuchTool"),
         ("\n\nfrom google.adk.no_such_part import thing\n", 3, "google.adk.no_such_part"),
         ("import google.adk.agents.no_such_agent\n", 1, "google.adk.agents.no_such_agent"),
+        ("from google.adk import Workflow\n", 1, "google.adk.Workflow"),
+        ("from google.adk.workflow import node\n", 1, "google.adk.workflow"),
+        ("from google.adk.a2a.utils.agent_to_a2a import to_a2a\n", 1, "google.adk.a2a.utils.agent_to_a2a"),
+        ("from google.adk.tools.openapi_tool import OpenAPIToolset\n", 1, "google.adk.tools.openapi_tool"),
+        ("from google.adk.tools.bigquery import BigQueryToolset\n", 1, "google.adk.tools.bigquery"),
+        ("from google.adk.tools import VertexAiSearchTool\n", 1, "google.adk.tools.VertexAiSearchTool"),
+        ("from google.adk.skills import load_skill_from_dir\n", 1, "google.adk.skills"),
+        ("from google.adk.environment import LocalEnvironment\n", 1, "google.adk.environment"),
+        ("from google.adk.agents.remote_a2a_agent import RemoteA2aAgent\n", 1, "google.adk.agents.remote_a2a_agent"),
     ],
 )
 def test_a_name_that_the_runtime_does_not_have_is_reported_with_its_line_and_the_engine_that_has_it(
@@ -111,7 +120,7 @@ def test_a_name_that_the_runtime_does_not_have_is_reported_with_its_line_and_the
     with pytest.raises(AgentLoadError) as caught:
         load_agent(write(tmp_path / "planner_6", agent=code))
     text = str(caught.value)
-    assert f"agent.py, line {line}: the embedded runtime has no {missing}." in text
+    assert f"agent.py, line {line}: the embedded runtime has no {missing}; to run the agent on the google-adk engine, " in text
     assert "install google-adk in its environment, or name a Python that has it with --python." in text
     assert "the import path is `runtime`" not in text
 

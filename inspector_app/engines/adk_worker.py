@@ -722,11 +722,16 @@ def _place_of_class(kind: type, folder: Path) -> tuple[str, int] | None:
     return None
 
 
+def loaded_files(folder: Path) -> list[str]:
+    """Return the files of the agent's own code that are loaded, and its YAML files."""
+    modules = {file for module in list(sys.modules.values()) if isinstance(file := getattr(module, "__file__", None), str)}
+    return sorted({*(file for file in modules if is_agents(file, folder)), *map(str, folder.glob("*.yaml"))})
+
+
 def _named_calls(folder: Path) -> dict[str, tuple[str, int]]:
     """Return the places of the calls in the agent's loaded files whose argument `name` is a constant, by name; and of YAML agents."""
     found: dict[str, tuple[str, int]] = {}
-    files = {file for module in list(sys.modules.values()) if isinstance(file := getattr(module, "__file__", None), str)}
-    for file in sorted(one for one in files if one.endswith(".py") and is_agents(one, folder))[:MAX_FILES]:
+    for file in [one for one in loaded_files(folder) if one.endswith(".py")][:MAX_FILES]:
         with contextlib.suppress(OSError, SyntaxError, ValueError, RecursionError):
             for node in ast.walk(ast.parse(Path(file).read_bytes())):
                 if not isinstance(node, ast.Call):
@@ -1245,6 +1250,7 @@ class Worker:
             "resumable": resumable,
             "root": describe_agent(root),
             "places": code_places(root, agent.folder),
+            "files": loaded_files(agent.folder),
             "capabilities": self._capabilities(resumable),
         }
 

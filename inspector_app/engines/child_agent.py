@@ -106,6 +106,11 @@ class ChildAgent:
         return self._description.places
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """The files of its own code that it has loaded."""
+        return tuple(Path(file) for file in self._description.files)
+
+    @property
     def needs_file(self) -> bool:
         """Whether its sessions must be in a database: always."""
         return True

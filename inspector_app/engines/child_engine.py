@@ -130,7 +130,12 @@ class ChildEngine:
             await child.close(0)
             raise
         agent = AgentDescription(
-            loaded["app_name"], loaded["folder"], loaded["resumable"], loaded["root"], places_from_json(loaded.get("places"))
+            loaded["app_name"],
+            loaded["folder"],
+            loaded["resumable"],
+            loaded["root"],
+            places_from_json(loaded.get("places")),
+            tuple(map(str, loaded.get("files") or ())),
         )
         return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_ahead, on_output)
 

@@ -116,6 +116,7 @@ class AgentDescription:
         folder: the agent's folder.
         resumable: whether the app keeps checkpoints.
         places: where its code is.
+        files: the files of its own code that are loaded.
         root: the root agent and those below it: `name`, `type`, `description`, `model`, `tools` (names), `sub_agents`.
     """
 
@@ -124,6 +125,7 @@ class AgentDescription:
     resumable: bool
     root: dict[str, Any] = field(default_factory=dict)
     places: tuple[CodePlace, ...] = ()
+    files: tuple[str, ...] = ()
 
 
 class RepeatedRun(Protocol):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
 from inspector_app.engines.agent_loader import files_of_agent
+from inspector_app.engines.child_agent import ChildAgent
+from inspector_app.engines.protocol import Agent
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.messages import MessageBus
 
 CALM_MS = 200  # from a change to examining the files; an editor writes several times when it saves
 
@@ -18,21 +23,38 @@ Stamps = dict[Path, tuple[int, int] | None]
 
 
 class AgentChanges(QObject):
-    """Watches the files that loading the agent executed; of an agent that failed to load, its entry files.
+    """Watches the files that loading the agent executed; of an agent that failed to load, its entry files and the one that failed.
+
+    An agent is loaded again between runs only: a run keeps the code that it began with.
 
     Args:
         agents: loads agents.
+        run: the run, and the invocation that could be resumed.
         tasks: runs the loading.
+        messages: receives what a reload means for an invocation that is not finished.
         commands: the menu's commands.
         hint: offers to load the agent again.
     """
 
-    def __init__(self, agents: CurrentAgent, tasks: Tasks, commands: Actions, hint: HintBar, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        agents: CurrentAgent,
+        run: CurrentRun,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        hint: HintBar,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
         self._agents = agents
+        self._run = run
+        self._messages = messages
         self._tasks = tasks
         self._hint = hint
         self._path = ""
+        self._is_put_off = False
+        self._is_reload = False
         self._loaded: Stamps = {}
         self._watcher = QFileSystemWatcher(self)
         self._calm = QTimer(self)
@@ -43,19 +65,59 @@ class AgentChanges(QObject):
         self._watcher.directoryChanged.connect(self._on_changed)
         self._hint.accepted.connect(self._load_again)
         agents.loading.connect(self._on_loading)
-        agents.agent_loaded.connect(self._on_load_ended)
-        agents.agent_failed.connect(self._on_load_ended)
+        agents.agent_loaded.connect(self._on_loaded)
+        agents.agent_failed.connect(self._on_failed)
+        run.run_started.connect(self._on_run_started)
+        run.run_ended.connect(self._on_run_ended)
         commands.reload.triggered.connect(self._on_reload)
 
     def _on_loading(self, path: str) -> None:
+        if path != self._path:
+            self._loaded = {}
         self._path = path
         self._hint.hide()
 
-    def _on_load_ended(self, *_: object) -> None:
+    def _on_loaded(self, loaded: Agent) -> None:
+        self._note(loaded.files if isinstance(loaded, ChildAgent) else ())
+        if self._is_reload:
+            self._messages.info(f"{loaded.name} was loaded again.{self._effect()}")
+        self._is_reload = self._is_put_off = False
+
+    def _on_failed(self, _path: str, error: Exception) -> None:
+        file = getattr(error, "file", None)
+        self._note([*self._loaded, *([Path(file)] if isinstance(file, str) else [])])
+        self._is_reload = self._is_put_off = False
+
+    def _note(self, files: Iterable[Path]) -> None:
         if self._path:
-            files = files_of_agent(self._path)
-            self._loaded = {file: _stamp(file) for file in files}
+            self._loaded = {file: _stamp(file) for file in {*files, *files_of_agent(self._path)}}
             self._watch()
+
+    def _effect(self) -> str:
+        """Return a sentence that says what a reload does to the invocation that is not finished; empty if there is none."""
+        loaded, unfinished = self._agents.loaded, self._run.unfinished()
+        if self._run.phase != "idle":
+            return " The run keeps the code that it began with."
+        if unfinished is None or loaded is None:
+            return ""
+        reason = loaded.why_not("resume")
+        if unfinished.status == "interrupted" and reason:
+            return f" Its interrupted invocation cannot be resumed: {reason}"
+        when = "answered" if unfinished.status == "paused" else "resumed"
+        return (
+            f" Its {unfinished.status} invocation continues with the new code when it is {when};"
+            " what the agent's modules kept in memory starts over."
+        )
+
+    def _on_run_started(self) -> None:
+        if self._hint.text:
+            self._look()
+
+    def _on_run_ended(self) -> None:
+        if self._is_put_off:
+            self._load_again()
+        elif self._hint.text:
+            self._look()
 
     def _on_changed(self, _path: str) -> None:
         self._calm.start()
@@ -66,7 +128,8 @@ class AgentChanges(QObject):
             self._hint.hide()
         else:
             name = Path(self._path).name
-            self._hint.suggest(f"The code of {name} has changed since it was loaded.", "Reload", "rotate", "accent")
+            text = f"The code of {name} has changed since it was loaded.{self._effect()}"
+            self._hint.suggest(text, "Reload", "rotate", "accent")
 
     def _watch(self) -> None:
         """Watch these files and their folders; a file that an editor replaced has to be added again."""
@@ -82,6 +145,11 @@ class AgentChanges(QObject):
             self._load_again()
 
     def _load_again(self) -> None:
+        if self._run.phase != "idle":
+            self._is_put_off = True
+            self._hint.suggest(f"{Path(self._path).name} is loaded again when the run has ended.", "", "rotate", "accent")
+            return
+        self._is_reload = True
         self._tasks.spawn(self._agents.open(self._path), f"Loading {Path(self._path).name}")
 
 

@@ -180,7 +180,7 @@ class WindowController(QObject):
             bench.database_hint,
             self,
         )
-        AgentChanges(agents, tasks, commands, bench.agent_hint, self)
+        AgentChanges(agents, run, tasks, messages, commands, bench.agent_hint, self)
         self.foreign_database = ForeignDatabaseController(
             tasks, messages, commands, window.foreign_database, self._opening.open_paths, self
         )

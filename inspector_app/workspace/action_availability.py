@@ -84,6 +84,12 @@ class ActionAvailability:
                     return invocation
         return interrupted[-1] if interrupted else None
 
+    def unfinished(self) -> Invocation | None:
+        """Return the newest invocation of the displayed session that is interrupted, or paused for an answer."""
+        session = self._current.session
+        found = [entry for entry in session.invocations if entry.status in ("interrupted", "paused")] if session is not None else []
+        return found[-1] if found else None
+
     def new_session_source(self) -> Source | None:
         """Return the database of a new session: the selected session's, else the only writable one; None if there is no such one."""
         if self._cursor.session is not None:

@@ -71,6 +71,8 @@ class CurrentAgent(QObject):
         self.loaded: Agent | None = None
         self.plan: EnginePlan | None = None
         self.path = ""
+        self._in_use: Agent | None = None
+        self._retired: list[Agent] = []
 
     async def open(self, path: str) -> None:
         """Load the agent at `path`, if its folder is trusted; ask otherwise. The only agent in a folder need not be named."""
@@ -137,9 +139,20 @@ class CurrentAgent(QObject):
         self._preferences.keep_engine(self.loaded.folder, {"kind": choice.kind, "python": choice.python})
         await self.open(self.path)
 
+    def begin_use(self, agent: Agent) -> None:
+        """Keep an agent for a run, also if another one is loaded meanwhile."""
+        self._in_use = agent
+
+    async def end_use(self) -> None:
+        """Release the agent of a run that has ended."""
+        self._in_use = None
+        while self._retired:
+            await self._retired.pop().close()
+
     async def close(self) -> None:
         """End the agent's process, and let the importing thread end."""
         self._importer.close()
+        await self.end_use()
         if self.loaded is not None:
             await self.loaded.close()
 
@@ -153,7 +166,7 @@ class CurrentAgent(QObject):
     async def _load(self, path: str, plan: EnginePlan) -> None:
         self.loading.emit(path)
         before = self.loaded
-        if isinstance(before, ChildAgent) and before.debugpy is not None:
+        if isinstance(before, ChildAgent) and before.debugpy is not None and before is not self._in_use:
             await before.close()  # its debugpy has the port; if the new one fails, the next run starts it again
         try:
             loaded = await self._load_on(plan, path)
@@ -162,7 +175,9 @@ class CurrentAgent(QObject):
             return
         self.loaded, self.plan, self.path = loaded, plan, path
         self.agent_loaded.emit(loaded)
-        if before is not None:
+        if before is self._in_use and before is not None:
+            self._retired.append(before)
+        elif before is not None:
             await before.close()
 
     async def _load_on(self, plan: EnginePlan, path: str) -> Agent:

@@ -219,6 +219,10 @@ class CurrentRun(QObject):
         """Return the invocation that Resume would continue; see `ActionAvailability.resumable`."""
         return self._availability.resumable(invocation_id)
 
+    def unfinished(self) -> Invocation | None:
+        """Return the newest unfinished invocation; see `ActionAvailability.unfinished`."""
+        return self._availability.unfinished()
+
     def send(self, text: str, *, paused: bool = False) -> None:
         """Send the user's message, to a new session if none is selected.
 
@@ -409,6 +413,7 @@ class CurrentRun(QObject):
         watchdog = Watchdog(self._on_block)
         watchdog.start()
         error: Exception | None = None
+        self._agents.begin_use(loaded)
         self._output.begin(address)
         self.run_started.emit(address)
         try:
@@ -433,6 +438,7 @@ class CurrentRun(QObject):
             self._tell_hold()
         if self._is_closed:
             return
+        await self._agents.end_use()
         if error is not None:
             self._report_failure(loaded, error)
         self._output.end()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,12 +13,15 @@ from inspector_app.commands.options import Options
 from inspector_app.engines.adk_storage import session_storage
 from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import ChildEngine
+from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.engines.environments import child_variables, own_environment
 from inspector_app.engines.protocol import Debugpy, free_port
 from runtime.debugger.debugger import Debugger
 from runtime.errors import ResumeError
 from runtime.events import Event
+from runtime.running.run_end import end_of
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State
@@ -31,6 +34,7 @@ class ChildSessions:
 
     def __init__(self, engine: ChildEngine) -> None:
         self._engine = engine
+        self._ends: dict[str, RecordedEnd] = {}
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """Return a session with its events; None if it does not exist, or if the process has ended."""
@@ -42,9 +46,20 @@ class ChildSessions:
         state, events = found
         return Session(id=session_id, app_name=app_name, user_id=user_id, state=state, events=events)
 
-    async def recorded_ends(self, key: SessionKey) -> dict[str, Any]:
-        """Return nothing: google-adk records no ends."""
-        return {}
+    async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        """Return the ends of the runs of this command; google-adk records none."""
+        return self._ends
+
+    def run_has_ended(self, events: Sequence[Event], error: Exception | None) -> None:
+        """Take over how a run ended.
+
+        Args:
+            events: those of its invocation.
+            error: what it raised; None if it ended normally.
+        """
+        end = end_of(list(events), error) if events and not isinstance(error, ChildEndedError) else None
+        if end is not None:
+            self._ends[events[-1].invocation_id] = end
 
 
 @asynccontextmanager

@@ -213,7 +213,7 @@ async def drive(
         raise
     except Exception as error:
         failure = error
-    ended = await _ended(service, key, earlier, invocation_id)
+    ended = await _ended(service, key, earlier, invocation_id, failure)
     contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events do not record the failure
     if ended is not None and (options.json or not contradicts):
         _print_end(key, ended, options)
@@ -221,10 +221,16 @@ async def drive(
 
 
 async def _ended(
-    service: BaseSessionService | ChildSessions, key: SessionKey, earlier: set[str], invocation_id: str | None
+    service: BaseSessionService | ChildSessions,
+    key: SessionKey,
+    earlier: set[str],
+    invocation_id: str | None,
+    failure: Exception | None,
 ) -> Invocation | None:
     """Return the invocation's present status; None if the run failed before the invocation started."""
     session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+    if session is not None and isinstance(service, ChildSessions):
+        service.run_has_ended([event for event in session.events if event.invocation_id == invocation_id], failure)
     found = with_recorded_ends(invocations(session.events), await service.recorded_ends(key)) if session else []
     for invocation in reversed(found):
         if invocation.invocation_id == invocation_id or (invocation_id is None and invocation.invocation_id not in earlier):

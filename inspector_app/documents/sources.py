@@ -79,6 +79,10 @@ class Source(abc.ABC):
         self.memory = InMemoryMemoryService()
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
 
+    async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
+        """Record how a run ended that another program stored: in the database if it has our tables, else as long as it is open."""
+        await (await self.service()).record_end(key, invocation_id, end)
+
     def remember_unfinished(self, found: Mapping[SessionKey, Sequence[Invocation]]) -> None:
         """Replace `unfinished` by the result of a scan of the whole database."""
         self.unfinished = found
@@ -171,6 +175,7 @@ class DatabaseSource(Source):
         self.files = files_of(target)
         self._stored = stored
         self._worker = worker
+        self._ends: dict[SessionKey, dict[str, RecordedEnd]] = {}  # of runs of google-adk, where our tables are not written
         self._service: BaseSessionService | None = None
         self._counts: dict[SessionKey, int] = {}
         file = Path(target)
@@ -230,7 +235,9 @@ class DatabaseSource(Source):
 
     def _pending(self, key: SessionKey) -> list[PendingItem]:
         if not self._stored.layout.format.is_json or self._stored.count_up_to(key, LONG + 1) <= LONG:
-            return self._stored.pending(key).get(key, [])
+            found = self._stored.pending(key).get(key, [])
+            ended = self._ends.get(key, {})
+            return [item for item in found if item.kind != "interrupted" or not _is_over(item, ended)]
         pages = self._stored.pages(key, self._counts.get(key))
         latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
         latest = with_recorded_ends(latest, self._stored.recorded_ends(key).get(key, {}))
@@ -242,7 +249,11 @@ class DatabaseSource(Source):
 
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """See `StoredDatabase.unfinished`."""
-        return await self._worker.call(self._stored.unfinished)
+        found = await self._worker.call(self._stored.unfinished)
+        for key, ends in self._ends.items():
+            if key in found:
+                found[key] = [one for one in with_recorded_ends(found[key], ends) if one.pending]
+        return {key: left for key, left in found.items() if left}
 
     async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
         """See `Source.is_longer_than`."""
@@ -257,7 +268,14 @@ class DatabaseSource(Source):
 
     async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
         """See `Source.ends`."""
-        return (await self._worker.call(self._stored.recorded_ends, key)).get(key, {})
+        return {**(await self._worker.call(self._stored.recorded_ends, key)).get(key, {}), **self._ends.get(key, {})}
+
+    async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
+        """See `Source.record_end`."""
+        if self.ours and self.writing_allowed:
+            await super().record_end(key, invocation_id, end)
+        else:
+            self._ends.setdefault(key, {})[invocation_id] = end
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
@@ -298,6 +316,12 @@ class DatabaseSource(Source):
         self._worker.close(self._stored.close)
         if self._service is not None:
             await self._service.close()
+
+
+def _is_over(item: PendingItem, ends: Mapping[str, RecordedEnd]) -> bool:
+    """Return whether the invocation of an interrupted item has been recorded as finished since."""
+    end = ends.get(item.invocation_id)
+    return end is not None and end.status == "finished" and end.last_event_id == item.event_id
 
 
 class UnsavedFile:

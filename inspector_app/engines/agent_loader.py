@@ -115,6 +115,11 @@ class LoadedAgent:
         return TITLE
 
     @property
+    def records_ends(self) -> bool:
+        """Whether its engine records how its runs end: always."""
+        return True
+
+    @property
     def root(self) -> BaseAgent:
         """The root agent."""
         return self.app.root_agent

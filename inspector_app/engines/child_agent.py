@@ -96,6 +96,11 @@ class ChildAgent:
         return None if self._is_embedded else self._environment.python
 
     @property
+    def records_ends(self) -> bool:
+        """Whether its engine records how its runs end: google-adk does not."""
+        return self._is_embedded
+
+    @property
     def root(self) -> BaseAgent:
         """An outline of the root agent."""
         return self._outline

@@ -242,6 +242,10 @@ class Agent(Protocol):
         """The engine, as a phrase for the status bar."""
 
     @property
+    def records_ends(self) -> bool:
+        """Whether its engine records how its runs end."""
+
+    @property
     def root(self) -> BaseAgent:
         """The root agent; an outline of it if the agent is in another process."""
 

@@ -45,6 +45,7 @@ from runtime.events.event import Event
 from runtime.events.kinds import Kind
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, PendingItem
+from runtime.running.run_end import end_of
 from runtime.sessions.session_key import SessionKey
 
 StepKind = Literal["over", "into", "out"]
@@ -442,8 +443,19 @@ class CurrentRun(QObject):
         if error is not None:
             self._report_failure(loaded, error)
         self._output.end()
+        if not loaded.records_ends and not self._stopped:
+            await self._record_end(source, address.key, error)
         await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
+
+    async def _record_end(self, source: Source, key: SessionKey, error: Exception | None) -> None:
+        """Record how a run ended whose engine does not; google-adk's events do not always tell."""
+        if isinstance(error, ChildEndedError) or await source.is_long(key):
+            return
+        events = [event for event in await source.events(key) if event.invocation_id == self._invocation_id]
+        end = end_of(events, error) if events else None
+        if end is not None:
+            await source.record_end(key, self._invocation_id, end)
 
     def _report_failure(self, loaded: Agent, error: Exception) -> None:
         details = traceback_of(error, loaded.folder)

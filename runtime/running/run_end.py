@@ -43,14 +43,21 @@ async def record_end(service: BaseSessionService, ctx: InvocationContext, error:
         known = (await service.recorded_ends(ctx.session.key)).get(ctx.invocation_id) if ctx.shared.resumed is not None else None
         if known is None and not ctx.shared.has_resumed_mark:
             return  # this run changed nothing
-        end = _end_of(events, error, known)
+        end = end_of(events, error, known)
         if end is not None:
             await service.record_end(ctx.session.key, ctx.invocation_id, end)
     except Exception as failed:
         logger.warning("The end of invocation %s could not be recorded: %s", ctx.invocation_id, failed)
 
 
-def _end_of(events: list[Event], error: Exception | None, known: RecordedEnd | None) -> RecordedEnd | None:
+def end_of(events: list[Event], error: Exception | None, known: RecordedEnd | None = None) -> RecordedEnd | None:
+    """Return how a run ended that was not stopped; None if its events tell.
+
+    Args:
+        events: those of its invocation, at least one.
+        error: what the run raised; None if it ended normally.
+        known: what was recorded of the invocation before.
+    """
     answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
     found = read_invocation(events, is_rewound=False, answered=answered)
     if found.status == "paused":

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QLabel, QMenu, QPushButton
 
 from tests.gui.window.driver import WindowDriver
 from tests.gui.window.trusting import trust_folder
+from tests.interop.engines.test_commands import STATE_ONLY_AGENT
 from tests.interop.google_adk import adk_python, run_adk
 
 STEPS = Path(__file__).parents[2] / "interop" / "engines" / "agents" / "steps"
@@ -164,3 +165,12 @@ def test_a_run_is_forked_and_run_again_from_its_recording(driver: WindowDriver, 
     assert driver.stream.rows()[1:] == rows[1:]
     assert (tmp_path / "notes").read_text() == "one\n"
     assert any("2 model calls and 1 tool call" in message.text for message in driver.inspector.window.message_bar.messages)
+
+
+def test_a_run_that_only_changes_state_is_not_shown_as_interrupted(driver: WindowDriver, project: Path) -> None:
+    (project / "agent.py").write_text(STATE_ONLY_AGENT)
+    open_agent(driver, project)
+    driver.run_message("hi")
+    session = driver.inspector.controller._current.session
+    assert session is not None
+    assert [(one.status, one.pending) for one in session.invocations] == [("finished", ())]

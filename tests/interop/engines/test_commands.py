@@ -117,3 +117,22 @@ def test_a_fork_is_run_again_from_its_recording(project: Path, tmp_path: Path, c
     assert file.read_text() == "one\n"
     assert main([*fork, "--new-session", "s3", "--message", '[["Thank you."]]']) == 0
     assert "Thank you." in capfd.readouterr().out
+
+
+STATE_ONLY_AGENT = """
+from google.adk.agents import BaseAgent
+from google.adk.events import Event, EventActions
+
+class Silent(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        yield Event(invocation_id=ctx.invocation_id, author=self.name, actions=EventActions(state_delta={"done": True}))
+
+root_agent = Silent(name="silent")
+"""
+
+
+def test_a_run_that_only_changes_state_is_finished(project: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "agent.py").write_text(STATE_ONLY_AGENT)
+    assert main(["run", str(project), "--message", "hi", "--db", str(tmp_path / "s.db"), "--json"]) == 0
+    end = json.loads(capfd.readouterr().out.splitlines()[-1])
+    assert (end["run"]["status"], end["run"]["pending"]) == ("finished", [])

@@ -149,7 +149,7 @@ async def test_random_kills_while_stepping_hang_nothing_and_leave_a_session_that
 ) -> None:
     random_number = random.Random(17)
     uninterrupted = [f"{name}_{number}" for name in ("one", "two", "three") for number in range(3)]
-    for round_number in range(count(3, 70)):
+    for round_number in range(count(1, 70)):
         sessions = {"kind": "sqlite", "path": str(tmp_path / f"{round_number}.db")}
         started = await start_engine(version, AGENTS / "line", sessions=sessions)
         child = started.engine.child

@@ -7,14 +7,28 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from inspector_app.detail.event_detail import EventDetail
-from inspector_app.detail.request_values import MAX_PRECEDING, NOT_RECORDED, RECONSTRUCTED, TOO_MANY_EVENTS, is_model_answer, request_values
+from inspector_app.detail.request_values import (
+    MAX_PRECEDING,
+    NOT_RECORDED,
+    READING,
+    RECONSTRUCTED,
+    TOO_MANY_EVENTS,
+    is_model_answer,
+    recorded_values,
+    request_values,
+)
 from inspector_app.documents.long_session import LongSession
-from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.open_session import OpenSession
+from inspector_app.presentation.costs import dollars
+from inspector_app.presentation.prices import Prices
+from inspector_app.presentation.tokens import tokens_of
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.compare.comparison import prompt_of
-from runtime.debugger.request_recorder import RequestRecorder
+from runtime.debugger.request_recorder import RecordedRequest, RequestRecorder
+from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
+from runtime.support.worker_threads import run_in_thread
 
 
 class RequestController(QObject):
@@ -23,14 +37,16 @@ class RequestController(QObject):
     Args:
         recorder: the requests of this window's runs.
         current: the displayed session.
-        tasks: runs the reading of long sessions.
+        prices: the prices of models.
+        tasks: runs the reading of recordings and long sessions.
         detail: the view with the tab.
     """
 
-    def __init__(self, recorder: RequestRecorder, current: CurrentSession, tasks: Tasks, detail: EventDetail) -> None:
+    def __init__(self, recorder: RequestRecorder, current: CurrentSession, prices: Prices, tasks: Tasks, detail: EventDetail) -> None:
         super().__init__(detail)
         self._recorder = recorder
         self._current = current
+        self._prices = prices
         self._tasks = tasks
         self._wanted: Event | None = None
         self._detail = detail
@@ -38,22 +54,46 @@ class RequestController(QObject):
 
     def _on_request_wanted(self, event: Event) -> None:
         self._wanted = event
+        session = self._current.session
         if not is_model_answer(event):
             self._detail.request.set_request(None)
-            return
-        request = self._recorder.request_of(event.id)
-        session = self._current.session
-        if request is not None:
-            self._detail.request.set_request(request_values(request, event))
-            return
-        if session is not None and session.pages is not None:
-            self._detail.request.set_request(request_values(None, event), NOT_RECORDED)
-            self._tasks.spawn(self._read_conversation(session, session.pages, event), "Reading the conversation")
-            return
-        index = session.index_of(event.id) if session is not None else None
-        self._show(event, session.events.in_memory if session is not None else [], index)
+        elif session is None:
+            self._show(event, [], None)
+        else:
+            request = self._recorder.request_of(event.id)
+            self._detail.request.set_request(request_values(request, event), READING if request is None else "")
+            self._tasks.spawn(self._read(session, event, request), "Reading the request")
 
-    async def _read_conversation(self, session: SessionDocument, long: LongSession, event: Event) -> None:
+    async def _read(self, session: OpenSession, event: Event, request: RecordedRequest | None) -> None:
+        """Show what was recorded, in memory or beside the database, with its cost; otherwise the conversation before the event."""
+        problem = ""
+        try:
+            recorded = await session.source.recorded_request(event.id)
+        except StorageError as error:
+            recorded, problem = None, f"{error} "
+        asked = recorded[1] if recorded is not None else request
+        model = event.model_version or (asked.model if asked is not None else None)
+        cost = await run_in_thread(self._cost, event, model)
+        if self._wanted is not event or self._current.session is not session:
+            return
+        if recorded is not None:
+            self._detail.request.set_request(recorded_values(*recorded, event, cost))
+        elif request is not None:
+            self._detail.request.set_request(request_values(request, event, cost=cost))
+        elif session.pages is not None:
+            self._detail.request.set_request(request_values(None, event, cost=cost), problem + NOT_RECORDED)
+            await self._read_conversation(session, session.pages, event)
+        else:
+            self._show(event, session.events.in_memory, session.index_of(event.id), problem)
+
+    def _cost(self, event: Event, model: str | None) -> str:
+        tokens = tokens_of(event.usage_metadata)
+        if tokens is None:
+            return ""
+        cost = self._prices.cost(model, tokens, event.timestamp)
+        return "unknown" if cost is None else dollars(cost)
+
+    async def _read_conversation(self, session: OpenSession, long: LongSession, event: Event) -> None:
         since = session.events.in_memory
         first = len(session.events) - len(since)
         at_hand = session.index_of(event.id)
@@ -63,10 +103,10 @@ class RequestController(QObject):
         if self._wanted is event and self._current.session is session:
             self._show(event, [*stored, *since], index)
 
-    def _show(self, event: Event, events: Sequence[Event], index: int | None) -> None:
+    def _show(self, event: Event, events: Sequence[Event], index: int | None, problem: str = "") -> None:
         """Show the known parts of an unrecorded request: the answer, and the conversation before it unless that is too long to read."""
         if index is not None and index > MAX_PRECEDING:
-            self._detail.request.set_request(request_values(None, event), NOT_RECORDED + TOO_MANY_EVENTS)
+            self._detail.request.set_request(request_values(None, event), problem + NOT_RECORDED + TOO_MANY_EVENTS)
             return
         told = prompt_of(events, index) if index is not None else []
-        self._detail.request.set_request(request_values(None, event, told), NOT_RECORDED + (RECONSTRUCTED if told else ""))
+        self._detail.request.set_request(request_values(None, event, told), problem + NOT_RECORDED + (RECONSTRUCTED if told else ""))

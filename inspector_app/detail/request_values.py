@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from google.genai import types
@@ -10,8 +10,10 @@ from google.genai import types
 from runtime.debugger.request_recorder import RecordedRequest
 from runtime.events.event import Event
 from runtime.events.kinds import text_of_content
+from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
 
-NOT_RECORDED = "A session does not store requests. They are recorded only for runs in this window."
+NOT_RECORDED = "This request was not recorded. Runs of this window record theirs; other programs need the recorder plugin."
+READING = "The recorded request is being read."
 RECONSTRUCTED = " The conversation is reconstructed from the preceding events."
 MAX_PRECEDING = 2_000  # preceding events from which a conversation is reconstructed
 
@@ -25,13 +27,76 @@ def is_model_answer(event: Event) -> bool:
     return event.usage_metadata is not None or bool(event.content and event.content.role == "model" and event.content.parts)
 
 
-def request_values(request: RecordedRequest | None, event: Event, conversation: Sequence[types.Content] = ()) -> dict[str, Any]:
+def recorded_values(call: RecordedModelCall, request: RecordedModelRequest, event: Event, cost: str) -> dict[str, Any]:
+    """Return a request of a recording and its answer, title → value; empty values are omitted.
+
+    Args:
+        call: when the call was made.
+        request: what the model was asked.
+        event: the answer.
+        cost: the call's price, as a text; empty for none.
+    """
+    config = {name: value for name, value in request.config.items() if name not in ("system_instruction", "tools")}
+    values: dict[str, Any] = {
+        "model": request.model or "not named",
+        "system instruction": _plain_instruction(request.config.get("system_instruction")),
+        "tools": _plain_tools(request.config.get("tools")),
+        "settings": config,
+        "conversation": [_plain_content(content) for content in request.contents],
+        "answer": _answer(event) | ({"cost": cost} if cost else {}),
+        "time": _times(call),
+    }
+    return {title: value for title, value in values.items() if value not in ({}, [], "")}
+
+
+def _times(call: RecordedModelCall) -> dict[str, Any]:
+    found = {"first piece after": call.first, "end after": call.ended}
+    return {name: f"{seconds:.3f} s" for name, seconds in found.items() if seconds is not None}
+
+
+def _plain_instruction(instruction: Any) -> Any:
+    if isinstance(instruction, dict):
+        return _text(instruction)
+    return instruction or ""
+
+
+def _plain_tools(tools: Any) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for tool in tools if isinstance(tools, list) else []:
+        declarations = tool.get("function_declarations") if isinstance(tool, dict) else None
+        for declaration in declarations if isinstance(declarations, list) else []:
+            if isinstance(declaration, dict):
+                named[str(declaration.get("name", "?"))] = {name: value for name, value in declaration.items() if name != "name"}
+        if not declarations:
+            named[f"tool {len(named) + 1}"] = tool
+    return named
+
+
+def _plain_content(content: Any) -> Any:
+    """Return role → content: a string if there is only text, else the parts."""
+    if not isinstance(content, dict):
+        return content
+    parts = content.get("parts")
+    parts = parts if isinstance(parts, list) else []
+    only_text = all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts)
+    return {str(content.get("role", "?")): _text(content) if only_text else parts}
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    parts = content.get("parts")
+    return "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict)) if isinstance(parts, list) else ""
+
+
+def request_values(
+    request: RecordedRequest | None, event: Event, conversation: Sequence[types.Content] = (), cost: str = ""
+) -> dict[str, Any]:
     """Return a request and its answer, title → value; empty values are omitted.
 
     Args:
         request: None if it was not recorded.
         event: the answer.
         conversation: the model's input, used if the request was not recorded.
+        cost: the call's price, as a text; empty for none.
     """
     values: dict[str, Any] = {}
     if request is not None:
@@ -42,7 +107,7 @@ def request_values(request: RecordedRequest | None, event: Event, conversation: 
         values["settings"] = config
         conversation = request.contents
     values["conversation"] = [_content(content) for content in conversation]
-    values["answer"] = _answer(event)
+    values["answer"] = _answer(event) | ({"cost": cost} if cost else {})
     return {title: value for title, value in values.items() if value not in ({}, [], "")}
 
 

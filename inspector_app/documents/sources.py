@@ -6,6 +6,7 @@ import abc
 import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,8 @@ from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.session_sizes import SessionSize
 from runtime.storage.reading.shared_state import SharedScope, SharedState
+from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
+from runtime.storage.recordings.recording import Recording, recording_beside
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
 
@@ -55,6 +58,7 @@ class Source(abc.ABC):
         can_write: whether writing can be allowed; the oldest layout, and those of other ADKs, are read-only.
         read_only_reason: why writing cannot be allowed, as a sentence; empty if it can.
         can_copy: whether it is a file that can be copied.
+        recording: where the model requests of its runs are recorded; None if they are not.
         is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write to it now.
         read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
@@ -73,6 +77,7 @@ class Source(abc.ABC):
     can_copy = False
     is_paged = False
     read_only_because = ""
+    recording: Path | None = None
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -140,6 +145,14 @@ class Source(abc.ABC):
         """Return the recorded ends of a session's invocations."""
         return {}
 
+    async def recorded_request(self, event_id: str) -> tuple[RecordedModelCall, RecordedModelRequest] | None:
+        """Return the model call whose answer became an event, and its request; None if it was not recorded.
+
+        Raises:
+            StorageError: the recording is damaged.
+        """
+        return None
+
     def listed_count(self, key: SessionKey) -> int | None:
         """Return the number of events a session had when it was last listed; None if it was not counted."""
         return None
@@ -173,6 +186,7 @@ class DatabaseSource(Source):
         self.is_paged = self.can_copy and stored.layout.format.is_json
         self.layout_kind = stored.layout.kind
         self.files = files_of(target)
+        self.recording = recording_beside(Path(target)) if "://" not in target else None
         self._stored = stored
         self._worker = worker
         self._ends: dict[SessionKey, dict[str, RecordedEnd]] = {}  # of runs of google-adk, where our tables are not written
@@ -188,6 +202,7 @@ class DatabaseSource(Source):
         self.title, self.badge, self.note = "unsaved", "not saved", "Sessions of this window. Closing the window deletes them."
         self.ours = self.writing_allowed = True
         self.can_copy = False
+        self.recording = None
         return self
 
     @classmethod
@@ -228,6 +243,11 @@ class DatabaseSource(Source):
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
         return await self._worker.call(self._stored.events, key)
+
+    async def recorded_request(self, event_id: str) -> tuple[RecordedModelCall, RecordedModelRequest] | None:
+        """See `Source.recorded_request`."""
+        file = self.recording
+        return await self._worker.call(_recorded_request, file, event_id) if file is not None else None
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """See `Source.pending`; of a long session its last events are read, and `unfinished` for those before."""
@@ -592,3 +612,11 @@ def database_info(source: Source) -> DatabaseInfo:
         return DatabaseInfo(source.title, source.badge, True, source.note)
     badge = source.badge if source.writing_allowed else f"{source.badge} · read-only"
     return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
+
+
+def _recorded_request(file: Path, event_id: str) -> tuple[RecordedModelCall, RecordedModelRequest] | None:
+    if not file.is_file():
+        return None
+    with closing(Recording(file)) as recording:
+        call = recording.call_of_event(event_id)
+        return (call, recording.request(call.number)) if call is not None else None

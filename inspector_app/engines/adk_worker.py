@@ -18,6 +18,7 @@ import ctypes
 import functools
 import importlib
 import importlib.metadata
+import importlib.util
 import inspect
 import itertools
 import json
@@ -1079,6 +1080,7 @@ class Worker:
         self._folder: Path | None = None
         self._service: Any = None
         self._runner: Any = None
+        self._recorders: dict[str, Any] = {}  # by file
         self._tasks: set[asyncio.Task[Any]] = set()
         self._run: asyncio.Task[Any] | None = None
         self._run_id: Any = None
@@ -1299,8 +1301,20 @@ class Worker:
                 manager.register_plugin(plugin, first=True)
             except TypeError:  # google-adk: at the end only
                 manager.plugins.insert(0, plugin)
+            if command.get("recorder"):
+                manager.plugins.insert(1, self._recorder(**command["recorder"]))
         names = {name.removesuffix("_service"): type(one).__name__ for name, one in services.items()}
         return {"app_name": app_name, "services": names}
+
+    def _recorder(self, plugin: str, file: str) -> Any:
+        """Return the plugin that records model and tool calls in a file: one for each file, as it remembers what the file holds."""
+        if file not in self._recorders:
+            spec = importlib.util.spec_from_file_location("inspector_recorder_plugin", plugin)
+            assert spec is not None and spec.loader is not None
+            module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            self._recorders[file] = module.RecorderPlugin(file)
+        return self._recorders[file]
 
     def _make_runner(self, is_app: bool, app_name: str, services: dict[str, Any]) -> Any:
         agent, runner_class = self._loaded(), _required("google.adk.runners", "Runner")

@@ -43,6 +43,7 @@ from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvF
 from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
 from inspector_app.engines.name_clash import name_clash
 from inspector_app.engines.protocol import Capability, CodePlace, OnCommit, Store, places_from_json
+from inspector_app.engines.recorder_file import recorder_plugin
 from inspector_app.engines.tracebacks import traceback_of
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.config_agent_utils import from_config
@@ -150,9 +151,13 @@ class LoadedAgent:
             both.enter_context(self.environment.active())
             yield
 
-    async def open_engine(self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None) -> EmbeddedEngine:
+    async def open_engine(
+        self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None, recording: Path | None = None
+    ) -> EmbeddedEngine:
         """See `Agent.open_engine`."""
         plugins: list[BasePlugin] = [requests] if requests is not None else []
+        if recording is not None:
+            plugins.append(recorder_plugin(recording))
         if self.on_output is not None:
             plugins.append(OutputSources(self.on_output, self.folder))
         return EmbeddedEngine(self.app, await store.service(), store.files, on_commit, plugins, memory=store.memory)

@@ -46,6 +46,7 @@ class ChildAgent:
         self.debugpy = debugpy
         self._engine: ChildEngine | None = None
         self._sessions: Mapping[str, Any] = IN_MEMORY
+        self._recording: Path | None = None
         self._on_commit: OnCommit = _nothing
         self._requests: RequestRecorder | None = None
         self._description = AgentDescription("", str(path), False)
@@ -133,7 +134,9 @@ class ChildAgent:
         """Do nothing: the child has read the agent's `.env`."""
         return nullcontext()
 
-    async def open_engine(self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None) -> Engine:
+    async def open_engine(
+        self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None, recording: Path | None = None
+    ) -> Engine:
         """See `Agent.open_engine`.
 
         Raises:
@@ -143,7 +146,7 @@ class ChildAgent:
             ChildEndedError: the child has ended.
         """
         self._on_commit, self._requests = on_commit, requests
-        return await self._ready(await self._sessions_in(store))
+        return await self._ready(await self._sessions_in(store), recording)
 
     async def close(self) -> None:
         """End the child."""
@@ -151,8 +154,8 @@ class ChildAgent:
         if engine is not None:
             await engine.close()
 
-    async def _ready(self, sessions: Mapping[str, Any]) -> ChildEngine:
-        """Return the engine, with its sessions in this place."""
+    async def _ready(self, sessions: Mapping[str, Any], recording: Path | None = None) -> ChildEngine:
+        """Return the engine, with its sessions and their recording in this place."""
         engine = self._engine
         if engine is not None and engine.child.ended is not None:
             await self.close()
@@ -163,15 +166,16 @@ class ChildAgent:
                 self._path,
                 self._take_commit,
                 sessions=sessions,
+                recording=recording,
                 environ=child_variables(self._environment),
                 embedded=self._is_embedded,
                 debugpy=self.debugpy,
                 on_output=self._on_output,
                 on_request=self._take_request,
             )
-        elif sessions != self._sessions:
-            await engine.open(sessions)
-        self._sessions = sessions
+        elif (sessions, recording) != (self._sessions, self._recording):
+            await engine.open(sessions, recording)
+        self._sessions, self._recording = sessions, recording
         return engine
 
     async def _sessions_in(self, store: Store) -> Mapping[str, Any]:

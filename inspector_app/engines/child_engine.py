@@ -19,6 +19,7 @@ from inspector_app.engines.child_calls import AgentCodeError, ChildInterception,
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.child_rerun import ChildReplay, ChildRerun
 from inspector_app.engines.protocol import AgentDescription, Capability, Debugpy, places_from_json
+from inspector_app.engines.recorder_file import RECORDER_FILE
 from inspector_app.support.tasks import Tasks
 from runtime.debugger.debugger import Debugger
 from runtime.errors import KnownError, SessionNotFoundError
@@ -88,6 +89,7 @@ class ChildEngine:
         on_commit: Callable[[Event, dict[str, Any]], None],
         *,
         sessions: Mapping[str, Any] = IN_MEMORY,
+        recording: Path | None = None,
         seconds: float = LOAD_SECONDS,
         debugpy: Debugpy | None = None,
         environ: Mapping[str, str] | None = None,
@@ -104,6 +106,7 @@ class ChildEngine:
             path: the agent's folder or file.
             on_commit: see the class.
             sessions: where sessions are stored; see `open` in docs/engine-protocol.md.
+            recording: the file in which model and tool calls are recorded; None: nowhere.
             seconds: to wait for the agent's imports.
             debugpy: let a debugger attach; nothing is waited for in vain then, as the debugger may hold the child at any time.
             environ: the child's environment variables; None means ours.
@@ -125,7 +128,7 @@ class ChildEngine:
         try:
             await child.start()
             loaded = await _load(child, str(path), seconds, debugpy)
-            await child.request("open", OPEN_SECONDS if debugpy is None else None, sessions=dict(sessions))
+            await child.request("open", OPEN_SECONDS if debugpy is None else None, **_services(sessions, recording))
         except BaseException:
             await child.close(0)
             raise
@@ -169,14 +172,14 @@ class ChildEngine:
         """Return a sentence that says why the engine cannot do something; None if it can."""
         return self._capabilities.get(capability)
 
-    async def open(self, sessions: Mapping[str, Any]) -> None:
-        """Open the services again, with sessions in another place. No run may be active.
+    async def open(self, sessions: Mapping[str, Any], recording: Path | None = None) -> None:
+        """Open the services again, with sessions and their recording in another place. No run may be active.
 
         Raises:
             ChildError: they cannot be opened.
             ChildEndedError: the child has ended.
         """
-        await self._child.request("open", OPEN_SECONDS, sessions=dict(sessions))
+        await self._child.request("open", OPEN_SECONDS, **_services(sessions, recording))
 
     def attach(self, debugger: Debugger) -> None:
         """Let a debugger hold the next run. Pass that run to `Debugger.run`."""
@@ -536,6 +539,12 @@ class _Run:
         self.ended.set()
         self._changed.set()
         self._has_room.set()
+
+
+def _services(sessions: Mapping[str, Any], recording: Path | None) -> dict[str, Any]:
+    """Return the fields of `open`."""
+    recorder = {} if recording is None else {"recorder": {"plugin": str(RECORDER_FILE), "file": str(recording)}}
+    return {"sessions": dict(sessions), **recorder}
 
 
 async def _load(child: ChildProcess, path: str, seconds: float, debugpy: Debugpy | None) -> dict[str, Any]:

@@ -267,13 +267,16 @@ class Agent(Protocol):
     def active(self) -> AbstractContextManager[None]:
         """Set its environment variables in this process, if it runs here."""
 
-    async def open_engine(self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None) -> Engine:
+    async def open_engine(
+        self, store: Store, on_commit: OnCommit, requests: RequestRecorder | None = None, recording: Path | None = None
+    ) -> Engine:
         """Return an engine that runs it on a store, until the next call.
 
         Args:
             store: where its sessions are.
             on_commit: called after each commit.
-            requests: records the requests to models.
+            requests: keeps the requests to models in memory.
+            recording: the file in which model and tool calls are recorded; None: nowhere.
 
         Raises:
             KnownError: the engine cannot be started, or cannot use the store.

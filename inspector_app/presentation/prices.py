@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import cache
+from importlib import import_module
 from importlib.metadata import version
-
-from genai_prices import Usage, calc_price
+from typing import Any
 
 from inspector_app.presentation.tokens import OwnPrice, Tokens
 
@@ -42,17 +43,18 @@ class Prices:
         return self._bundled_cost(model, tokens, timestamp)
 
     def _bundled_cost(self, model: str, tokens: Tokens, timestamp: float) -> Decimal | None:
-        usage = Usage(input_tokens=tokens.input, cache_read_tokens=tokens.cached or None, output_tokens=tokens.output)
+        prices = _bundled()
+        usage = prices.Usage(input_tokens=tokens.input, cache_read_tokens=tokens.cached or None, output_tokens=tokens.output)
         names = [self._known[model]] if model in self._known else _names(model)
         for name in names:
             if name is None:
                 break
             try:
-                found = calc_price(usage, name[0], provider_id=name[1], genai_request_timestamp=_utc(timestamp))
+                found = prices.calc_price(usage, name[0], provider_id=name[1], genai_request_timestamp=_utc(timestamp))
             except (LookupError, ValueError):  # an unknown model; a provider that has no price for what was used
                 continue
             self._known[model] = name
-            return found.total_price
+            return Decimal(found.total_price)
         self._known.setdefault(model, None)
         return None
 
@@ -60,6 +62,12 @@ class Prices:
     def source() -> str:
         """Return the name and version of the bundled price list, which has no date of its own."""
         return f"genai-prices {version('genai-prices')}"
+
+
+@cache
+def _bundled() -> Any:
+    # Loaded with the first price: it takes half a second, and most windows and commands show none.
+    return import_module("genai_prices")
 
 
 def _names(model: str) -> list[tuple[str, str | None] | None]:

@@ -198,7 +198,7 @@ class MainWindow(QMainWindow):
         run.addSeparator()
         run.addActions([actions.resume, actions.write_message, actions.answer_pending])
         run.addSeparator()
-        run.addAction(actions.choose_engine)
+        run.addActions([actions.choose_engine, actions.record_requests])
         database = menu.addMenu("Session")
         find = menu.addMenu("Find")
         find.addActions([actions.find_event, actions.saved_filters, actions.mark_hits, actions.next_hit, actions.previous_hit])

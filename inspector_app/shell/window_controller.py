@@ -27,10 +27,13 @@ from inspector_app.opening.engine_menu import EngineMenu
 from inspector_app.opening.opening_controller import OpeningController
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.message import Message
+from inspector_app.presentation.prices import Prices
+from inspector_app.presentation.tokens import own_prices
 from inspector_app.presentation.values import error_text
 from inspector_app.running.breakpoint_controller import BreakpointController
 from inspector_app.running.held_controller import HeldController
 from inspector_app.running.pending_controller import PendingController
+from inspector_app.running.recording_controller import RecordingController
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.running.run_commands import RunCommands
 from inspector_app.sessions.deletion_controller import DeletionController
@@ -153,9 +156,12 @@ class WindowController(QObject):
         SavedFilterController(cursor, preferences, bench.filter_bar.saved)
         self._tool_agent_events = ToolAgentEvents(run, current, cursor, events, bench.stream)
 
+        recording = RecordingController(run, preferences, self)
+        window.commands.record_requests.setChecked(preferences.records_requests)
+        window.commands.record_requests.toggled.connect(recording.choose)
         TimelineController(cursor, current, colours, bench.timeline)
         ArtifactController(current, tasks, messages, bench.detail)
-        RequestController(run.requests, current, tasks, bench.detail)
+        RequestController(run.requests, current, Prices(own_prices(preferences.prices)), tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
         self._code = CodeController(agents, preferences, tasks, messages, commands, bench.detail)
         OutputLog(output, messages, cursor, bench.log)

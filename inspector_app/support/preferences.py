@@ -144,6 +144,15 @@ class Preferences:
         self._change(lambda values: values.update(editor=command))
 
     @property
+    def records_requests(self) -> bool:
+        """Whether runs of the window record their model requests beside the database."""
+        return self._read().get("records_requests") is not False
+
+    @records_requests.setter
+    def records_requests(self, wanted: bool) -> None:
+        self._change(lambda values: values.update(records_requests=wanted))
+
+    @property
     def theme(self) -> str:
         """`light`, `dark` or `system`."""
         return str(self._read().get("theme", "system"))

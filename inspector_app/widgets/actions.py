@@ -39,6 +39,7 @@ class Actions:
     choose_engine: QAction
     open_code: QAction
     choose_editor: QAction
+    record_requests: QAction
     allow_writing: QAction
     work_on_copy: QAction
     reload: QAction
@@ -123,6 +124,7 @@ def make_actions(parent: QObject) -> Actions:
         work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
+        record_requests=action("record_requests", "Record model requests", "circle-dot"),
         follow_newest=action("follow_newest", "Follow the newest session", "tower-broadcast"),
         start_page=action("start_page", "Start page", "house", "Ctrl+Home"),
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
@@ -155,6 +157,8 @@ def make_actions(parent: QObject) -> Actions:
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
     actions.step_into.setIconText("Into")  # the tool bar has less room than the menus
     actions.step_out.setIconText("Out")
+    actions.record_requests.setCheckable(True)
+    allow(actions.record_requests, None, "Keep what models are asked in NAME.rec.db beside the database, without passwords and keys")
     actions.follow_newest.setCheckable(True)
     allow(actions.follow_newest, None, "When another process starts a session in this database, show that session")
     allow(actions.perspective_browse, None, "For browsing databases: shows the events, the session list and the inspector")

@@ -81,6 +81,7 @@ class CurrentRun(QObject):
         held: the committed event at or after which the agent is held.
         hold: where and why it is held.
         requests: the requests to models, in all runs of this window.
+        records_requests: whether runs also record them beside the database.
         pausing: whether Pause was pressed and the agent has not reached its next event yet.
 
     Signals:
@@ -138,6 +139,7 @@ class CurrentRun(QObject):
         self._invocation_id = ""
         self._not_begun: set[str | None] = set()
         self.requests = RequestRecorder()
+        self.records_requests = True
         self._task: asyncio.Task[Any] | None = None
         self._stopped = False
         self._is_over = False
@@ -418,7 +420,8 @@ class CurrentRun(QObject):
         self._output.begin(address)
         self.run_started.emit(address)
         try:
-            engine = self._engine = await loaded.open_engine(source, self._on_committed, self.requests)
+            recording = source.recording if self.records_requests else None
+            engine = self._engine = await loaded.open_engine(source, self._on_committed, self.requests, recording)
             engine.attach(debugger)
             with loaded.active():
                 async with aclosing(debugger.run(begin(engine, address.key))) as events:

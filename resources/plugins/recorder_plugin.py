@@ -18,6 +18,7 @@ import os
 import queue
 import re
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -25,16 +26,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-try:
-    from google.adk.plugins.base_plugin import BasePlugin
-except ImportError:
+if "runtime.plugins.base_plugin" in sys.modules and "google.adk" not in sys.modules:  # the inspector's own process
     from runtime.plugins.base_plugin import BasePlugin
+else:
+    from google.adk.plugins.base_plugin import BasePlugin
 
 FORMAT = 1  # of the tables; raised when a column changes its meaning
 MOST_WAITING = 10_000  # records in memory; a disk that is slower than the app loses the newest, and the recording says how many
 MOST_CHUNKS = 2_000  # times of pieces kept for a streamed answer
 MOST_PARTS = 200_000  # references by content kept in memory, 100 bytes each; older content would be stored a second time
 BATCH_SECONDS = 0.1  # that a record may wait for others: a transaction costs more than a hundred records
+IDLE_SECONDS = 5.0  # without a record, after which the thread ends and the file is closed
 CLOSE_SECONDS = 5.0  # that the end of the process waits for the disk
 HIDDEN = "(redacted)"
 
@@ -300,7 +302,7 @@ class Recording:
             self._waiting.put(job)
 
     def _work(self) -> None:
-        while (job := self._waiting.get()) is not None:
+        while (job := self._next()) is not None:
             self._closing.wait(BATCH_SECONDS)
             try:
                 if self.problem is None:
@@ -308,11 +310,24 @@ class Recording:
             except Exception as error:
                 self.problem = f"{self._file} cannot be written: {error}. Nothing more is recorded."
                 _log.warning("%s", self.problem)
-        if self._database is not None:
-            self._database.close()
-            self._database = None
-            self._last.clear()
-            self._parts.clear()
+
+    def _next(self) -> Callable[[], None] | None:
+        """Return the next job. At the end, or if there is none for long, close the file and return None."""
+        try:
+            job = self._waiting.get(timeout=IDLE_SECONDS)
+        except queue.Empty:
+            job = None
+        with self._lock:
+            if job is None and not self._waiting.empty():  # given in the meantime
+                job = self._waiting.get()
+            if job is None:
+                database, self._database = self._database, None
+                if database is not None:
+                    database.close()
+                if self._thread is threading.current_thread():
+                    self._thread = None
+                    atexit.unregister(self.close)
+        return job
 
     def _write(self, job: Callable[[], None]) -> None:
         """Run a job and all that are waiting after it, in one transaction."""
@@ -339,6 +354,10 @@ class Recording:
         (found,) = database.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()
         if found != str(FORMAT):
             raise ValueError(f"it is a recording of format {found}, and this plugin writes format {FORMAT}; name another file")
+        (newest,) = database.execute("SELECT coalesce(max(id), 0) FROM inspector_parts").fetchone()
+        if newest < max(self._parts.values(), default=0):  # the file was deleted since it was closed
+            self._parts.clear()
+            self._last.clear()
         return database
 
     def _insert(self, table: str, values: tuple[Any, ...]) -> int:

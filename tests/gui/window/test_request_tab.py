@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtWidgets import QLabel, QPlainTextEdit
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.detail.request_values import NOT_RECORDED, RECONSTRUCTED
 from inspector_app.resources.samples.orders import script
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.messages import MessageBus
+from runtime.errors import StorageError
+from runtime.storage.recordings.recording import Recording
+from tests.gui.window.driver import WindowDriver
 
 
-def shown(inspector: Inspector, index: int) -> list[str]:
+def shown(inspector: Inspector, index: int, qtbot: QtBot) -> list[str]:
     bench = inspector.window.workbench
     bench.stream.select_event(index)
     bench.detail.tabs.setCurrentIndex(2)
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
     return [node.key for node in bench.detail.request.model.node(QModelIndex()).children]
 
 
@@ -30,17 +37,78 @@ def test_the_request_of_a_recorded_run_is_complete(inspector: Inspector, opened:
     with qtbot.waitSignal(inspector.run.run_ended, timeout=30_000):
         qtbot.keyClick(edit, Qt.Key.Key_Return)
     note = inspector.window.findChild(QLabel, "request_note")
-    assert shown(inspector, 1)[:3] == ["model", "system instruction", "tools"]
-    assert "conversation" in shown(inspector, 1)
+    assert shown(inspector, 1, qtbot)[:3] == ["model", "system instruction", "tools"]
+    assert "conversation" in shown(inspector, 1, qtbot)
     assert note.text() == ""
     tools = inspector.window.workbench.detail.request.model.node(QModelIndex()).children[2]
     assert "find_product" in tools.value
-    assert shown(inspector, 0) == []
+    assert shown(inspector, 0, qtbot) == []
 
 
 def test_the_conversation_of_a_stored_event_is_reconstructed_with_a_note(
-    inspector: Inspector, story_db: Path, opened: Callable[..., None]
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    assert shown(inspector, 2) == ["conversation", "answer"]
+    assert shown(inspector, 2, qtbot) == ["conversation", "answer"]
     assert inspector.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + RECONSTRUCTED
+
+
+def test_a_recorded_request_is_shown_after_a_restart(
+    story: Inspector,
+    story_db: Path,
+    driver: WindowDriver,
+    qapp: QApplication,
+    settings: Settings,
+    opened: Callable[..., None],
+    qtbot: QtBot,
+) -> None:
+    before = story.controller.events.event_count
+    driver.run_message("one more")
+    answered = next(index for index in range(before, story.controller.events.event_count) if shown(story, index, qtbot))
+    expected = tree(story)
+    assert {"model", "system instruction", "conversation", "answer"} <= expected.keys()
+    recording = story_db.with_name("story.rec.db")
+    qtbot.waitUntil(lambda: bool(recorded(recording)), timeout=20_000)
+    again = Inspector(qapp, settings, MessageBus())
+    try:
+        again.show((1280, 800))
+        again.tasks.spawn(again.open([str(story_db)]), "Opening")
+        qtbot.waitUntil(lambda: not again.tasks.running, timeout=20_000)
+        assert "time" in shown(again, answered, qtbot)
+        assert again.window.findChild(QLabel, "request_note").text() == ""
+        assert tree(again) | {"time": ""} == expected | {"time": ""}
+    finally:
+        with qtbot.waitSignal(again.closed, timeout=10_000):
+            again.window.close()
+
+
+def test_runs_are_not_recorded_if_that_is_turned_off(story: Inspector, story_db: Path, driver: WindowDriver, settings: Settings) -> None:
+    story.window.commands.record_requests.trigger()
+    assert not settings.records_requests
+    driver.run_message("one more")
+    assert not story_db.with_name("story.rec.db").exists()
+
+
+def test_a_damaged_recording_is_reported_above_the_conversation(
+    inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    story_db.with_name("story.rec.db").write_bytes(b"no database" * 500)
+    opened(story_db)
+    assert shown(inspector, 2, qtbot) == ["conversation", "answer"]
+    assert "story.rec.db is not an SQLite database" in inspector.window.findChild(QLabel, "request_note").text()
+
+
+def tree(inspector: Inspector) -> dict[str, str]:
+    """Return the parts of the displayed request."""
+    return {node.key: str(node.value) for node in inspector.window.workbench.detail.request.model.node(QModelIndex()).children}
+
+
+def recorded(file: Path) -> int:
+    """Return how many model calls a recording has."""
+    if not file.exists():
+        return 0
+    try:
+        with closing(Recording(file)) as recording:
+            return len(recording.model_calls())
+    except StorageError:  # its tables are being created
+        return 0

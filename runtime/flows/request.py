@@ -90,10 +90,10 @@ async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: L
         request.append_instructions([own])
     if agent.mode == SINGLE_TURN:
         return  # its parent's tool
-    texts = [f'You are an agent. Your internal name is "{agent.name}".']
+    text = f'You are an agent. Your internal name is "{agent.name}".'
     if agent.description:
-        texts.append(f'The description about you is "{agent.description}".')
-    request.append_instructions(texts)
+        text += f' The description about you is "{agent.description}".'
+    request.append_instructions([text])
 
 
 def _inserted(added: list[types.Content], contents: list[types.Content], index: int) -> list[types.Content]:

@@ -26,7 +26,7 @@ class LoadArtifactsTool(BaseTool):
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         names = types.Schema(type=types.Type.ARRAY, items=types.Schema(type=types.Type.STRING))
-        parameters = types.Schema(type=types.Type.OBJECT, properties={"artifact_names": names}, required=["artifact_names"])
+        parameters = types.Schema(type=types.Type.OBJECT, properties={"artifact_names": names})
         return types.FunctionDeclaration(name=self.name, description=self.description, parameters=parameters)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
@@ -49,7 +49,7 @@ class LoadArtifactsTool(BaseTool):
         llm_request.append_instructions(
             [
                 f"There are these files: {json.dumps(known, ensure_ascii=False)}. Before you answer anything about one of them, call"
-                " `load_artifacts`, even if you have seen it before."
+                " `load_artifacts`, even if you have seen it before, and do not rely on earlier answers about it."
             ]
         )
         for name in _asked_for(llm_request):

@@ -1,0 +1,44 @@
+"""All differences between the embedded runtime's requests to models and google-adk's, with reasons; everything else is equal."""
+
+from __future__ import annotations
+
+OLD, NEW = "1.39", "2.13"
+
+# Pattern of a place in the requests → the versions that differ there, and why.
+DIFFERENCES: dict[str, tuple[tuple[str, ...], str]] = {
+    r"config\.system_instruction$": ((OLD, NEW), "wording; `TOPICS` lists what the instructions must say, in this order"),
+    r"function_declarations\[\d+\]\.description$": ((OLD, NEW), "wording of our own tools, and docstrings without their indentation"),
+    r"function_response\.response\.status$": ((OLD, NEW), "wording of the answer of `load_artifacts`"),
+    r"contents\[\d+\]\.parts\[[1-9]\]\.text$": (
+        (OLD, NEW),
+        "wording of what other agents did; arguments and results are JSON instead of Python's text, and 2.13 also quotes them",
+    ),
+    r"contents\[\d+\]\.parts\[0\]\.text$": ((NEW,), "2.13 also says that other agents' words and a dynamic instruction are no user's"),
+    r"parameters\.properties\.pages\.default$": ((OLD,), "1.39 leaves out the defaults of an answer's fields"),
+    r"function_declarations\[\d+\]\.parameters\.required$": ((OLD,), "1.39 requires fields of an answer that have a default"),
+    r"function_declarations\[\d+\]\.parameters(_json_schema)?$": (
+        (NEW,),
+        "2.13 writes parameters as JSON schemas; ours are 1.x's, which mean the same",
+    ),
+    r"^\[14\]\.contents$": (
+        (NEW,),
+        "after a transfer, an agent with include_contents='none' sees the user's message in 2.13, but in 1.x only the transfer",
+    ),
+}
+
+# A topic → words of ours and of google-adk's that tell of it.
+TOPICS = {
+    "the global instruction": (r"All are kind", r"All are kind"),
+    "the static instruction": (r"You never change", r"You never change"),
+    "the instruction": (r"Lead them|Report about \w+", r"Lead them|Report about \w+"),
+    "name": (r'Your internal name is "\w+"', r'Your internal name is "\w+"'),
+    "description": (r'The description about you is "[\w ]+\."', r'The description about you is "[\w ]+\."'),
+    "the form of the answer": (r"give it by calling `set_model_response`", r"provide your final response using the set_model_response"),
+    "the other agents": (r"other agents can take over", r"a list of other agents to transfer to"),
+    "answering oneself": (r"Answer yourself if", r"If you are the best to answer the question"),
+    "a better agent": (r"description of another agent fits the question better", r"If another agent is better for answering"),
+    "a transfer without words": (r"nothing besides the call", r"do not generate any text other than the function"),
+    "only these agents": (r"accepts no names but these", r"the only available agents for"),
+    "memory": (r"You remember earlier conversations.*call `load_memory`", r"You have memory.*call load_memory"),
+    "files": (r"There are these files.*call `load_artifacts`", r"You have a list of artifacts.*load_artifacts"),
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -68,6 +69,21 @@ class Terminal:
         while self._read(0):
             pass
         return self.process.wait()
+
+    def screen(self) -> list[str]:
+        """Return the lines that a person sees at last: what was erased is missing, and colours are left out."""
+        lines, row = [""], 0
+        for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\r\n|\r|[^\x1b\r]+", self.said):
+            if part == "\r\n":
+                row += 1
+                lines += [""] * (row + 1 - len(lines))
+            elif part.endswith("A") and part.startswith("\x1b["):
+                row -= int(part[2:-1] or 1)
+            elif part == "\x1b[2K":
+                lines[row] = ""
+            elif part != "\r" and not part.startswith("\x1b["):
+                lines[row] += part
+        return lines
 
     def _read(self, seconds: float) -> bool:
         if not select.select([self._master], [], [], seconds)[0]:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
+from inspector_app.commands.progress import Progress
+from inspector_app.commands.reading import count_events
 from runtime.storage.writing.convert import convert as convert_database
 
 
 def convert(options: Options) -> int:
     """Convert a database into a new file; the old one is not changed."""
-    done = convert_database(options.old, options.new, drops_unreadable=options.drop_unreadable, credentials=options.credentials)
+    with Progress("Converting events", lambda: count_events(options.old)) as progress:
+        done = convert_database(
+            options.old, options.new, drops_unreadable=options.drop_unreadable, credentials=options.credentials, progress=progress.show
+        )
     if options.json:
         counts = {"sessions": done.sessions, "events": done.events}
         print_json({"old": options.old, "new": options.new, "layout": done.layout.kind, **counts, "notes": done.notes})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from inspector_app.commands.output import (
     print_line,
     print_table,
 )
+from inspector_app.commands.progress import Progress
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.presentation.values import preview, visible
 from runtime.errors import NotFoundError, StorageError
@@ -35,11 +37,16 @@ if TYPE_CHECKING:
     from runtime.events import Event
 
 
+_ALL = 2**62  # events
+
+
 def sessions(options: Options) -> int:
     """List the sessions of a database with their pending items."""
     with opened(options.db) as database:
-        waiting = database.pending()
-        found = [(summary, waiting.get(summary.key, [])) for summary in database.sessions()]
+        listed = database.sessions()
+        with Progress("Reading events", lambda: sum(summary.event_count or 0 for summary in listed)) as progress:
+            waiting = database.pending(progress=progress.show)
+    found = [(summary, waiting.get(summary.key, [])) for summary in listed]
     if options.json:
         print_json(
             [
@@ -73,18 +80,20 @@ def sessions(options: Options) -> int:
 def events(options: Options) -> int:
     """List a session's events."""
     condition = _condition(options.where) if options.where is not None else None
-    with opened(options.db) as database:
+    with opened(options.db) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
         key = existing_key(database, options)
         after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after))
         if condition is not None:
-            matching = _matching(database, key, condition, after)
+            matching = _matching(database, key, condition, after, progress)
             found = iter(deque(matching, options.last)) if options.last is not None else islice(matching, options.limit)
         elif options.last is not None:
             found = iter(database.newest_events(key, options.last))
         else:
-            found = database.plain_events(key, after=after, limit=options.limit)
+            found = progress.over(database.plain_events(key, after=after, limit=options.limit))
         is_empty = True
         for event in found:
+            if sys.stdout.isatty():
+                progress.hide()
             print_event(event, options.json, flush=False)
             is_empty = False
     if is_empty and not options.json:
@@ -181,10 +190,10 @@ def _condition(text: str) -> Expression:
         raise SystemExit(2) from None
 
 
-def _matching(database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None) -> Iterator[Event]:
+def _matching(database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None, progress: Progress) -> Iterator[Event]:
     """Yield the session's events that match a condition, evaluated with the state before each event."""
     if not condition.uses_state:
-        yield from (event for event in database.plain_events(key, after=after) if condition.matches(event))
+        yield from filter(condition.matches, progress.over(database.plain_events(key, after=after)))
         return
     past = database.history(key)
     first = _index(past.events, after) + 1 if after else 0
@@ -220,6 +229,12 @@ def check_layout_is_written(database: StoredDatabase, name: str) -> None:
     """
     if database.layout.format.writer is None:
         raise StorageError(database.layout.format.refusal(name))
+
+
+def count_events(target: str) -> int:
+    """Return the number of events in a database."""
+    with opened(target) as database:
+        return sum(summary.event_count or 0 for summary in database.sessions())
 
 
 def _state_now(database: StoredDatabase, key: SessionKey) -> dict[str, Any]:

@@ -188,16 +188,21 @@ class PendingRows:
         self._json_wins = json_wins
         self._ends = ends
 
-    def find(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
+    def find(
+        self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
+    ) -> dict[SessionKey, list[PendingItem]]:
         """Return pending items by session, the newest last. Sessions without pending items may be missing.
 
         Args:
             key: the session, or None for all sessions.
+            progress: called now and then with the number of events read so far.
         """
-        unfinished = self.unfinished(key)
+        unfinished = self.unfinished(key, progress=progress)
         return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
 
-    def unfinished(self, key: SessionKey | None = None, *, gently: bool = False) -> dict[SessionKey, list[Invocation]]:
+    def unfinished(
+        self, key: SessionKey | None = None, *, gently: bool = False, progress: Callable[[int], object] = lambda _: None
+    ) -> dict[SessionKey, list[Invocation]]:
         """Return, by session, the invocations that may have pending items, in order of their first event.
 
         Sessions without such an invocation are missing.
@@ -205,11 +210,14 @@ class PendingRows:
         Args:
             key: the session, or None for all sessions.
             gently: pause every few rows, so that other threads can run; one of them may have to draw a window.
+            progress: see `find`.
         """
         sessions: dict[SessionKey, _Session] = {}
         for number, (rowid, *names, event_id, invocation_id, timestamp, data) in enumerate(self._rows(key)):
-            if gently and number % _BREATH == 0:
-                time.sleep(0.001)
+            if number % _BREATH == 0:
+                progress(number)
+                if gently:
+                    time.sleep(0.001)
             row = (event_id, invocation_id, timestamp, data)
             # A small file is read before pydantic's parser would be loaded.
             seen = self._glance_at(row, from_json if number >= _CHUNK else json.loads)
@@ -310,7 +318,8 @@ def _look(invocation_id: str, data: Any, parse: Callable[[Any], Any], *, json_wi
         speaks=content is not None,
         answers=bool(parts)
         and not (calls or responses or event.get("partial") or actions.get("escalate"))
-        and "code_execution_result" not in parts[-1],
+        and "code_execution_result" not in parts[-1]
+        and "executable_code" not in parts[-1],
     )
 
 

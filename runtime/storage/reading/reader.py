@@ -323,16 +323,27 @@ class StoredDatabase:
         return with_recorded_ends(invocations([*self.plain_events(key)]), self.recorded_ends(key).get(key, {}))
 
     @one_read()
-    def pending(self, key: SessionKey | None = None) -> dict[SessionKey, list[PendingItem]]:
+    def pending(
+        self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
+    ) -> dict[SessionKey, list[PendingItem]]:
         """Return pending items by session, the newest last. Sessions without pending items may be missing.
 
         Args:
             key: the session, or None for all sessions.
+            progress: called now and then with the number of events read so far.
         """
-        if not self._has_json:
-            keys = [key] if key else [summary.key for summary in self.sessions()]
-            return {each: [item for found in self.invocations(each) for item in found.pending] for each in keys}
-        return PendingRows(self._file, self._read_plain, json_wins=self.layout.format.json_ids_win, ends=self.recorded_ends).find(key)
+        if self._has_json:
+            rows = PendingRows(self._file, self._read_plain, json_wins=self.layout.format.json_ids_win, ends=self.recorded_ends)
+            return rows.find(key, progress)
+        found, done = {}, 0
+        for summary in self.sessions():
+            if key in (None, summary.key):
+                found[summary.key] = [item for each in self.invocations(summary.key) for item in each.pending]
+                done += summary.event_count or 0
+                progress(done)
+        if key is not None and key not in found:
+            self.invocations(key)  # reports that there is no such session
+        return found
 
     def unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """Return, by session, the invocations with pending items, in order of their first event.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,7 +64,14 @@ class Conversion:
     notes: list[str] = field(default_factory=list)
 
 
-def convert(old: str, new: str, *, drops_unreadable: bool = False, credentials: bool = True) -> Conversion:
+def convert(
+    old: str,
+    new: str,
+    *,
+    drops_unreadable: bool = False,
+    credentials: bool = True,
+    progress: Callable[[int], object] = lambda _: None,
+) -> Conversion:
     """Convert a whole database into a new file; the old file is not changed.
 
     The new file has the old one's sessions and states, its events in order with their ids and times, and our record if there was one. The
@@ -75,6 +82,7 @@ def convert(old: str, new: str, *, drops_unreadable: bool = False, credentials: 
         new: path of the new file, which must not exist.
         drops_unreadable: convert events whose content or actions cannot be read, without what cannot be read; a note counts them.
         credentials: also copy the credentials that people gave to agents.
+        progress: called now and then with the number of events converted so far.
 
     Raises:
         StorageError: `new` exists or cannot be written, or `old` cannot be read, has a version that this program does not know, or has
@@ -103,7 +111,7 @@ def convert(old: str, new: str, *, drops_unreadable: bool = False, credentials: 
                 try:
                     with database.writing() as run:
                         writer = _Writer(source, run, database.writer, drops_unreadable=drops_unreadable, credentials=credentials)
-                        conversion = writer.convert()
+                        conversion = writer.convert(progress)
                 finally:
                     database.close()
                 give_name(unfinished, target)
@@ -130,14 +138,14 @@ class _Writer:
         self._done = Conversion(source.layout)
 
     @one_read()
-    def convert(self) -> Conversion:
+    def convert(self, progress: Callable[[int], object]) -> Conversion:
         sessions = self._rows("SELECT app_name, user_id, id AS session_id, state, create_time, update_time FROM sessions ORDER BY rowid")
         self._check_names(sessions)
         self._states(sessions)
         for row in sessions:
             self._run("insert_session", **_key(row), state=_state(row), time=_time(row["create_time"]))
             self._last[_names(row)] = -1
-        moved, orphans, hidden = self._events()
+        moved, orphans, hidden = self._events(progress)
         for row in sessions:
             self._run("touch_session", **_key(row), time=as_text(max(self._last[_names(row)], _micros(row["update_time"]))))
         if self._unreadable and not self._drops_unreadable:
@@ -181,9 +189,10 @@ class _Writer:
             names = {"app_name": row["app_name"], "user_id": row["user_id"]}
             self._run("insert_user_state", **names, state=_state(row), time=_time(row["update_time"]))
 
-    def _events(self) -> tuple[int, int, int]:
+    def _events(self, progress: Callable[[int], object]) -> tuple[int, int, int]:
         moved = orphans = hidden = 0
         for row in self._event_rows():
+            progress(self._done.events)
             names = _names(row)
             if names not in self._last:
                 orphans += 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +63,14 @@ def undelete(options: Options) -> int:
     copy = named_file(options.copy)
     if copy is None:
         raise StorageError(f"{without_written_password(options.copy)} is not a file. Name the copy that `delete` or `prune` made.")
-    count = put_back(file, copy, options.db, options.copy)
+    given_up = threading.Event()
+    with ThreadPoolExecutor(1) as threads:  # SQLite keeps the main thread from noticing Ctrl-C
+        restoring = threads.submit(put_back, file, copy, options.db, options.copy, given_up.is_set)
+        try:
+            count = restoring.result()
+        except BaseException:
+            given_up.set()
+            raise
     if options.json:
         print_json({"put_back": count})
     else:

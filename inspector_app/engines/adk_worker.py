@@ -755,6 +755,8 @@ def error_fields(error: BaseException, folder: Path | None) -> dict[str, Any]:
     if isinstance(error, SystemExit):
         message = f"The agent's code called sys.exit({'' if error.code is None else repr(error.code)})."
     fields = {"type": type(error).__name__, "message": message, "traceback": own_traceback(error, folder), "file": file, "line": line}
+    if file is not None and folder is not None and Path(file).is_relative_to(folder):
+        fields["within"] = str(Path(file).relative_to(folder))
     if isinstance(error, WorkerError):
         fields = {**fields, "type": "WorkerError", "traceback": None, **error.details}
     return fields

@@ -65,7 +65,7 @@ class ChildError(KnownError):
         if self.kind not in ("WorkerError", "ProtocolError"):
             text = f"{self.kind}: {text}" if text else self.kind
             if self.file is not None and f"line {self.line}" not in text:
-                text = f"{text.removesuffix('.')} ({Path(self.file).name}, line {self.line})."
+                text = f"{text.removesuffix('.')} ({error.get('within') or Path(self.file).name}, line {self.line})."
         super().__init__(text)
 
 

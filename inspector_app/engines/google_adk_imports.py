@@ -164,6 +164,6 @@ def _missing(name: str) -> MissingNameError:
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
-    where = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+    where = f"{Path(*Path(frame.f_code.co_filename).parts[-2:])}, line {frame.f_lineno}"  # an agent's file is often called agent.py
     remedy = "install google-adk in its environment, or name a Python that has it with --python"
     return MissingNameError(f"{where}: the embedded runtime has no {name}; to run the agent on the google-adk engine, {remedy}.", name=name)

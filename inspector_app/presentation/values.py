@@ -43,6 +43,8 @@ def _written_out(match: re.Match[str]) -> str:
         return " ⏎ "
     if code == 9:
         return "  "
+    if 0xDC80 <= code <= 0xDCFF:
+        return f"\\x{code - 0xDC00:02x}"  # a byte of a file name that is not UTF-8, as a shell writes it
     return f"⟨U+{code:04X}⟩"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +19,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.temp_trace import without_values
+from runtime.storage.connections.companions import size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.new_file import dated_name, give_name, unfinished_file
@@ -32,6 +34,8 @@ from runtime.support.file_names import unusable_name
 
 _ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id", INVOCATIONS: "session_id"}
 _BUSY_SECONDS = 30
+LONGEST_RESTORE, _BYTES_PER_SECOND = 30.0, 5e6  # seconds, and the copy's bytes for which each further second is allowed
+_STEPS_BETWEEN_LOOKS = 20_000  # SQLite's virtual machine steps between two checks of the clock
 # A copy of an earlier version may hold values of `temp:` keys.
 _WITHOUT_VALUES = "CASE WHEN event_id IS NULL THEN temp ELSE without_values(temp) END"
 
@@ -103,13 +107,16 @@ def _without_temp_values(row: dict[str, Any]) -> tuple[Any, ...]:
     return tuple(row.values())
 
 
-def put_back(file: Path, copy: Path, name: str | None = None, copy_name: str | None = None) -> int:
+def put_back(
+    file: Path, copy: Path, name: str | None = None, copy_name: str | None = None, stopped: Callable[[], bool] = lambda: False
+) -> int:
     """Restore deleted sessions with all their rows; sessions of the copy that still exist are not changed.
 
     Args:
         file: the database.
         copy: a file written by `keep_copy`.
         name, copy_name: the names of both in errors, as the user wrote them; default: the paths.
+        stopped: returns whether to give up, as the caller no longer waits; asked now and then.
 
     Returns:
         The number of restored sessions.
@@ -123,6 +130,10 @@ def put_back(file: Path, copy: Path, name: str | None = None, copy_name: str | N
     open_file_registry.add(file)
     try:
         with closing(sqlite3.connect(file, isolation_level=None, timeout=_BUSY_SECONDS, uri=True)) as database:
+            give_up = time.monotonic() + LONGEST_RESTORE + size_on_disk(copy) / _BYTES_PER_SECOND
+            database.set_progress_handler(
+                lambda: stopped() or time.monotonic() > give_up, _STEPS_BETWEEN_LOOKS
+            )  # a trigger can loop for ever
             # A URL, because a plain name must be UTF-8, and read-only, so that a wrong file is not changed either.
             database.execute("ATTACH ? AS copy", (f"file:{quote(os.fsencode(copy.absolute()))}?mode=ro",))
             database.execute("BEGIN IMMEDIATE")
@@ -133,6 +144,8 @@ def put_back(file: Path, copy: Path, name: str | None = None, copy_name: str | N
                 if database.in_transaction:
                     database.execute("ROLLBACK")
     except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            raise StorageError(f"Restoring into {name} took too long and was undone. A trigger in it may be the cause.") from error
         raise storage_error(error, name) from error
     finally:
         open_file_registry.remove(file)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -132,3 +136,28 @@ def test_nothing_is_deleted_while_another_process_has_it_open(database: str, cap
         assert f"process {other.pid}" in capsys.readouterr().err
         other.communicate("\n")
     assert everything(database) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill sends no Ctrl-C on Windows")
+def test_ctrl_c_ends_restoring_into_a_database_with_an_endless_trigger(database: str, capsys: pytest.CaptureFixture[str]) -> None:
+    copy = answered(capsys, "delete", database, "--session", "s-0000000", "--yes")["delete"]["copy"]
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute(f"CREATE TRIGGER no BEFORE INSERT ON events BEGIN {endless} END")
+    before = sessions(database, capsys)
+
+    def interrupt_when_it_writes() -> None:
+        with closing(sqlite3.connect(database, isolation_level=None, timeout=0)) as connection:
+            while True:
+                try:
+                    connection.execute("BEGIN IMMEDIATE")
+                    connection.execute("ROLLBACK")
+                except sqlite3.OperationalError:  # locked
+                    break
+        os.kill(os.getpid(), signal.SIGINT)
+
+    other = threading.Thread(target=interrupt_when_it_writes)
+    other.start()
+    assert main(["undelete", database, copy]) == 130
+    other.join()
+    assert sessions(database, capsys) == before

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 
 from inspector_app.engines import child_process
+from inspector_app.engines.adk_worker import error_fields
 from inspector_app.engines.child_process import ChildEndedError, ChildError, ChildProcess
 
 
@@ -117,3 +118,15 @@ async def test_no_descriptor_is_left_open() -> None:
         await child.start()
         await child.close()
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_an_error_names_the_agents_file_relative_to_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    file = tmp_path / "sub" / "agent.py"
+    file.write_text("x = 1\nraise OSError('no key')\n")
+    with pytest.raises(OSError, match="no key") as caught:
+        exec(compile(file.read_text(), str(file), "exec"), {})
+    fields = error_fields(caught.value, tmp_path)
+    within = str(Path("sub", "agent.py"))
+    assert (fields["within"], fields["line"]) == (within, 2)
+    assert str(ChildError(fields)) == f"OSError: no key ({within}, line 2)."

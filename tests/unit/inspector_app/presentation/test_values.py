@@ -69,6 +69,7 @@ def test_control_and_bidirectional_characters_are_written_out() -> None:
     assert visible("a\x1b[31mb") == "a⟨U+001B⟩[31mb"
     assert visible("access\u202e\u2066// check") == "access⟨U+202E⟩⟨U+2066⟩// check"
     assert visible("\ud800") == "⟨U+D800⟩"
+    assert visible("b\udcff.db") == r"b\xff.db", "a byte of a file name, as a shell writes it"
     assert visible("naïve 日本 👩‍👩‍👧") == "naïve 日本 👩‍👩‍👧"
     assert visible_lines("a\r\nb\tc\x00") == "a\nb\tc⟨U+0000⟩"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.connections.other_processes import others_with_open
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.writing import deletion
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 from tests.fixture_paths import copy_of
 
@@ -120,6 +122,22 @@ async def test_a_missing_database_or_copy_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a folder").mkdir()
     with pytest.raises(StorageError, match="There is no file"):
         put_back(file, tmp_path / "none")
+
+
+async def test_an_endless_trigger_cannot_hang_restoring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deletion, "LONGEST_RESTORE", 0.3)
+    file = tmp_path / "x.db"
+    await write(file)
+    copy = keep_copy(file, [SessionKey("a", "u", "s1")])
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        await service.delete_session(app_name="a", user_id="u", session_id="s1")
+    with closing(sqlite3.connect(file)) as database:
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n;"
+        database.execute(f"CREATE TRIGGER no BEFORE INSERT ON events BEGIN {endless} END")
+    before = everything(file)
+    with pytest.raises(StorageError, match="took too long and was undone"):
+        put_back(file, copy)
+    assert everything(file) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not list the open files of every process")

@@ -18,6 +18,7 @@ import importlib.util
 import os
 import re
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -437,7 +438,10 @@ def _failure(folder: Path, name: str, error: BaseException) -> AgentLoadError:
     where = _written_place(folder, place)
     if isinstance(error, SystemExit):
         what = f"it calls sys.exit({error.code!r}) while it is imported{where}"
-        return AgentLoadError(f"The agent in {name} could not be loaded: {what}.", traceback_of(error, folder), place=place)
+        frames = traceback.extract_tb(error.__traceback__)
+        is_called_there = bool(frames) and (frames[-1].filename, frames[-1].lineno) == place  # the sentence says it all
+        details = None if is_called_there else traceback_of(error, folder)
+        return AgentLoadError(f"The agent in {name} could not be loaded: {what}.", details, place=place)
     what = f"{type(error).__name__}: {_said(error)}" if str(error) else type(error).__name__
     hint = ""
     if isinstance(error, MissingNameError):

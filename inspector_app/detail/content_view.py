@@ -22,6 +22,7 @@ from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
 from runtime.events import Event
+from runtime.events.kinds import node_path
 
 MAX_MARKDOWN = 16_000  # characters laid out as Markdown; hostile Markdown takes time quadratic in its length
 
@@ -227,6 +228,8 @@ def _parts(event: Event) -> Iterator[tuple[str, Any, str]]:
 def _actions(event: Event) -> Iterator[tuple[str, Any, str]]:
     actions = event.actions
     for title, value, root in (
+        ("node", " › ".join(node_path(event)) or None, ""),
+        ("output", event.output, "json.output"),
         ("checkpoint", actions.agent_state, "checkpoint"),
         ("end of agent", actions.end_of_agent, "end_of_agent"),
         ("transfer to", actions.transfer_to_agent, "transfer"),

@@ -258,6 +258,7 @@ class ChildEngine:
         if self._child.ended is not None:
             raise self._child.ended
         run = self._run = _Run(self._debugger, self._child, replay)
+        self._child.forget_tail()
         self._debugger = None
         self._unmarked = {}
         run.send_policy()

@@ -36,7 +36,9 @@ READ_SIZE = 256 * 1024  # bytes at once: what a pipe holds, and more
 DRAIN_READS = 64  # at a child's end; a pipe holds 1 MB at most
 MAX_MESSAGE = 512 * 1024 * 1024  # bytes; a longer line is no message of ours
 MAX_QUEUED = 2_000  # messages; the child is not read while more wait to be taken
-TAIL_LINES = 40  # last lines of stderr, for the message about a crash
+TAIL_LINES = 40  # last lines of stderr, for the details of the message about a crash
+TAIL_SHOWN = 4  # of them in the message itself
+MAX_TAIL_LINE = 160  # characters of such a line
 MARK, MARK_END = MARK_TEXT.encode(), MARK_END_TEXT.encode()  # around the source of what follows, in the output
 MAX_MARK = 4_096  # bytes; a longer piece without an end is no mark
 _MARKS = re.compile(MARK + rb"([^\x1e\x1f\n]*)" + MARK_END)
@@ -75,13 +77,15 @@ class ChildEndedError(KnownError):
     Attributes:
         status: its exit status; negative: the signal that ended it.
         tail: its last lines on stderr.
+        traceback: these lines as one text; None if there are none.
     """
 
     def __init__(self, what: str, status: int | None, tail: tuple[str, ...]) -> None:
-        last = "".join(f"\n    {line}" for line in tail[-8:])
+        last = "".join(f"\n    {line[:MAX_TAIL_LINE]}" for line in tail[-TAIL_SHOWN:])
         super().__init__(f"{what} Its last lines on stderr:{last}" if tail else what)
         self.status = status
         self.tail = tail
+        self.traceback = "\n".join(tail) or None
 
 
 class _Output:
@@ -230,6 +234,10 @@ class ChildProcess:
     def tail(self) -> tuple[str, ...]:
         """The last lines on stderr."""
         return tuple(self._tail)
+
+    def forget_tail(self) -> None:
+        """Drop the last lines on stderr: they belong to what was done before."""
+        self._tail.clear()
 
     async def start(self, seconds: float = 30.0) -> dict[str, Any]:
         """Start the child and return its first message, `hello`.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.values import preview, visible
 from runtime.events.credentials import hide
-from runtime.events.kinds import Kind, asks_a_person, kind_of, text_of, text_of_content, tokens_of
+from runtime.events.kinds import Kind, asks_a_person, kind_of, node_path, text_of, text_of_content, tokens_of
 from runtime.events.marks import ASKING_CALLS, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, TRANSFER_CALL
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ ICONS: dict[Kind, str] = {
     "rewind": "clock-rotate-left",
     "compaction": "compress",
     "code": "code",
+    "output": "right-from-bracket",
     "empty": "circle",
 }
 
@@ -260,6 +261,9 @@ def _acted(kind: Kind, event: Event) -> Presentation:
         return _present(kind, f"transfer → {actions.transfer_to_agent}")
     if kind == "escalate":
         return _present(kind, "escalate: the loop ends")
+    if kind == "output":
+        node = node_path(event)[-1:]
+        return _present(kind, f"{node[0] if node else event.author} → {preview(event.output, 200)}")
     if kind == "end of agent":
         return _present(kind, f"end of {event.author}", "dim")
     if kind == "checkpoint":

@@ -13,6 +13,7 @@ from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.hold import Hold, RunningAgent
 from runtime.debugger.stepping import Reason
+from runtime.events.kinds import node_path
 
 _WHY: dict[Reason, str] = {
     "start": "at the agent's first event",
@@ -57,7 +58,8 @@ def _place(hold: Hold) -> tuple[str, str, str]:
         return "Held at the failure of", what, f"at the failure of {what}"
     event = hold.event
     kind = describe(event).kind if event is not None else "event"
-    what = f"{agent}'s {kind}{' inside a tool' if hold.inner else ''}"
+    node = node_path(event)[-1:] if event is not None else ()
+    what = f"{node[0] if node else agent}'s {kind}{' inside a tool' if hold.inner else ''}"
     return "Held after", what, f"after {what}"
 
 

@@ -12,6 +12,7 @@ from inspector_app.presentation.author_colours import USER_ROLE
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
 from inspector_app.presentation.values import clock, duration, visible
 from runtime.events import Event
+from runtime.events.kinds import node_path
 from runtime.events.marks import EDITED
 
 MOST_LANES = 6  # deeper branches are drawn like the sixth
@@ -34,7 +35,7 @@ class StreamRow:
         breakpoint: `on` where a breakpoint stops, `off` where a disabled one would.
         edited: whether the user changed an input that led to this event.
         author_sign: distinguishes authors of one colour: how often all colours had been given out before, from 0.
-        lanes: depth of the agent's branch plus the number of agent-as-tool calls the event is nested in.
+        lanes: depth of the agent's branch, or of its workflow's nodes, plus the number of agent-as-tool calls the event is nested in.
     """
 
     kind: Literal["invocation", "event", "tool agent", "tool agent event", "streaming", "waiting"]
@@ -139,8 +140,14 @@ def event_row(
         event_kind=shown.kind,
         held=held,
         author_sign=author_sign,
-        lanes=min(event.branch.count(".") + 1, MOST_LANES) if event.branch else 0,
+        lanes=_depth(event),
     )
+
+
+def _depth(event: Event) -> int:
+    """Return how deep an event is nested: in branches, or in workflows within a workflow."""
+    branch = event.branch.count(".") + 1 if event.branch else 0
+    return min(max(branch, len(node_path(event)) - 2), MOST_LANES)
 
 
 def tool_agent_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:

@@ -12,15 +12,13 @@ from inspector_app.presentation.code_link import CodeLink
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.hold import Hold
 from runtime.events.event import Event
+from runtime.events.kinds import node_path
 
 
 def links_of_event(event: Event, places: Sequence[CodePlace]) -> list[CodeLink]:
     """Return the code behind an event: of the tools that it calls or answers, its agent, and the agent's callbacks."""
     names = [call.name for call in event.get_function_calls()] + [answer.name for answer in event.get_function_responses()]
-    info = (event.model_extra or {}).get("node_info")
-    path = str(info.get("path") or "") if isinstance(info, dict) else ""
-    node = path.rpartition("/")[2].partition("@")[0]
-    return _links(names, [node, event.author] if node else [event.author], places)
+    return _links(names, list(dict.fromkeys([*reversed(node_path(event)), event.author])), places)
 
 
 def links_of_hold(hold: Hold, agent: Agent) -> list[CodeLink]:

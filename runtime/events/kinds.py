@@ -28,6 +28,7 @@ Kind = Literal[
     "rewind",
     "compaction",
     "code",
+    "output",
     "empty",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -74,6 +75,13 @@ def text_of_content(content: types.Content | None, *, thoughts: bool = False) ->
     if content is None or not content.parts:
         return ""
     return "".join(part.text for part in content.parts if part.text and bool(part.thought) == thoughts)
+
+
+def node_path(event: Event) -> tuple[str, ...]:
+    """Return the names of the workflow and the nodes in it that lead to an event; empty for an event of no workflow of google-adk 2."""
+    info = (event.model_extra or {}).get("node_info")
+    path = info.get("path") if isinstance(info, dict) else None
+    return tuple(step.partition("@")[0] for step in path.split("/")) if isinstance(path, str) and path else ()
 
 
 def tokens_of(event: Event) -> int:
@@ -143,6 +151,8 @@ def _kind_of_actions(event: Event) -> Kind:
         return "end of agent"
     if actions.agent_state is not None:
         return "checkpoint"
+    if event.output is not None:
+        return "output"
     if actions.state_delta or actions.artifact_delta:
         return "state change"
     return "empty"

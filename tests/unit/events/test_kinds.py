@@ -47,6 +47,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("rewind", {"actions": {"rewind_before_invocation_id": "i"}}),
     ("compaction", {"actions": {"compaction": {"start_timestamp": 1, "end_timestamp": 2, "compacted_content": {"parts": []}}}}),
     ("code", {"content": {"parts": [{"executable_code": {"code": "1", "language": "PYTHON"}}]}}),
+    ("output", {"output": "done", "node_info": {"path": "desk@1/answer@1"}}),
     ("empty", {}),
 ]
 

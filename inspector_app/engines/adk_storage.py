@@ -11,6 +11,8 @@ from runtime.storage.reading.reader import StoredDatabase
 
 _NEEDED_BY_V0 = "input_transcription"  # google-adk from 1.19 on reads this column, which older files do not have
 
+_ONLY_SINCE_2 = "node_info"  # each event of google-adk 2 has this field, which up to 1.27 is refused in a run
+
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "mysql": "mysql+aiomysql"}
 
 
@@ -45,13 +47,18 @@ def session_storage(target: str | None, adk_version: str, *, new_as_sqlite: bool
         return {"kind": "database", "url": url}
     with StoredDatabase.open(target) as stored:
         layout = stored.layout
+        is_too_new = version < (1, 28) and stored.has_event_field(_ONLY_SINCE_2)
     if layout.kind == "sqlite":
         if version < (1, 19):
             raise _refusal(target, adk_version, "adk web's layout, which 1.19 and later open")
+        if is_too_new:
+            raise _too_new(target, adk_version)
         return {"kind": "sqlite", "path": str(file.absolute())}
     if layout.kind == "v1":
         if version < (1, 22):
             raise _refusal(target, adk_version, "layout v1, which 1.22 and later open")
+        if is_too_new:
+            raise _too_new(target, adk_version)
         return {"kind": "database", "url": url}
     if layout.kind == "v0":
         if version >= (1, 19) and _NEEDED_BY_V0 not in layout.event_columns:
@@ -63,6 +70,13 @@ def session_storage(target: str | None, adk_version: str, *, new_as_sqlite: bool
 def _refusal(target: str, adk_version: str, why: str) -> StorageRefusedError:
     return StorageRefusedError(
         f"google-adk {adk_version} cannot continue {target}: it has {why}. Convert a copy: agent-inspector convert {target} NEW."
+    )
+
+
+def _too_new(target: str, adk_version: str) -> StorageRefusedError:
+    return StorageRefusedError(
+        f"google-adk {adk_version} cannot continue {target}: google-adk 2 has written events into it, with fields that only 1.28 and later"
+        " accept. Use such a version for this agent, or another database."
     )
 
 

@@ -29,6 +29,7 @@ from runtime.storage.layouts.json_formats import JSON_COLUMNS, V1
 from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
+from runtime.storage.reading.event_fields import has_field
 from runtime.storage.reading.event_pages import EventPages
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
 from runtime.storage.reading.long_session_history import read_long_history
@@ -312,6 +313,14 @@ class StoredDatabase:
         if not self.layout.records_ends and not (self._is_file and self._file.read(has_recorded_ends)):
             return {}  # a file may have got the table since it was opened
         return self._file.read(lambda connection: recorded_ends(connection, key))
+
+    def has_event_field(self, name: str) -> bool:
+        """Return whether any event has a field of this name; False for layouts whose events are not JSON. It reads every event.
+
+        Args:
+            name: a key of the event's JSON object.
+        """
+        return self._has_json and self._file.read(lambda connection: has_field(connection, name))
 
     @one_read()
     def invocations(self, key: SessionKey) -> list[Invocation]:

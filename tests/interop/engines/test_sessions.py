@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector_app.engines.adk_storage import session_storage
+from inspector_app.engines.adk_storage import StorageRefusedError, session_storage
 from inspector_app.engines.child_calls import AgentCodeError
 from inspector_app.engines.child_process import ChildError
 from runtime.sessions.session import SessionKey
@@ -142,13 +142,16 @@ async def test_a_stored_session_is_continued_in_its_own_layout(version: str, sta
     code = (agent / "agent.py").read_text().replace('App(\n    name="line"', f'App(\n    name="{app_name}"')
     (agent / "agent.py").write_text(code)
     adk = {"2.13": "2.13.0", "1.39": "1.39.1", "1.25": "1.25.0"}.get(version, "2.13.0")
-    started = await start_engine(version, agent, sessions=session_storage(str(file), adk))
-    key = SessionKey(app_name, user_id, session_id)
-    if version == "1.25" and name != "ours.db":  # google-adk up to 1.27 refuses the fields that 2.x adds to events
-        with pytest.raises(AgentCodeError, match="node_info"):
-            await drive(started.engine, key, text("continue"))
+    if version == "1.25" and name != "ours.db":
+        with pytest.raises(StorageRefusedError, match="google-adk 2 has written events into it"):
+            session_storage(str(file), adk)
+        started = await start_engine(version, agent, sessions=session_storage(str(file), "1.28.0"))
+        with pytest.raises(AgentCodeError, match="node_info"):  # it would fail in the run
+            await drive(started.engine, SessionKey(app_name, user_id, session_id), text("continue"))
         assert rows(file) == before
         return
+    started = await start_engine(version, agent, sessions=session_storage(str(file), adk))
+    key = SessionKey(app_name, user_id, session_id)
     events = await drive(started.engine, key, text("continue"))
     assert rows(file)[: len(before)] == before
     assert rows(file)[len(before) + 1 :] == [event.id for event in events]

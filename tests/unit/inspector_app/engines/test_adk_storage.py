@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,14 +28,14 @@ def test_a_new_file_gets_google_adks_database_service(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["v1.db", "ours.db"])
 def test_layout_v1_needs_1_22(name: str) -> None:
     file = str(DATA / name)
-    for version in ("1.22.0", "1.39.1", "2.13.0"):
+    for version in ("1.22.0",) * (name == "ours.db") + ("1.28.0", "1.39.1", "2.13.0"):
         assert session_storage(file, version) == {"kind": "database", "url": f"sqlite+aiosqlite:///{file}"}
     with pytest.raises(StorageRefusedError, match=r"google-adk 1\.21\.0 cannot continue .*v1, which 1\.22 and later open.*convert"):
         session_storage(file, "1.21.0")
 
 
-def test_adk_webs_layout_needs_1_19() -> None:
-    file = str(DATA / "sqlite.db")
+def test_adk_webs_layout_needs_1_19(tmp_path: Path) -> None:
+    file = copy_with(tmp_path, "sqlite.db", "json_remove(event_data, '$.node_info')")
     assert session_storage(file, "1.19.0") == {"kind": "sqlite", "path": file}
     with pytest.raises(StorageRefusedError, match=r"1\.19 and later open"):
         session_storage(file, "1.18.0")
@@ -60,3 +63,19 @@ def test_a_new_file_may_have_the_layout_of_adk_web(tmp_path: Path) -> None:
     file = tmp_path / "new.db"
     assert session_storage(str(file), "2.13.0", new_as_sqlite=True) == {"kind": "sqlite", "path": str(file)}
     assert session_storage(str(file), "1.18.0", new_as_sqlite=True)["kind"] == "database"
+
+
+def copy_with(folder: Path, name: str, changed: str) -> str:
+    """Copy a database; the SQL expression makes each event's JSON."""
+    file = shutil.copy(DATA / name, folder / name)
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute(f"UPDATE events SET event_data = {changed}")
+    return str(file)
+
+
+def test_events_of_google_adk_2_need_1_28(tmp_path: Path) -> None:
+    for name in ("v1.db", "sqlite.db"):
+        with pytest.raises(StorageRefusedError, match=r"google-adk 1\.27\.5 cannot continue .*: google-adk 2 has written events into it"):
+            session_storage(str(DATA / name), "1.27.5")
+    file = copy_with(tmp_path, "ours.db", """json_set(event_data, '$.actions.state_delta.node_info', json('{"node_info": 1}'))""")
+    assert session_storage(file, "1.27.5")["kind"] == "database", "a state key of that name is no field"

@@ -11,6 +11,11 @@ class MissingPackageError(KnownError, ImportError):
     """A package of an extra is not installed. The message has the command that installs it."""
 
 
+def is_installed(package: str) -> bool:
+    """Return whether a package is installed, without importing it."""
+    return importlib.util.find_spec(package) is not None
+
+
 def require(package: str, extra: str, part: str) -> None:
     """Check that a package is installed, without importing it.
 
@@ -22,5 +27,5 @@ def require(package: str, extra: str, part: str) -> None:
     Raises:
         MissingPackageError: it is not installed.
     """
-    if importlib.util.find_spec(package) is None:
+    if not is_installed(package):
         raise MissingPackageError(f"{part} need the package {package}: pip install 'agent-inspector[{extra}]'.", name=package)

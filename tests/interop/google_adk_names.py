@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from runtime.errors.missing_package_error import MissingPackageError
 from tests.interop.google_adk import adk_1_25_python, adk_python
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "google-adk-names.md"
@@ -86,7 +87,9 @@ def _is_here(module: str, name: str) -> bool:
         if hasattr(importlib.import_module(place), name):
             return True
         importlib.import_module(f"{place}.{name}")
-    except ImportError:  # no such module, or a package of an extra is not installed
+    except MissingPackageError:  # it is there once the package is installed
+        return True
+    except ImportError:
         return False
     return True
 

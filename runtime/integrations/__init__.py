@@ -1,0 +1,1 @@
+"""google-adk 2's import paths of adapters to other packages."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
@@ -284,14 +285,20 @@ class Workbench(QMainWindow):
 
     def saved_layout(self) -> QByteArray | None:
         """Return the arrangement of the docks, for `arrange`; None if they were never displayed."""
-        return self.saveState(LAYOUT_VERSION) if self._arranged else None
+        if not self._arranged:
+            return None
+        # Qt stores widths in pixels, which are wrong in a window of another width.
+        self._remember_shares(_SIDES)
+        return QByteArray(json.dumps(self._shares).encode() + b"\n" + self.saveState(LAYOUT_VERSION).data())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the side panes' shares of the width; Qt would give all new room to the events."""
         super().resizeEvent(event)
         self._settled.start()
-        if not self._arranged:
-            return
+        if self._arranged:
+            self._apply_shares()
+
+    def _apply_shares(self) -> None:
         wanted = {self._docks[name]: round(share * self.width()) for name, share in self._shares.items() if self._is_at_a_side(name)}
         if wanted:
             self.resizeDocks(list(wanted), list(wanted.values()), Qt.Orientation.Horizontal)
@@ -324,9 +331,13 @@ class Workbench(QMainWindow):
         if self._arranged:
             return
         self._arranged = True
-        if self._to_restore is None or not self.restoreState(self._to_restore, LAYOUT_VERSION):
+        shares, state = _parts_of_layout(self._to_restore)
+        if state is None or not self.restoreState(state, LAYOUT_VERSION):
             self.reset_layout()
         else:
+            self._shares = shares
+            self._apply_shares()
+            self._settled.start()
             self._bottom_is_low = self._docks["pending"].height() <= _BOTTOM_HEIGHT_EMPTY
             self._fit_bottom()
         self._show_titles()
@@ -457,3 +468,15 @@ def _entrance(pane: QWidget) -> QWidget | None:
         return next((part for part in inside if isinstance(part, EmptyState) and part.isVisible()), None)
     lists = [part for part in able if isinstance(part, QAbstractScrollArea)]
     return min(lists, key=lambda part: part.mapTo(pane, QPoint()).y(), default=able[0])
+
+
+def _parts_of_layout(saved: QByteArray | None) -> tuple[dict[str, float], QByteArray | None]:
+    """Return the side panes' shares of the width, and Qt's own state, of a saved layout; an earlier version's has no shares."""
+    head, line_end, state = bytes(saved.data() if saved is not None else b"").partition(b"\n")
+    if not line_end or not head.startswith(b"{"):
+        return {}, saved
+    try:
+        shares = {name: float(share) for name, share in json.loads(head).items() if name in _SIDES and 0 < share < 1}
+    except (ValueError, TypeError):
+        shares = {}
+    return shares, QByteArray(state)

@@ -158,3 +158,18 @@ def test_rows_of_the_lower_panes_have_the_same_height(bench: Workbench) -> None:
     assert [each.visualItemRect(each.topLevelItem(0)).height() for each in lists] == [22, 22]
     hits = lists[1].headerItem().textAlignment(2)
     assert hits == lists[1].topLevelItem(0).textAlignment(2), "aligned like its numbers"
+
+
+def test_a_layout_saved_in_a_small_window_gives_the_panes_their_shares_of_a_large_one(bench: Workbench, qtbot: QtBot) -> None:
+    side = cast(QDockWidget, bench.findChild(QDockWidget, "dock_detail"))
+    bench.resizeDocks([side], [520], Qt.Orientation.Horizontal)
+    qtbot.waitUntil(lambda: width(bench, "detail") > 500)
+    shares = {name: width(bench, name) / bench.width() for name in ("sessions", "detail")}
+    saved = bench.saved_layout()
+    large = Workbench(EventTableModel(), SessionTreeModel())
+    qtbot.addWidget(large)
+    large.resize(2560, 1400)
+    large.arrange(saved)
+    large.show()
+    qtbot.waitUntil(lambda: abs(width(large, "detail") / large.width() - shares["detail"]) < 0.01)
+    assert abs(width(large, "sessions") / large.width() - shares["sessions"]) < 0.01

@@ -48,11 +48,10 @@ async def test_the_order_of_instructions() -> None:
     await runner.session_service.create_session(app_name="app", user_id="u", session_id="s", state={"tone": "kind"})
     await run(runner)
     paragraphs = str(seen[0].config.system_instruction).split("\n\n")
-    assert paragraphs[:4] == [
+    assert paragraphs[:3] == [
         "All of you: kind.",
         "Be kind.",
-        'You are an agent. Your internal name is "leaf".',
-        'The description about you is "A leaf.".',
+        'You are an agent. Your internal name is "leaf". The description about you is "A leaf.".',
     ]
 
 

@@ -26,10 +26,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-if "runtime.plugins.base_plugin" in sys.modules and "google.adk" not in sys.modules:  # the inspector's own process
-    from runtime.plugins.base_plugin import BasePlugin
-else:
+try:
+    if "runtime.plugins.base_plugin" in sys.modules and "google.adk" not in sys.modules:
+        raise ImportError("an app on Agent Inspector's runtime, where google-adk may be installed all the same")
     from google.adk.plugins.base_plugin import BasePlugin
+except ImportError:
+    from runtime.plugins.base_plugin import BasePlugin
 
 FORMAT = 1  # of the tables; raised when a column changes its meaning
 MOST_WAITING = 10_000  # records in memory; a disk that is slower than the app loses the newest, and the recording says how many

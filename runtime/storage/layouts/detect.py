@@ -22,6 +22,7 @@ _NEEDED = {
     "events": EVENT_COLUMNS,
 }
 _SEEMS_TO_BE = {
+    "inspector_recording": "a recording of model requests. Open the database beside it, and its requests are read from here",
     "moz_cookies": "Firefox's cookies",
     "moz_places": "Firefox's history and bookmarks",
     "cookies": "the cookies of Chrome or a browser like it",

@@ -19,6 +19,7 @@ from runtime.events import Event
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 from runtime.storage.recordings.recording import Recording, recording_beside
 from tests.recorder import load_recorder
@@ -172,6 +173,12 @@ def test_another_file_is_no_recording(tmp_path: Path) -> None:
         Recording(tmp_path / "other.db")
     with pytest.raises(StorageError, match="There is no file"):
         Recording(tmp_path / "none.db")
+
+
+async def test_a_recording_is_no_session_database(tmp_path: Path) -> None:
+    await record(tmp_path / "run.rec.db", "one")
+    with pytest.raises(StorageError, match=r"a recording of model requests\. Open the database beside it"):
+        StoredDatabase.open(str(tmp_path / "run.rec.db"))
 
 
 def test_the_recording_of_a_database_is_beside_it() -> None:

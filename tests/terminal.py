@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -31,6 +32,7 @@ class Terminal:
 
     def __init__(self, command: list[str], environ: dict[str, str], cwd: Path, columns: int = 200, stdout: int | None = None) -> None:
         self.said = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
 
@@ -43,7 +45,7 @@ class Terminal:
             stdin=slave,
             stdout=slave if stdout is None else stdout,
             stderr=slave,
-            env={**environ, "TERM": "xterm"},
+            env={**{name: value for name, value in environ.items() if name not in ("COLUMNS", "LINES")}, "TERM": "xterm"},
             cwd=cwd,
             preexec_fn=take_terminal,
         )
@@ -92,7 +94,7 @@ class Terminal:
             found = os.read(self._master, 65_536)
         except OSError:  # the other end is closed
             return False
-        self.said += found.decode("utf-8", "replace")
+        self.said += self._decoder.decode(found)
         return bool(found)
 
     def __enter__(self) -> Terminal:

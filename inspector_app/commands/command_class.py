@@ -48,8 +48,9 @@ class InspectorCommand(TyperCommand):
         return _unconverted(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words after the command's name."""
-        return super().parse_args(ctx, self._with_whole_names(args, completing=ctx.resilient_parsing))
+        """Parse the words after the command's name; `--help` prints here."""
+        with _help_output():
+            return super().parse_args(ctx, self._with_whole_names(args, completing=ctx.resilient_parsing))
 
     def _with_whole_names(self, words: Sequence[str], *, completing: bool) -> list[str]:
         """Return the words with shortened options written out, and without an option whose value is being completed."""
@@ -83,6 +84,11 @@ class InspectorGroup(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
         return _unconverted(super().get_params(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words before a command's name; `--help` prints here."""
+        with _help_output():
+            return super().parse_args(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""

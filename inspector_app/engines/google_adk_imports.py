@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import importlib
+import importlib.util
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,9 @@ from types import ModuleType
 from typing import Any
 
 PREFIX = "google.adk"
+
+# google-adk 1 installs FastAPI and takes its security schemes. Ours have the same names and fields.
+_FASTAPI_SCHEMES = "fastapi.openapi.models"
 
 _OUR_FOLDER = Path(__file__).resolve().parents[2]
 _NOT_THE_AGENTS = ("site-packages", "dist-packages")
@@ -120,6 +124,8 @@ def _import(
     level: int = 0,
 ) -> ModuleType:
     """Import as the built-in function does, but google-adk's names from the runtime. The parameters are those of `__import__`."""
+    if name == _FASTAPI_SCHEMES and fromlist and not _has_fastapi():
+        return importlib.import_module("runtime.auth.auth_schemes")
     if level or not (name == "google" or name.startswith("google.")):
         return builtins.__import__(name, globals, locals, fromlist or (), level)
     wanted = tuple(fromlist or ())
@@ -135,6 +141,13 @@ def _import(
         return _GOOGLE
     found = builtins.__import__(name, globals, locals, wanted, 0)
     return found if wanted else _GOOGLE
+
+
+def _has_fastapi() -> bool:
+    try:
+        return importlib.util.find_spec("fastapi") is not None
+    except ValueError:  # forbidden in `sys.modules`
+        return False
 
 
 def _module(name: str) -> ModuleType:

@@ -152,6 +152,7 @@ class OpenIdConnectWithConfig(SecurityBase):
 
 
 AuthScheme: TypeAlias = SecurityBase
+SecurityScheme: TypeAlias = SecurityBase  # FastAPI's names
 SecuritySchemeType = AuthSchemeType
 
 

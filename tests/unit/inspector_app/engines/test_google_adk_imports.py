@@ -135,3 +135,18 @@ def test_an_optional_import_can_be_caught(tmp_path: Path) -> None:
         root_agent = LlmAgent(name="planner", model="gemini-2.5-flash")
     """
     assert load_agent(write(tmp_path / "planner_7", agent=code)).app.root_agent.name == "planner"
+
+
+def test_fastapis_security_schemes_are_ours_where_fastapi_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    code = """
+        from fastapi.openapi.models import OAuth2, OAuthFlowAuthorizationCode, OAuthFlows, SecurityScheme, SecuritySchemeType
+        from google.adk.agents import LlmAgent
+        from google.adk.auth import AuthConfig
+        flow = OAuthFlowAuthorizationCode(authorizationUrl="https://idp/auth", tokenUrl="https://idp/token", scopes={"read": ""})
+        config = AuthConfig(auth_scheme=OAuth2(flows=OAuthFlows(authorizationCode=flow)))
+        root_agent = LlmAgent(name="planner", description=config.auth_scheme.type_.value)
+    """
+    assert load_agent(write(tmp_path / "planner_1", agent=code)).root.description == "oauth2"
+    with pytest.raises(AgentLoadError, match="fastapi"):
+        load_agent(write(tmp_path / "planner_1", agent="from fastapi import FastAPI"))

@@ -75,6 +75,7 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench.browse
 	$(BIN)/python -m bench.blocking_tool
 	$(BIN)/python -m bench.engines
+	$(BIN)/python -m bench.attach
 	$(BIN)/python -m bench.commands
 
 $(ADK)/%/installed:

@@ -29,6 +29,7 @@ from runtime.storage.layouts.decode import parse_event
 READ_SIZE = 256 * 1024  # bytes at once
 MAX_MESSAGE = 512 * 1024 * 1024  # bytes; a longer line is no message of an app
 CONNECT_SECONDS = 5.0  # for an app to answer
+CLOSE_SECONDS = 1.0  # for an app to read the last message
 PING_SECONDS = 2.0  # the app ends the connection after 10 s without a word
 
 
@@ -156,7 +157,7 @@ class AttachedApp:
         except (OSError, ValueError, TimeoutError):
             hello = {}
         if not isinstance(hello, dict) or hello.get("type") != "hello":
-            writer.close()
+            await _close(writer)
             reason = hello.get("reason") if isinstance(hello, dict) and hello.get("type") == "refused" else None
             raise AttachError(str(reason or f"{app.name} ({app.pid}) did not answer as an app with the inspector plugin does."))
         return cls(app, reader, writer, hello, rest)
@@ -204,7 +205,7 @@ class AttachedApp:
                 _send(self._writer, "detach")
         self._finish("")
         await self._tasks.close(1)
-        self._writer.close()
+        await _close(self._writer)
 
     async def _next(self) -> _Commit | None:
         while not self._commits:
@@ -254,7 +255,7 @@ class AttachedApp:
         """Return why the connection ended without a word of the window, and whether the process has ended."""
         with contextlib.suppress(psutil.Error):
             process = psutil.Process(self.app.pid)
-            for _ in range(20):  # the kernel closes a killed process's sockets a moment before the process has ended
+            for _ in range(60):  # the kernel closes a killed process's sockets a moment before the process has ended
                 if process.status() == psutil.STATUS_ZOMBIE:
                     break
                 await asyncio.sleep(0.05)
@@ -338,6 +339,15 @@ def _send(writer: asyncio.StreamWriter, kind: str, **fields: Any) -> None:
     """Send a message without waiting; after the connection's end it is dropped."""
     if not writer.is_closing():
         writer.write(json.dumps({"type": kind, **fields}).encode() + b"\n")
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    """Close a connection; what an app does not read in time is dropped."""
+    writer.close()
+    with contextlib.suppress(OSError, TimeoutError):
+        async with asyncio.timeout(CLOSE_SECONDS):
+            await writer.wait_closed()
+    writer.transport.abort()
 
 
 def _key(message: Mapping[str, Any]) -> SessionKey:

@@ -134,7 +134,7 @@ class AttachDialog(QDialog):
         rows.addWidget(_label("", "1. Copy this file next to your agent:"))
         rows.addWidget(_copied("attach_plugin", "Path of the plugin's file", plugin))
         rows.addWidget(_label("", "2. Add the plugin to your Runner or App:"))
-        rows.addWidget(_copied("attach_import", "Import to add", "from inspector_plugin import InspectorPlugin"))
+        rows.addWidget(_copied("attach_import", "Import to add", "from .inspector_plugin import InspectorPlugin"))
         rows.addWidget(_copied("attach_code", "Argument to add", "plugins=[InspectorPlugin()]"))
         rows.addWidget(_label("", "3. Start the app as always. It is listed here while it runs."))
         rows.addWidget(_label("secondary", "The app listens on this machine only, for programs that can read your own files."))

@@ -377,6 +377,7 @@ class CurrentRun(QObject):
             error = failure
         finally:
             self._is_over = True
+            await watched.app.close()  # a run that was stopped before it began has not closed it
             if not self._is_closed:
                 self._arrivals.flush()
             self._debugger = None

@@ -161,6 +161,7 @@ class Watching:
         async with aclosing(self.debugger.run(self.attached.watch(self.debugger, self))) as events:
             async for _ in events:
                 pass
+        await self.attached.close()
 
     async def held(self, place: str = "") -> Hold:
         """Return the next hold, which must be at this place."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import os
 import sys
 import threading
 from pathlib import Path
@@ -27,7 +28,9 @@ def name(path: str) -> Any:
     return getattr(importlib.import_module(f"{ROOT}.{module}"), attribute)
 
 
-InspectorPlugin = importlib.import_module("inspector_plugin").InspectorPlugin
+plugin = importlib.import_module("inspector_plugin")
+plugin.SILENCE_SECONDS = float(os.environ.get("SILENCE", plugin.SILENCE_SECONDS))
+InspectorPlugin = plugin.InspectorPlugin
 agent = importlib.import_module(f"{folder.name}.agent").root_agent
 types = importlib.import_module("google.genai.types")
 if database == "memory":

@@ -160,14 +160,18 @@ class ChildInterception:
         error = error_from_child(fields)
         return self._errors.get((type(error).__name__, str(error)), error)
 
-    def committed(self, event: Event, state_before: dict[str, Any] | None, run: _Shared | None = None) -> None:
+    def committed(self, event: Event, state_before: dict[str, Any] | None, run: _Shared | None = None, *, ahead: bool = False) -> None:
         """Record that an event of the run is committed, before the run yields it.
 
         Args:
             event: the event.
             state_before: the committed state before it, if a breakpoint needs it.
             run: see `run`, where the debugger has several runs.
+            ahead: whether it was committed while the run is held.
         """
+        if ahead:
+            text = f"{event.author} ran ahead: it has committed an event while the run is held."
+            self._debugger.tell(Report("arrived", text, event))
         if state_before is not None:
             self._debugger.know_state(state_before)
         if self._replay is not None:

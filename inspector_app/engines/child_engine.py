@@ -410,7 +410,7 @@ class ChildEngine:
             run.invocation_id = run.invocation_id or event.invocation_id
             run.committed[event.id] = event
             if run.interception is not None:
-                run.interception.committed(event, message.get("state_before"))
+                run.interception.committed(event, message.get("state_before"), ahead=bool(message.get("ahead")))
             request = run.requests.pop(message.get("request") or 0, None)
             if request is not None:
                 self._on_request(event.id, request)

@@ -15,10 +15,12 @@ import pytest
 from inspector_app.engines.adk_storage import StorageRefusedError, session_storage
 from inspector_app.engines.child_calls import AgentCodeError
 from inspector_app.engines.child_process import ChildError
+from runtime.debugger.debugger import Debugger
+from runtime.debugger.hold import Hold
 from runtime.sessions.session import SessionKey
 from tests.architecture.source_rules import ROOT
 from tests.interop.engines.conftest import AGENTS, EMBEDDED, Start
-from tests.interop.engines.driving import drive, text
+from tests.interop.engines.driving import drive, text, until
 
 
 def rows(file: Path) -> list[str]:
@@ -128,6 +130,21 @@ async def test_an_event_that_is_committed_while_another_one_is_held_is_marked(st
         assert [event async for event in events] == []
     (ahead,) = started.ahead
     assert [event.id for event, _ in started.committed][1:] == [held.id, ahead]
+
+
+async def test_an_event_that_ran_ahead_is_reported_to_the_debugger(start_engine: Start) -> None:
+    started = await start_engine("2.13", AGENTS / "beside")
+    key = await started.engine.new_session("u")
+    told: list[str] = []
+
+    async def at_hold(hold: Hold) -> None:
+        if not told:
+            await until(lambda: told)
+        debugger.resume()
+
+    debugger = Debugger(paused=True, on_report=lambda report: told.append(report.text))
+    await drive(started.engine, key, text("go"), debugger, at_hold)
+    assert told == ["beside ran ahead: it has committed an event while the run is held."]
 
 
 @pytest.mark.parametrize("name", ["v1.db", "sqlite.db", "ours.db"])

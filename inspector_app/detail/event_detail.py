@@ -57,7 +57,7 @@ class EventDetail(QWidget):
         self._time = QLabel()
         self._time.setTextFormat(Qt.TextFormat.PlainText)
         self._time.setProperty("role", "secondary")
-        self.code = CodeButton("event_code")
+        self.code = CodeButton("event_code", keeps_room=True)
         self.content = ContentView()
         self.state = StateView()
         self.state_edit = StateEditBar()

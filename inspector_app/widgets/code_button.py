@@ -24,18 +24,19 @@ class CodeButton(QToolButton):
     Args:
         name: object name.
         parent: the parent.
+        keeps_room: whether nothing moves when there is no code.
     """
 
     code_requested = Signal(str, int)
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None, *, keeps_room: bool = False) -> None:
         super().__init__(parent)
         self.setObjectName(name)
         self.setProperty("code", "true")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.setIconSize(QSize(12, 12))
         kept = self.sizePolicy()
-        kept.setRetainSizeWhenHidden(True)  # nothing moves when an event has no code
+        kept.setRetainSizeWhenHidden(keeps_room)
         self.setSizePolicy(kept)
         self.setAccessibleName("Open the code")
         self.setIcon(theme.icon("code", "dim"))
@@ -74,6 +75,10 @@ class CodeButton(QToolButton):
         else:
             self.setMenu(None)  # type: ignore[arg-type]  # removes it
             self.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the room for the icon, so that the button does not widen the window."""
+        return QSize(self.iconSize().width() + 8, super().minimumSizeHint().height())
 
     def _open(self, link: CodeLink, _checked: bool = False) -> None:
         self.code_requested.emit(link.file, link.line)

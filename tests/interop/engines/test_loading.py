@@ -122,7 +122,7 @@ async def test_an_error_in_an_imported_file_shows_its_cause_and_no_frame_of_ours
     code = "try:\n    {}['key']\nexcept KeyError as error:\n    raise OSError('no key') from error\n"
     file = write(tmp_path / "bad" / "tools" / "search.py", code)
     write(tmp_path / "bad" / "agent.py", "from .tools import search\n")
-    with pytest.raises(ChildError, match=r"OSError: no key \(search\.py, line 4\)\.") as caught:
+    with pytest.raises(ChildError, match=r"OSError: no key \(tools/search\.py, line 4\)\.") as caught:
         await start_engine(newest, tmp_path / "bad")
     assert (caught.value.file, caught.value.line) == (str(file), 4)
     frames = [line.split('"')[1] for line in (caught.value.traceback or "").splitlines() if line.strip().startswith("File ")]

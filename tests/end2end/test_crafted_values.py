@@ -222,3 +222,38 @@ def test_an_old_state_with_temp_keys_is_shown_without_them(v0: Path, capsys: pyt
     names = [str(v0), "--app", key.app_name, "--user", key.user_id, "--session", key.session_id]
     assert command_line(["state", *names, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["session"] == {"k": 2}
+
+
+def commands_on(file: Path, new: Path) -> None:
+    """Run reading commands and a conversion; a command fails the test if it raises."""
+    key = key_of(file)
+    names = [str(file), "--app", str(key.app_name), "--user", str(key.user_id), "--session", str(key.session_id)]
+    for command in (["sessions", str(file)], ["events", *names], ["invocations", *names], ["convert", str(file), str(new)]):
+        assert command_line(command) in (0, 1)
+
+
+@pytest.mark.rule("F3")
+@pytest.mark.parametrize("where", ["", " WHERE rowid = 1", " WHERE rowid > 2"])
+def test_an_event_stored_as_a_blob_is_no_traceback(ours: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str) -> None:
+    change(ours, (f"UPDATE events SET event_data = CAST(event_data AS BLOB) WHERE ?{where.replace(' WHERE', ' AND')}", 1))
+    commands_on(ours, tmp_path / "new.db")
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.rule("F3")
+@pytest.mark.parametrize("value", [10**13, -3, 0.5, float("inf")])
+def test_a_number_in_place_of_a_pickle_is_no_traceback_and_takes_no_memory(v0: Path, tmp_path: Path, value: float) -> None:
+    change(v0, ("UPDATE events SET actions = ?", value))
+    commands_on(v0, tmp_path / "new.db")
+
+
+@pytest.mark.rule("F3")
+@pytest.mark.parametrize("name", ["sqlite.db", "v1.db"])
+def test_an_infinite_time_inside_an_event_can_be_converted(tmp_path: Path, name: str) -> None:
+    file = shutil.copyfile(DATA / name, tmp_path / name)
+    change(
+        file,
+        ("UPDATE events SET event_data = json_set(event_data, '$.timestamp', ?)", "endless"),
+        ("UPDATE events SET event_data = replace(event_data, ?, '1e400')", '"endless"'),
+    )
+    commands_on(file, tmp_path / "new.db")

@@ -132,7 +132,9 @@ def _text(value: Any) -> str:
 
 def as_bytes(value: Any) -> bytes:
     """Return the bytes of a column that should hold bytes; a crafted file may hold any value there."""
-    return value if isinstance(value, bytes) else str(value).encode("utf-8", "replace") if isinstance(value, str) else bytes(value or b"")
+    if isinstance(value, bytes):
+        return value
+    return b"" if value is None else str(value).encode("utf-8", "replace")  # `bytes(n)` would be n zeros
 
 
 def _stamp(value: Any) -> int:

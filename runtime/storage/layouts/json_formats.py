@@ -35,8 +35,8 @@ def _reader(
     def read(row: EventRow) -> Any:
         event_id, invocation_id, _, data = row
         try:
-            found = json.loads(data)
-        except (ValueError, TypeError, RecursionError):
+            found = json.loads(data) if isinstance(data, str) else None  # a BLOB is unusual
+        except (ValueError, RecursionError):
             found = None
         if type(found) is dict and "timestamp" in found and "NaN" not in data and "Infinity" not in data:
             columns = {"id": event_id, "invocation_id": invocation_id}

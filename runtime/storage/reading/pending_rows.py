@@ -244,8 +244,9 @@ class PendingRows:
             if invocation.early:
                 stray |= stray_results(self._events(key, name, invocation.rowids))
         entries = [
-            read_invocation(self._events(key, name, found[name].rowids), is_rewound=False, answered=session.answers, stray=stray)
+            read_invocation(events, is_rewound=False, answered=session.answers, stray=stray)
             for name in open_ones
+            if (events := self._events(key, name, found[name].rowids))  # none, if a damaged row is not found by its number
         ]
         return with_recorded_ends(entries, ends)
 

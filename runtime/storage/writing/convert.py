@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Any
 
 from runtime.errors.storage_error import StorageError
@@ -14,7 +15,15 @@ from runtime.events.marks import MOVED_ACTIONS, UNREADABLE
 from runtime.sessions.temp_trace import without_values
 from runtime.storage.connections.database_url import database_url, named_file, shown_url, without_written_password
 from runtime.storage.connections.new_file import give_name, unfinished_file
-from runtime.storage.layouts.column_values import as_name, as_text, load_json_object, read_time, to_micros, without_lone_surrogates
+from runtime.storage.layouts.column_values import (
+    as_name,
+    as_text,
+    load_json_object,
+    read_time,
+    to_epoch,
+    to_micros,
+    without_lone_surrogates,
+)
 from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.read_time_limit import one_read
@@ -203,6 +212,9 @@ class _Writer:
                 hidden += kept != data
                 data = kept
             moved += move_unknown_actions(data)
+            if not isfinite(data["timestamp"]):  # such as 1e400
+                self._unreadable += 1
+                data["timestamp"] = to_epoch(self._last[names] + 1)
             latest = max(to_micros(data["timestamp"]), self._last[names] + 1)
             self._last[names] = latest
             values = {"event_id": data["id"], "invocation_id": data["invocation_id"], "time": as_text(latest)}

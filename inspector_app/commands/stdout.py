@@ -36,10 +36,13 @@ def write(text: str, *, flush: bool = True) -> None:
         OutputClosedError: the reader has closed the output.
         OutputFailedError: the output cannot be written.
     """
-    with failures_reported() as stream:
+    stream = _answers[-1] if _answers else sys.stdout
+    try:
         stream.write(text)
         if flush:
             stream.flush()
+    except OSError as error:
+        raise _failure(stream, error) from error
 
 
 @contextmanager
@@ -53,12 +56,16 @@ def failures_reported() -> Iterator[TextIO]:
     stream = _answers[-1] if _answers else sys.stdout
     try:
         yield stream
-    except BrokenPipeError:
-        _discard(stream)
-        raise OutputClosedError from None
     except OSError as error:
-        _discard(stream)
-        raise OutputFailedError(f"The output could not be written: {error.strerror or error}.") from error
+        raise _failure(stream, error) from error
+
+
+def _failure(stream: TextIO, error: OSError) -> Exception:
+    """Drop what is left of the output, and return the error to raise."""
+    _discard(stream)
+    if isinstance(error, BrokenPipeError):
+        return OutputClosedError()
+    return OutputFailedError(f"The output could not be written: {error.strerror or error}.")
 
 
 def takes_any_text() -> bool:

@@ -29,6 +29,8 @@ def ordinal(number: int) -> str:
 
 def visible(text: str) -> str:
     """Return `text` on one line with every control, bidirectional and other invisible character written out."""
+    if text.isascii() and text.isprintable():  # most texts; a tenth of the pattern's time
+        return text
     return _INVISIBLE.sub(_written_out, text)
 
 
@@ -106,6 +108,8 @@ def _key(key: str) -> str:
 def _scalar(value: Any, left: int) -> str:
     if isinstance(value, str):
         cut = value[: max(left, 0) + 1]
+        if cut.isascii() and cut.isprintable() and '"' not in cut and "\\" not in cut:
+            return f'"{cut}"'
         return json.dumps(visible(cut), ensure_ascii=False)
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]

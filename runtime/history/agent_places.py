@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from runtime.events.event import Event
 from runtime.events.marks import recorded_place
 from runtime.history.agent_tree import AgentTree
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 class AgentPlaces:

@@ -77,6 +77,7 @@ class FakeSource:
     can_write: bool = True
     can_copy: bool = True
     read_only_reason: str = "story.db is read-only here."
+    read_only_because: str = ""
 
 
 @dataclass

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from runtime.events.marks import CALLBACK, agent_key, is_replayed_checkpoint, recorded_place
 from runtime.history.agent_places import AgentPlaces
 from runtime.history.agent_tree import AgentTree
-from runtime.support.unchecked import copy_unchecked
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -77,7 +76,7 @@ def with_keys_as_authors(events: Sequence[Event], places: AgentPlaces) -> list[E
     keyed = []
     for event in events:
         key = _read_event(found, event, places)
-        keyed.append(event if key == event.author else copy_unchecked(event, author=key))
+        keyed.append(event if key == event.author else event.model_copy(update={"author": key}))
     return keyed
 
 

@@ -47,6 +47,7 @@ FOLDER = "agent-inspector"  # below the user's runtime folder; one file for each
 
 SILENCE_SECONDS = 10.0  # the window sends something every 2 s; after this long without, the connection is closed
 HANDSHAKE_SECONDS = 5.0  # for a program that has connected to send its first line
+LEAVING_SECONDS = 0.5  # for a window that is about to leave, when another one attaches
 MAX_HANDSHAKE = 4_096  # bytes of the first line
 MAX_COMMAND = 256 * 1024 * 1024  # bytes of one line of the window
 MAX_HANDSHAKES = 8  # at once; further connections are closed
@@ -419,6 +420,9 @@ if hasattr(os, "register_at_fork"):
 def _attach(connection: socket.socket, by: Any, rest: bytes, listener: Listener) -> Link | None:
     """Make this connection the attached window's; refuse it if there is one."""
     global _link
+    before = _link
+    if before is not None:
+        before.closed.wait(LEAVING_SECONDS)
     with _lock:
         if _link is not None:
             text = f"The window of process {_link.by} is attached to this app. Stop watching there, or close that window."
@@ -449,6 +453,7 @@ class Link:
     Attributes:
         by: the window's process id.
         policy: where runs wait.
+        closed: set when another window may attach.
 
     Args:
         connection: the socket; its first line was read.
@@ -460,6 +465,7 @@ class Link:
         self.by = by
         self.policy = Policy()
         self.is_closed = False
+        self.closed = threading.Event()
         self._socket = connection
         self._socket.settimeout(1.0)
         self._rest = bytearray(rest)
@@ -635,6 +641,7 @@ class Link:
         with _lock:
             if _link is self:
                 _link = None
+        self.closed.set()
         for service, wrapper in self._services:
             if vars(service).get("append_event") is wrapper:
                 del service.append_event

@@ -71,7 +71,10 @@ def is_async(function: Callable[..., Any]) -> bool:
     """Return whether a call returns a coroutine; also for partials and objects with an async `__call__`."""
     while isinstance(function, partial):  # not everything that has a `func`: every attribute of a mock is another mock
         function = function.func
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+    try:
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
+    except TypeError:  # `Mock(spec=function)` looks like a function and has no code
+        return False
 
 
 def _bind(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -98,4 +101,7 @@ def _bind(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[list
 
 @cached_by_function
 def _parameters(function: Callable[..., Any]) -> tuple[inspect.Parameter, ...]:
-    return tuple(inspect.signature(function).parameters.values())
+    try:
+        return tuple(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a function in C, or `Mock(spec=function)`: it gets everything by name, as in google-adk
+        return (inspect.Parameter("arguments", inspect.Parameter.VAR_KEYWORD),)

@@ -90,3 +90,10 @@ async def test_a_mock_with_a_specification_receives_the_arguments() -> None:
     agent = LlmAgent(name="agent", model=ScriptedLlm(replies=[Reply(calls=[("sync_function", {"a": 1})]), "done"]), tools=[tool])
     await run(runner_for(agent))
     tool.assert_called_once_with(a=1)
+
+
+async def test_a_callback_without_a_signature_gets_its_arguments_by_name() -> None:
+    callback = Mock(spec=lambda callback_context: None, return_value=None)  # `inspect.signature` raises a TypeError
+    agent = LlmAgent(name="a", model=ScriptedLlm(replies=["done"]), before_agent_callback=callback)
+    assert texts(await run(runner_for(agent))) == ["done"]
+    assert [*callback.call_args.kwargs] == ["callback_context"]

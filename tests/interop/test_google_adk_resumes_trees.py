@@ -55,6 +55,7 @@ def _new_folder(parent: Path, name: str) -> Path:
     return folder
 
 
+@pytest.mark.logs("sub-agents named 'a'", "Two agents are named 'a'")
 @pytest.mark.parametrize("group", range(GROUPS))
 @pytest.mark.parametrize(("version", "python"), [("1.39", adk_1_python), ("2.13", adk_python)])
 async def test_google_adk_opens_and_continues_every_state(version: str, python: Callable[[], str], group: int, tmp_path: Path) -> None:

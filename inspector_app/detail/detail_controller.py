@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject
 
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.documents.session_document import StateAtEvent
+from inspector_app.presentation.event_summary import RAN_AHEAD
 from inspector_app.state.state_edits import StateEditController
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
@@ -18,7 +19,7 @@ class DetailController(QObject):
     Args:
         cursor: the selected event.
         current: the displayed session, which computes the state.
-        run: the run, whose held agent may have written state without an event.
+        run: the run, whose held agent may have written state without an event, and whose events may have run ahead.
         edits: edits state.
         detail: the view to fill.
     """
@@ -43,7 +44,7 @@ class DetailController(QObject):
         if computed is None:
             detail.clear("No event is selected", "Select one in the stream to see its content, the state after it and its JSON.")
         else:
-            detail.show_event(computed.index, computed.event)
+            detail.show_event(computed.index, computed.event, RAN_AHEAD if self._run.ran_ahead(computed.event.id) else "")
             past = computed.past
             if past is not None and past.is_read:
                 detail.set_state(past.state, past.changes, past.writers, computed.compared, past.changed_since)

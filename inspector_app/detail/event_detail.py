@@ -57,6 +57,9 @@ class EventDetail(QWidget):
         self._time = QLabel()
         self._time.setTextFormat(Qt.TextFormat.PlainText)
         self._time.setProperty("role", "secondary")
+        self._note = ElidedLabel()
+        self._note.setObjectName("event_note")
+        self._note.setProperty("role", "warn")
         self.code = CodeButton("event_code", keeps_room=True)
         self.content = ContentView()
         self.state = StateView()
@@ -98,11 +101,15 @@ class EventDetail(QWidget):
         head.addWidget(self._title, 1)
         head.addWidget(self.code)
         head.addWidget(self._time)
+        below = QHBoxLayout()
+        below.setContentsMargins(8, 0, 8, 4)
+        below.addWidget(self._note)
         part = QWidget()
         layout = QVBoxLayout(part)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addLayout(head)
+        layout.addLayout(below)
         layout.addWidget(self.tabs, 1)
         return part
 
@@ -129,18 +136,20 @@ class EventDetail(QWidget):
         """The id of the displayed event."""
         return self._event.id if self._event is not None else None
 
-    def show_event(self, index: int, event: Event) -> None:
+    def show_event(self, index: int, event: Event, note: str = "") -> None:
         """Show an event.
 
         Args:
             index: position in the session, from 0; the title shows it from 1.
             event: a committed or a streaming event.
+            note: a sentence below the title, if any.
         """
         if not self._number:
             self.state.set_empty_text(*NO_STATE)
         self._event = without_credentials(event)
         self._number = index + 1
         self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_note(note)
         self._show_time(event)
         self._fill()
 
@@ -153,6 +162,7 @@ class EventDetail(QWidget):
         self._event = event
         self._number = 0
         self._title.setText(f"Inside a tool · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_note("")
         self._show_time(event)
         self.state.set_empty_text("The state is not recorded", "An agent called as a tool has a session of its own, which is not stored.")
         self.state.set_state(None, [], "state", None)
@@ -160,6 +170,10 @@ class EventDetail(QWidget):
         self.delta.set_changes(delta, "delta")
         self.delta.set_empty_text("This event changed no key")
         self._fill()
+
+    def _show_note(self, note: str) -> None:
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
 
     def _show_time(self, event: Event) -> None:
         self._time.setText(clock_ms(event.timestamp))

@@ -171,7 +171,7 @@ class ChildInterception:
         """
         if ahead:
             text = f"{event.author} ran ahead: it has committed an event while the run is held."
-            self._debugger.tell(Report("arrived", text, event))
+            self._debugger.tell(Report("ahead", text, event))
         if state_before is not None:
             self._debugger.know_state(state_before)
         if self._replay is not None:

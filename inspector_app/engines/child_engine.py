@@ -54,7 +54,6 @@ class ChildEngine:
         capabilities: what its version cannot do: name → a sentence; None if it can.
         on_commit: called right after each commit with the event, the user's message included, and the `temp:` keys it set.
         on_request: called with a model event's id and the request that it answers.
-        on_ahead: called with the id of each event that was committed while the run was held, by another branch.
         on_output: called with the traceback of each tool and model that fails.
     """
 
@@ -65,7 +64,6 @@ class ChildEngine:
         capabilities: Mapping[str, str | None],
         on_commit: Callable[[Event, dict[str, Any]], None],
         on_request: Callable[[str, LlmRequest], None] = lambda event_id, request: None,
-        on_ahead: Callable[[str], None] = lambda event_id: None,
         on_output: OnOutput = lambda line: None,
     ) -> None:
         self._child = child
@@ -73,7 +71,6 @@ class ChildEngine:
         self._capabilities = capabilities
         self._on_commit = on_commit
         self._on_request = on_request
-        self._on_ahead = on_ahead
         self._on_output = on_output
         self._tasks = Tasks(self._on_task_failed)
         self._debugger: Debugger | None = None
@@ -97,7 +94,6 @@ class ChildEngine:
         on_output: OnOutput = lambda line: None,
         on_ended: Callable[[ChildEndedError], None] = lambda error: None,
         on_request: Callable[[str, LlmRequest], None] = lambda event_id, request: None,
-        on_ahead: Callable[[str], None] = lambda event_id: None,
     ) -> ChildEngine:
         """Start a child, load an agent and open its services.
 
@@ -114,7 +110,6 @@ class ChildEngine:
             on_output: called with each line that the agent writes, and with the traceback of each tool and model that fails.
             on_ended: called once, when the child has ended.
             on_request: see the class.
-            on_ahead: see the class.
 
         Raises:
             AgentLoadError: the embedded runtime has a package of the same name as one of the agent's own.
@@ -140,7 +135,7 @@ class ChildEngine:
             places_from_json(loaded.get("places")),
             tuple(map(str, loaded.get("files") or ())),
         )
-        return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_ahead, on_output)
+        return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_output)
 
     @property
     def title(self) -> str:
@@ -414,8 +409,6 @@ class ChildEngine:
             request = run.requests.pop(message.get("request") or 0, None)
             if request is not None:
                 self._on_request(event.id, request)
-        if message.get("ahead"):
-            self._on_ahead(event.id)
         self._on_commit(event, message.get("temp") or {})
 
     def _on_task_failed(self, name: str, error: BaseException) -> None:

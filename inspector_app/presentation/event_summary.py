@@ -55,6 +55,8 @@ ICONS: dict[Kind, str] = {
     "empty": "circle",
 }
 
+RAN_AHEAD = "Ran ahead: committed while the agent was held before it."
+
 SUMMARY_LIMIT = 300  # characters; more than the widest window shows on one line
 
 

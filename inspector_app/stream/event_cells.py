@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from PySide6.QtCore import Qt
 
+from inspector_app.presentation.event_summary import RAN_AHEAD
 from inspector_app.presentation.values import full_time, plain_tooltip
 from inspector_app.stream.stream_row import StreamRow
 
@@ -73,8 +74,8 @@ def cell_text(row: StreamRow, column: int) -> str:
 
 def row_text(row: StreamRow) -> str:
     """Return a row for a screen reader."""
-    marks = ["held here:" if row.held else "", "breakpoint:" if row.breakpoint == "on" else "", "edited:" if row.edited else ""]
-    return " ".join(filter(None, [*marks, row.author, row.event_kind, row.summary]))
+    marks = {"held here:": row.held, "breakpoint:": row.breakpoint == "on", "edited:": row.edited, "ran ahead:": row.ran_ahead}
+    return " ".join(filter(None, [*(text for text, is_marked in marks.items() if is_marked), row.author, row.event_kind, row.summary]))
 
 
 def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: float | None) -> str | None:
@@ -99,7 +100,8 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
         return plain_tooltip("\n".join(filter(None, (full_time(timestamp), took)))) if timestamp is not None else None
     if column == Column.EVENT:
         edited = "\nEdited: see custom metadata under Content." if row.edited else ""
-        return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}")
+        ahead = f"\n{RAN_AHEAD}" if row.ran_ahead else ""
+        return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}{ahead}")
     if column == Column.GUTTER and row.held:
         return plain_tooltip("The agent is held here: this event is committed, and the next step has not begun.")
     if column == Column.GUTTER:

@@ -409,6 +409,14 @@ class EventTableModel(QAbstractTableModel):
         """
         self._make.temp_keys_of = keys_of
 
+    def set_ran_ahead(self, ran_ahead: Callable[[str], bool]) -> None:
+        """Set how events that ran ahead are found.
+
+        Args:
+            ran_ahead: event id → whether it was committed while the agent was held before it; called for the rows that are painted.
+        """
+        self._make.ran_ahead = ran_ahead
+
     def refresh_rows(self) -> None:
         """Make all rows again: breakpoints or `temp:` keys have changed."""
         self._make.clear_cache()

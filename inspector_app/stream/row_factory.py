@@ -39,6 +39,7 @@ class RowFactory:
         held: id of the event at which the agent is held, or None.
         breakpoint_mark: returns an event's mark, see `StreamRow.breakpoint`.
         temp_keys_of: returns the `temp:` keys that the event with an id set, as far as they are known.
+        ran_ahead: returns whether the event with an id was committed while the agent was held before it.
     """
 
     def __init__(self, colours: AuthorColours, on_new_width: Callable[[], None]) -> None:
@@ -46,6 +47,7 @@ class RowFactory:
         self._on_new_width = on_new_width
         self.breakpoint_mark: Callable[[Event], str] = lambda _event: ""
         self.temp_keys_of: Callable[[str], Collection[str]] = lambda _event_id: ()
+        self.ran_ahead: Callable[[str], bool] = lambda _event_id: False
         self.reset(SessionEvents())
 
     def reset(self, events: SessionEvents) -> None:
@@ -112,7 +114,8 @@ class RowFactory:
                 self._on_new_width()
             role, sign = self.colours.role(event.author), self.colours.sign(event.author)
             temp_keys, mark = self.temp_keys_of(event.id), self.breakpoint_mark(event)
-            made = event_row(event, index, role, event.id == self.held, temp_keys, sign, mark, self._took(event, index))
+            took, ahead = self._took(event, index), self.ran_ahead(event.id)
+            made = event_row(event, index, role, event.id == self.held, temp_keys, sign, mark, took, ahead)
             self._cache[index] = made
         return made
 

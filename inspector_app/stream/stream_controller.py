@@ -90,6 +90,7 @@ class StreamController(QObject):
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._on_settled)
         events.set_temp_keys(self._temp_keys_of)
+        events.set_ran_ahead(run.ran_ahead)
         events.set_breakpoint_marks(breakpoints.mark_of)
         breakpoints.changed.connect(events.refresh_rows)
         self._connect_owners()

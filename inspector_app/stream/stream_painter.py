@@ -119,11 +119,12 @@ class StreamPainter:
             return
         loud = row.role in ("bad", "warn")
         self._icon(painter, left + 13, top + _MIDDLE + 1, row.icon, row.role if loud else row.author_role, ICON_SIZE)
-        if row.edited:
-            self._icon(painter, right - 13, top + _MIDDLE + 1, "pen", "warn", ICON_SIZE - 2)
-            room = ceil(self._small.width("edited")) + 2 * _MARGIN
-            self._text(painter, right - 23 - room, top, room, "edited", "warn", self._small)
-            right -= 24 + room
+        for is_marked, icon, mark in ((row.edited, "pen", "edited"), (row.ran_ahead, "forward", "ran ahead")):
+            if is_marked:
+                self._icon(painter, right - 13, top + _MIDDLE + 1, icon, "warn", ICON_SIZE - 2)
+                room = ceil(self._small.width(mark)) + 2 * _MARGIN
+                self._text(painter, right - 23 - room, top, room, mark, "warn", self._small)
+                right -= 24 + room
         self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._normal)
 
     def _text(

@@ -34,6 +34,7 @@ class StreamRow:
         held: whether the agent is held at this event.
         breakpoint: `on` where a breakpoint stops, `off` where a disabled one would.
         edited: whether the user changed an input that led to this event.
+        ran_ahead: whether the event was committed while the agent was held before it.
         author_sign: distinguishes authors of one colour: how often all colours had been given out before, from 0.
         lanes: depth of the agent's branch, or of its workflow's nodes, plus the number of agent-as-tool calls the event is nested in.
     """
@@ -54,6 +55,7 @@ class StreamRow:
     held: bool = False
     breakpoint: str = ""
     edited: bool = False
+    ran_ahead: bool = False
     author_sign: int = 0
     lanes: int = 0
 
@@ -107,6 +109,7 @@ def event_row(
     author_sign: int = 0,
     breakpoint_mark: str = "",
     took: float | None = None,
+    ran_ahead: bool = False,
 ) -> StreamRow:
     """Return a committed event's row.
 
@@ -119,6 +122,7 @@ def event_row(
         author_sign: see `StreamRow.author_sign`.
         breakpoint_mark: see `StreamRow.breakpoint`.
         took: seconds since the event that it followed; None if unknown.
+        ran_ahead: see `StreamRow.ran_ahead`.
     """
     shown = describe(event)
     changed = len({*event.actions.state_delta, *temp_keys})
@@ -128,6 +132,7 @@ def event_row(
         "changed for this run only, in temp:" if shown.kind == "empty" and temp_keys else shown.summary,
         breakpoint=breakpoint_mark,
         edited=EDITED in (event.custom_metadata or {}),
+        ran_ahead=ran_ahead,
         number=f"{index + 1:,}",
         time=clock(event.timestamp),
         author=visible(event.author[:80]),

@@ -144,6 +144,7 @@ class CurrentRun(QObject):
         self._stopped = False
         self._is_over = False
         self._is_closed = False
+        self._ran_ahead: set[str] = set()
         self._end: RunEnd | None = None
         self._arrivals = IncomingEvents(current, self)
         self._arrivals.partial_arrived.connect(self.partial_arrived)
@@ -197,6 +198,10 @@ class CurrentRun(QObject):
     def uncommitted(self) -> dict[str, Any]:
         """State keys that the held agent wrote and no event carries yet."""
         return self._debugger.uncommitted() if self._debugger is not None else {}
+
+    def ran_ahead(self, event_id: str) -> bool:
+        """Return whether an event was committed while the agent was held before it, in a run of this window."""
+        return event_id in self._ran_ahead
 
     @property
     def engine(self) -> Engine | None:
@@ -491,6 +496,8 @@ class CurrentRun(QObject):
         )
 
     def _on_reported(self, report: Report) -> None:
+        if report.kind == "ahead" and report.event is not None:
+            self._ran_ahead.add(report.event.id)
         if not self._is_closed:
             self.reported.emit(report)
 

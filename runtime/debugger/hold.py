@@ -60,14 +60,14 @@ class Report:
     """A message while nothing is held.
 
     Attributes:
-        kind: `log`: a logpoint's text; `arrived`: a tool has returned, or an event was committed, while another agent is held;
-            `problem`: a breakpoint cannot be evaluated.
+        kind: `log`: a logpoint's text; `arrived`: a tool has returned while another agent is held; `ahead`: an event was committed while
+            the run is held; `problem`: a breakpoint cannot be evaluated.
         text: the message as a sentence.
         event: its event, if any.
         breakpoint: its breakpoint's id, if any.
     """
 
-    kind: Literal["log", "arrived", "problem"]
+    kind: Literal["log", "arrived", "ahead", "problem"]
     text: str
     event: Event | None = None
     breakpoint: int | None = None

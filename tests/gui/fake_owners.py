@@ -68,6 +68,9 @@ class FakeRun(QObject):
     def blocked(self, _action: str, _invocation_id: str | None = None) -> str | None:
         return self.reason
 
+    def ran_ahead(self, _event_id: str) -> bool:
+        return False
+
     def resumable(self, _invocation_id: str | None = None) -> Invocation | None:
         return self.invocation
 

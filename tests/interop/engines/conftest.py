@@ -78,7 +78,6 @@ class Started:
     committed: list[tuple[Event, dict[str, Any]]] = field(default_factory=list)
     output: list[tuple[str, str]] = field(default_factory=list)
     written: list[OutputLine] = field(default_factory=list)
-    ahead: list[str] = field(default_factory=list)
     requests: dict[str, Any] = field(default_factory=dict)
     ended: list[Exception] = field(default_factory=list)
 
@@ -99,7 +98,6 @@ async def start(version: str, path: Path | str, **options: Any) -> Started:
         lambda event, temp: started.committed.append((event, temp)),
         on_output=started.take_output,
         on_request=started.requests.__setitem__,
-        on_ahead=started.ahead.append,
         on_ended=started.ended.append,
         embedded=version == EMBEDDED,
         **options,

@@ -12,7 +12,7 @@ from inspector_app.engines.child_calls import AgentCodeError
 from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.calls import CallEditError, ModelCall, ToolCall
 from runtime.debugger.debugger import Debugger
-from runtime.debugger.hold import Hold
+from runtime.debugger.hold import Hold, Report
 from tests.interop.engines.conftest import EMBEDDED, IN_PROCESS, Started
 from tests.interop.engines.driving import drive, places, response, script, summary
 
@@ -386,12 +386,13 @@ async def test_a_manual_edit_while_held_is_seen_by_the_agent(shared: Started) ->
         await shared.engine.edit_state(key, {"colour": "blue"})
         debugger.resume()
 
-    debugger = Debugger(paused=True)
+    told: list[Report] = []
+    debugger = Debugger(paused=True, on_report=told.append)
     events = await drive(shared.engine, key, WEATHER, debugger, at_hold)
     assert summary(events)[-1] == "text It is blue."
     stored = await shared.engine.session(key)
     assert stored is not None and stored[0]["colour"] == "blue"
-    assert shared.ahead == []
+    assert told == []
 
 
 async def test_a_long_running_call_is_answered_later(shared: Started) -> None:

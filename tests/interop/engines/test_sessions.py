@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import signal
@@ -16,10 +15,11 @@ from inspector_app.engines.adk_storage import StorageRefusedError, session_stora
 from inspector_app.engines.child_calls import AgentCodeError
 from inspector_app.engines.child_process import ChildError
 from runtime.debugger.debugger import Debugger
-from runtime.debugger.hold import Hold
+from runtime.debugger.hold import Hold, Report
+from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from tests.architecture.source_rules import ROOT
-from tests.interop.engines.conftest import AGENTS, EMBEDDED, Start
+from tests.interop.engines.conftest import AGENTS, EMBEDDED, Start, Started
 from tests.interop.engines.driving import drive, text, until
 
 
@@ -90,61 +90,50 @@ async def test_a_database_that_cannot_be_opened_is_an_error(newest: str, start_e
         await start_engine(newest, AGENTS / "line", sessions={"kind": "paper"})
 
 
+async def run_held_at_each_event(started: Started) -> tuple[list[Event], list[Report]]:
+    """Run an agent, and check at each held event that nothing is committed after it; return the events and the debugger's reports."""
+    key = await started.engine.new_session("u")
+
+    async def at_hold(hold: Hold) -> None:
+        for _ in range(5):
+            stored = await started.engine.session(key)
+        assert stored is not None and debugger.held is not None and stored[1][-1].id == debugger.held.id
+        debugger.step()
+
+    told: list[Report] = []
+    debugger = Debugger(paused=True, on_report=told.append)
+    return await drive(started.engine, key, text("go"), debugger, at_hold), told
+
+
 async def test_parallel_branches_commit_nothing_while_an_event_is_held(version: str, start_engine: Start) -> None:
     """Each branch runs to its next event and waits there, so no version runs ahead: its event is committed once it is pulled."""
-    started = await start_engine(version, AGENTS / "spread")
-    key = await started.engine.new_session("u")
-    pulled = 0
-    async with aclosing(started.engine.run(key, text("go"))) as events:
-        async for event in events:
-            pulled += 1
-            for _ in range(5):
-                stored = await started.engine.session(key)
-            assert stored is not None and stored[1][-1].id == event.id
-    assert pulled == 6
-    assert started.ahead == []
+    events, told = await run_held_at_each_event(await start_engine(version, AGENTS / "spread"))
+    assert len(events) == 6
+    assert told == []
 
 
 async def test_parallel_nodes_of_a_graph_commit_nothing_while_an_event_is_held(start_engine: Start) -> None:
-    started = await start_engine("2.13", AGENTS / "fan")
-    key = await started.engine.new_session("u")
-    texts = []
-    async with aclosing(started.engine.run(key, text("go"))) as events:
-        async for event in events:
-            texts += [part.text for part in (event.content.parts if event.content else None) or []]
-            for _ in range(5):
-                stored = await started.engine.session(key)
-            assert stored is not None and stored[1][-1].id == event.id
+    events, told = await run_held_at_each_event(await start_engine("2.13", AGENTS / "fan"))
+    texts = [part.text for event in events for part in (event.content.parts if event.content else None) or []]
     assert texts == ["left 0", "right 0", "left 1", "right 1", "left 2", "right 2"]
-    assert started.ahead == []
-
-
-async def test_an_event_that_is_committed_while_another_one_is_held_is_marked(start_engine: Start) -> None:
-    started = await start_engine("2.13", AGENTS / "beside")
-    key = await started.engine.new_session("u")
-    async with aclosing(started.engine.run(key, text("go"))) as events:
-        held = await anext(events)
-        async with asyncio.timeout(20):
-            while len(started.committed) < 3:
-                await started.engine.session(key)
-        assert [event async for event in events] == []
-    (ahead,) = started.ahead
-    assert [event.id for event, _ in started.committed][1:] == [held.id, ahead]
+    assert told == []
 
 
 async def test_an_event_that_ran_ahead_is_reported_to_the_debugger(start_engine: Start) -> None:
     started = await start_engine("2.13", AGENTS / "beside")
     key = await started.engine.new_session("u")
-    told: list[str] = []
+    told: list[Report] = []
 
     async def at_hold(hold: Hold) -> None:
-        if not told:
-            await until(lambda: told)
+        await until(lambda: told)
         debugger.resume()
 
-    debugger = Debugger(paused=True, on_report=lambda report: told.append(report.text))
-    await drive(started.engine, key, text("go"), debugger, at_hold)
-    assert told == ["beside ran ahead: it has committed an event while the run is held."]
+    debugger = Debugger(paused=True, on_report=told.append)
+    (held,) = await drive(started.engine, key, text("go"), debugger, at_hold)
+    (report,) = told
+    assert (report.kind, report.text) == ("ahead", "beside ran ahead: it has committed an event while the run is held.")
+    assert report.event is not None
+    assert [event.id for event, _ in started.committed][1:] == [held.id, report.event.id]
 
 
 @pytest.mark.parametrize("name", ["v1.db", "sqlite.db", "ours.db"])

@@ -6,6 +6,9 @@ from typing import Any
 
 from google.genai import types
 
+from runtime.artifacts.word_documents import MEDIA_TYPE as WORD
+from runtime.artifacts.word_documents import word_text
+
 _TEXT_TYPES = (
     "text/",
     "application/csv",
@@ -16,6 +19,8 @@ _TEXT_TYPES = (
     "application/x-yaml",
     "application/xml",
     "application/yaml",
+    "image/svg",
+    "image/xml",
 )
 _TEXT_SUFFIXES = ("+json", "+xml", "+yaml")  # such as image/svg+xml
 
@@ -37,7 +42,8 @@ def text_of(artifact: Any) -> str:
         artifact: a part, its JSON object, a text, or bytes.
 
     Returns:
-        Its text, decoded if it is kept as bytes. Bytes of no text type are described, unless they have no type and are UTF-8.
+        Its text, decoded if it is kept as bytes; also a Word document's. Bytes of no text type are described, unless they have no type
+        and are UTF-8.
     """
     if isinstance(artifact, str):
         return artifact
@@ -53,6 +59,8 @@ def text_of(artifact: Any) -> str:
     kind = kind_of_bytes(blob)
     if is_text(kind):
         return str(blob.data.decode(errors="replace"))
+    if kind in (WORD, "application/octet-stream") and (text := word_text(blob.data)) is not None:
+        return text
     if kind == "application/octet-stream":
         try:
             return str(blob.data.decode())

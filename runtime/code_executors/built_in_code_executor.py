@@ -8,7 +8,7 @@ from google.genai import types
 
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.code_executors.code_execution_utils import CodeExecutionInput, CodeExecutionResult
-from runtime.models.model_names import is_gemini_model, is_gemini_model_id_check_disabled
+from runtime.models.model_names import check_is_gemini
 
 if TYPE_CHECKING:
     from runtime.models.llm_request import LlmRequest
@@ -30,6 +30,5 @@ class BuiltInCodeExecutor(BaseCodeExecutor):
         Raises:
             ValueError: the model has a name that is not Gemini's.
         """
-        if not (is_gemini_model(llm_request.model) or is_gemini_model_id_check_disabled()):
-            raise ValueError(f"Gemini code execution tool is not supported for model {llm_request.model}. Use a Gemini model.")
+        check_is_gemini(llm_request.model, "Gemini code execution tool")
         llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(code_execution=types.ToolCodeExecution())]

@@ -67,6 +67,11 @@ class Context(ReadonlyContext):
         return self._invocation_context
 
     @property
+    def custom_metadata(self) -> dict[str, Any]:
+        """Data that callbacks and tools hand on during this run; it begins with `RunConfig.custom_metadata` and is not stored."""
+        return self._invocation_context.shared.custom_metadata
+
+    @property
     def state(self) -> State:  # type: ignore[override]  # writable, unlike the base class
         """The state of all scopes; writes are tracked, also into lists and dicts read here, and committed with the next event."""
         delta = self._made_actions().state_delta

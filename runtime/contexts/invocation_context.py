@@ -104,6 +104,7 @@ class Shared:
         code_memory: what code executors remember; only `flows` knows its keys.
         sync_calls: where the run's synchronous code is called; None until the first call, in a context that no Runner made.
         writes: the uncommitted writes to the session's state; None until the first one.
+        custom_metadata: data that callbacks and tools hand on during the run; it begins with that of the run's settings.
         resources: what tools opened for this run, by a key of their own; closed at its end.
     """
 
@@ -125,6 +126,7 @@ class Shared:
     code_memory: dict[str, Any] = field(default_factory=dict)
     sync_calls: SyncCalls | None = None
     writes: UncommittedWrites | None = None
+    custom_metadata: dict[str, Any] = field(default_factory=dict)
     resources: dict[Any, Resource] = field(default_factory=dict)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
@@ -209,7 +211,7 @@ class InvocationContext(BaseModel):
 
     def model_post_init(self, context: Any, /) -> None:
         """Create the shared data before the context is copied."""
-        _ = self.shared
+        self.shared.custom_metadata.update((self.run_config.custom_metadata if self.run_config else None) or {})
 
     @property
     def is_resumable(self) -> bool:

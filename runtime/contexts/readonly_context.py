@@ -51,6 +51,11 @@ class ReadonlyContext:
         return self._invocation_context.run_config
 
     @property
+    def custom_metadata(self) -> Mapping[str, Any]:
+        """The run's metadata, as in `Context.custom_metadata`; read-only."""
+        return MappingProxyType(self._invocation_context.shared.custom_metadata)
+
+    @property
     def session(self) -> Session:
         """The session; must not be changed."""
         return self._invocation_context.session

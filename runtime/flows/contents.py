@@ -105,10 +105,14 @@ class Conversation:
         return event.author == "user" and any(response.id in self._callers for response in event.get_function_responses())
 
     def _present_turn(self) -> int:
-        """Return the index of the current turn's first event: the last one by the user or another agent, except for responses."""
+        """Return the index of the current turn's first event: the last one by the user or another agent.
+
+        Responses and transfers do not begin a turn: an agent that was transferred to also gets the message that it should answer.
+        """
         for index in range(len(self._said) - 1, -1, -1):
             event = self._said[index][0]
-            if event.author != self._agent_name and not (event.author == "user" and event.get_function_responses()):
+            is_response = event.author == "user" and event.get_function_responses()
+            if event.author != self._agent_name and not is_response and not _is_transfer(event):
                 return index
         return 0
 
@@ -152,6 +156,10 @@ def _copied_part(part: types.Part) -> types.Part:
 
 def _is_sent(event: Event) -> bool:
     return event.content is not None and not event.partial and any(map(_is_part_sent, event.content.parts or ()))
+
+
+def _is_transfer(event: Event) -> bool:
+    return event.actions.transfer_to_agent is not None or any(call.name == "transfer_to_agent" for call in event.get_function_calls())
 
 
 def _is_part_sent(part: types.Part) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+
+logger = logging.getLogger(__name__)
 
 
 class LlmResponse(BaseModel):
@@ -73,7 +76,8 @@ class LlmResponse(BaseModel):
             generate_content_response: the result of `generate_content`, or one chunk of its stream.
 
         Returns:
-            A response with the first candidate's content, or with an error code and message if there is none.
+            A response with the first candidate's content, or with an error code and message if there is none. An answer with neither
+            candidates nor a reason is an empty content, as such turns can be complete.
         """
         response = generate_content_response
         common = {"usage_metadata": response.usage_metadata, "model_version": response.model_version}
@@ -105,4 +109,5 @@ class LlmResponse(BaseModel):
                 error_message=response.prompt_feedback.block_reason_message,
                 **common,
             )
-        return cls(error_code="UNKNOWN_ERROR", error_message="The model returned neither content nor a reason.", **common)
+        logger.warning("The model returned neither content nor a reason. The answer is taken as empty.")
+        return cls(content=types.Content(role="model", parts=[]), **common)

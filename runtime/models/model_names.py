@@ -7,6 +7,7 @@ import re
 from runtime.support.environment import is_env_enabled
 
 _PATHS = (re.compile(r"projects/[^/]+/locations/[^/]+/publishers/[^/]+/models/(.+)"), re.compile(r"apigee/(?:[^/]+/){0,2}(.+)"))
+_EARLY_ACCESS = re.compile(r"gemini-(?:[a-z0-9_]+-)*early-exp\d*")  # such as gemini-flash-early-exp3
 _VERSION = re.compile(r"gemini-(\d+)(?:\.\d+)*(?:-|$)")
 
 
@@ -30,6 +31,20 @@ def is_gemini_model(model_string: str | None) -> bool:
     return extract_model_name(model_string or "").startswith("gemini-")
 
 
+def check_is_gemini(model_string: str | None, feature: str) -> None:
+    """Refuse a feature that only Gemini models have.
+
+    Args:
+        model_string: the model's name, as in `LlmRequest.model`.
+        feature: the feature's name, such as "Google search tool".
+
+    Raises:
+        ValueError: the model has a name that is not Gemini's, and `ADK_DISABLE_GEMINI_MODEL_ID_CHECK` is not set.
+    """
+    if not (is_gemini_model(model_string) or is_gemini_model_id_check_disabled()):
+        raise ValueError(f"{feature} is not supported for model {model_string}. Use a Gemini model.")
+
+
 def is_gemini_1_model(model_string: str | None) -> bool:
     """Return whether this is the name of a Gemini 1 model, such as `gemini-1.5-pro`."""
     return re.match(r"gemini-1\.\d+", extract_model_name(model_string or "")) is not None
@@ -39,3 +54,13 @@ def is_gemini_2_or_above(model_string: str | None) -> bool:
     """Return whether this is the name of a Gemini model of version 2 or newer."""
     found = _VERSION.match(extract_model_name(model_string or ""))
     return found is not None and int(found[1]) >= 2
+
+
+def is_gemini_eap_or_2_or_above(model_string: str | None) -> bool:
+    """Return whether this is the name of a Gemini model of version 2 or newer, or of an early-access model, which has no version."""
+    return _EARLY_ACCESS.fullmatch(extract_model_name(model_string or "")) is not None or is_gemini_2_or_above(model_string)
+
+
+def is_gemini_3_5_live_translate(model_string: str | None) -> bool:
+    """Return whether this is the name of a model that translates speech as it is spoken."""
+    return extract_model_name(model_string or "").startswith("gemini-3.5-live-translate")

@@ -7,6 +7,7 @@ from typing import Any
 
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.contexts.invocation_context import InvocationContext
+from runtime.contexts.run_config import RunConfig
 from runtime.events.event import Event
 from runtime.running.rewind import rewind_event
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
@@ -110,7 +111,9 @@ class SessionEdits(abc.ABC):
         await self._commit(ctx, event)
         return event
 
-    async def rewind_async(self, *, user_id: str, session_id: str, rewind_before_invocation_id: str) -> None:
+    async def rewind_async(
+        self, *, user_id: str, session_id: str, rewind_before_invocation_id: str, run_config: RunConfig | None = None
+    ) -> None:
         """Take back an invocation and all later ones.
 
         The session's own state, including keys from its creation, and its files are restored; `user:` and `app:` keys and files stay.
@@ -120,6 +123,7 @@ class SessionEdits(abc.ABC):
             user_id: the session's user.
             session_id: the session.
             rewind_before_invocation_id: the first invocation to take back.
+            run_config: not used, as in google-adk; a rewind reads the whole session.
 
         Raises:
             SessionNotFoundError: the session does not exist.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from typing import TYPE_CHECKING, Any, Self
 
 from google.genai import types
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from runtime.models.llm_request import LlmRequest
 
 
-class BaseTool:
+class BaseTool(ABC):  # noqa: B024 - subclasses, such as authenticated tools, have abstract methods
     """A tool that a model can call by its name.
 
     Attributes:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
+from runtime.models.model_names import check_is_gemini
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
@@ -28,8 +29,13 @@ class GoogleSearchTool(BaseTool):
         self.model = model
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Enable the search in a request; see `BaseTool.process_llm_request`."""
+        """Enable the search in a request; see `BaseTool.process_llm_request`.
+
+        Raises:
+            ValueError: the model has a name that is not Gemini's.
+        """
         llm_request.model = self.model or llm_request.model
+        check_is_gemini(llm_request.model, "Google search tool")
         llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(google_search=types.GoogleSearch())]
 
 

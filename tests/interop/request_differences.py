@@ -21,7 +21,7 @@ DIFFERENCES: dict[str, tuple[tuple[str, ...], str]] = {
         "2.13 writes parameters as JSON schemas; ours are 1.x's, which mean the same",
     ),
     r"^\[14\]\.contents$": (
-        (NEW,),
+        (OLD,),
         "after a transfer, an agent with include_contents='none' sees the user's message in 2.13, but in 1.x only the transfer",
     ),
 }

@@ -161,6 +161,18 @@ async def test_include_contents_none_sends_only_the_current_turn() -> None:
     assert [texts_of(request) for request in seen] == [["first"], ["second"]]
 
 
+async def test_after_a_transfer_the_current_turn_has_the_users_message() -> None:
+    seen: list[LlmRequest] = []
+    expert = LlmAgent(name="expert", model=noting(seen, "done"), include_contents="none")
+    transfer = Reply(calls=[("transfer_to_agent", {"agent_name": "expert"})])
+    root = LlmAgent(name="root", model=ScriptedLlm(replies=["earlier", transfer]), sub_agents=[expert])
+    runner = runner_for(root)
+    await run(runner, "first")
+    await run(runner, "second")
+    (request,) = seen
+    assert request.contents[0].parts[0].text == "second" and "transfer_to_agent" in str(request.contents[1:])
+
+
 async def test_settings_of_run_and_agent_reach_the_model() -> None:
     seen: list[LlmRequest] = []
     config = types.GenerateContentConfig(temperature=0.2, max_output_tokens=7)

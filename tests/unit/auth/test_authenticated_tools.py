@@ -328,6 +328,11 @@ def test_secrets_are_not_in_representations() -> None:
     assert not any(word in text for word in ("pass-word", "to-ken", "api-key", "hidden", "acc'"))
 
 
+def test_an_authenticated_tool_must_be_able_to_run() -> None:
+    with pytest.raises(TypeError, match="_run_async_impl"):
+        BaseAuthenticatedTool(name="own", description="")  # type: ignore[abstract]
+
+
 async def test_an_own_tool_asks_for_its_credential(idp: GeminiServer) -> None:
     class Own(BaseAuthenticatedTool):
         async def _run_async_impl(self, *, args: Any, tool_context: Any, credential: Any) -> Any:

@@ -7,7 +7,7 @@ from unittest.mock import AsyncMock
 import pytest
 from google.genai import types
 
-from runtime.agents import BaseAgent, InvocationContext
+from runtime.agents import BaseAgent, InvocationContext, RunConfig
 from runtime.contexts.context import CallbackContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events import Event
@@ -72,3 +72,17 @@ def test_the_user_is_the_invocations() -> None:
             return "other"
 
     assert ReadonlyContext(Other.model_construct(**dict(context()))).user_id == "other"
+
+
+def test_callbacks_and_tools_of_a_run_share_its_metadata() -> None:
+    config = RunConfig(custom_metadata={"trace": "t"})
+    invocation = context(run_config=config)
+    CallbackContext(invocation).custom_metadata["headers"] = {"x": "1"}
+
+    below = invocation.for_agent(BaseAgent(name="other"))
+    read = ReadonlyContext(below).custom_metadata
+    assert read == CallbackContext(below).custom_metadata == {"trace": "t", "headers": {"x": "1"}}
+    with pytest.raises(TypeError):
+        read["trace"] = "other"  # type: ignore[index]
+    assert config.custom_metadata == {"trace": "t"}  # the next run with these settings begins with them alone
+    assert CallbackContext(context()).custom_metadata == {}

@@ -401,3 +401,9 @@ def _wait_until(condition: Callable[[], bool]) -> None:
     end = time.monotonic() + 10
     while not condition() and time.monotonic() < end:
         time.sleep(0.001)
+
+
+@pytest.mark.logs("neither content nor a reason")
+async def test_an_answer_without_content_or_reason_is_empty() -> None:
+    answer = LlmResponse.create(types.GenerateContentResponse(model_version="v"))
+    assert (answer.content, answer.error_code, answer.model_version) == (types.Content(role="model", parts=[]), None, "v")

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from runtime.agents import CallbackContext, LlmAgent
+from runtime.agents import CallbackContext, LlmAgent, RunConfig
 from runtime.artifacts import BaseArtifactService, InMemoryArtifactService
 from runtime.errors import InvocationNotFoundError, ResumeError, SessionNotFoundError
 from runtime.events import Event, EventActions
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm, last_message_text
 from runtime.runners import Runner
 from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, Session, SqliteSessionService
+from runtime.sessions.base_session_service import GetSessionConfig
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.tools import LongRunningFunctionTool
@@ -51,7 +52,8 @@ def writer(deltas: list[dict[str, Any]]) -> LlmAgent:
 
 
 async def rewind(runner: Runner, invocation_id: str) -> Event:
-    await runner.rewind_async(user_id="u", session_id="s", rewind_before_invocation_id=invocation_id)
+    wanted = RunConfig(get_session_config=GetSessionConfig(num_recent_events=1))  # a rewind reads the whole session nevertheless
+    await runner.rewind_async(user_id="u", session_id="s", rewind_before_invocation_id=invocation_id, run_config=wanted)
     return (await stored(runner)).events[-1]
 
 

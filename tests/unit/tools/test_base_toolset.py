@@ -70,10 +70,26 @@ async def test_the_runner_closes_every_toolset_of_its_tree(caplog: pytest.LogCap
 
 
 async def test_geminis_built_in_tools_can_be_combined_with_functions() -> None:
-    request = LlmRequest()
+    request = LlmRequest(model="gemini-2.5-flash")
     for tool in (google_search, url_context, FunctionTool(add)):
         await tool.process_llm_request(tool_context=None, llm_request=request)  # type: ignore[arg-type]
     search, reader, functions = request.config.tools or []
     assert isinstance(search, types.Tool) and search.google_search is not None
     assert isinstance(reader, types.Tool) and reader.url_context is not None
     assert isinstance(functions, types.Tool) and functions.function_declarations is not None
+
+
+@pytest.mark.parametrize("tool", [google_search, url_context], ids=lambda tool: tool.name)
+async def test_geminis_built_in_tools_refuse_other_models(tool: BaseTool, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def offered(model: str | None) -> int:
+        request = LlmRequest(model=model)
+        await tool.process_llm_request(tool_context=None, llm_request=request)  # type: ignore[arg-type]
+        return len(request.config.tools or [])
+
+    monkeypatch.delenv("ADK_DISABLE_GEMINI_MODEL_ID_CHECK", raising=False)
+    for other in ("openai/gpt-5", "projects/p/locations/l/publishers/anthropic/models/claude-4", "", None):
+        with pytest.raises(ValueError, match=f"not supported for model {other}"):
+            await offered(other)
+    assert await offered("projects/p/locations/l/publishers/google/models/gemini-2.5-pro") == 1
+    monkeypatch.setenv("ADK_DISABLE_GEMINI_MODEL_ID_CHECK", "true")
+    assert await offered("in-house") == 1

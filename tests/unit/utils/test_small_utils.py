@@ -15,7 +15,14 @@ from runtime.tools import ToolContext
 from runtime.utils import content_utils
 from runtime.utils.context_utils import find_context_parameter
 from runtime.utils.env_utils import is_env_enabled
-from runtime.utils.model_name_utils import extract_model_name, is_gemini_1_model, is_gemini_2_or_above, is_gemini_model
+from runtime.utils.model_name_utils import (
+    extract_model_name,
+    is_gemini_1_model,
+    is_gemini_2_or_above,
+    is_gemini_3_5_live_translate,
+    is_gemini_eap_or_2_or_above,
+    is_gemini_model,
+)
 from runtime.utils.variant_utils import GoogleLLMVariant, get_google_llm_variant
 
 pytestmark = pytest.mark.rule("R11")
@@ -63,6 +70,13 @@ def test_names_of_gemini_models(model: str, name: str, version: int | None) -> N
     assert is_gemini_model(model) is (version is not None)
     assert is_gemini_1_model(model) is (version == 1)
     assert is_gemini_2_or_above(model) is (version is not None and version >= 2)
+
+
+def test_names_of_gemini_models_without_a_version() -> None:
+    early = ["gemini-flash-early-exp", "models/gemini-flash-lite-early-exp3", "gemini-early-exp", "gemini-2.5-pro"]
+    assert all(map(is_gemini_eap_or_2_or_above, early))
+    assert not any(map(is_gemini_eap_or_2_or_above, ["gemini-1.5-pro", "gemini-early-expert", "gemini-pro", "gpt-5", "", None]))
+    assert is_gemini_3_5_live_translate("models/gemini-3.5-live-translate-preview") and not is_gemini_3_5_live_translate(None)
 
 
 def test_the_parameter_that_receives_the_context() -> None:

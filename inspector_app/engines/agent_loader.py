@@ -68,6 +68,7 @@ class AgentLoadError(KnownError):
         file, line: the place in the agent's code, if known.
         path: the path as the user wrote it, if it holds agents and is none.
         choices: the names of these agents.
+        missing: what the embedded runtime lacks that the agent imports from google-adk, without the remedy; empty for other errors.
     """
 
     def __init__(
@@ -78,12 +79,14 @@ class AgentLoadError(KnownError):
         place: tuple[str | None, int | None] = (None, None),
         path: str = "",
         choices: tuple[str, ...] = (),
+        missing: str = "",
     ) -> None:
         super().__init__(message)
         self.traceback = traceback
         self.file, self.line = place
         self.path = path
         self.choices = choices
+        self.missing = missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,14 +446,16 @@ def _failure(folder: Path, name: str, error: BaseException) -> AgentLoadError:
         details = None if is_called_there else traceback_of(error, folder)
         return AgentLoadError(f"The agent in {name} could not be loaded: {what}.", details, place=place)
     what = f"{type(error).__name__}: {_said(error)}" if str(error) else type(error).__name__
-    hint = ""
+    hint = missing = ""
     if isinstance(error, MissingNameError):
         what = str(error).removesuffix(".")
+        missing = f"The agent in {name} could not be loaded. {error.fact}."
     elif isinstance(error, ImportError) and (error.name or "").split(".")[0] == "runtime":
         hint = " This runtime has much of google-adk, but not that: leave it out, or write a tool that does it."
     if f"line {place[1]}" in what:
         where = ""
-    return AgentLoadError(f"The agent in {name} could not be loaded. {what}{where}.{hint}", traceback_of(error, folder), place=place)
+    text = f"The agent in {name} could not be loaded. {what}{where}.{hint}"
+    return AgentLoadError(text, traceback_of(error, folder), place=place, missing=missing)
 
 
 def _written_place(folder: Path, place: tuple[str | None, int | None]) -> str:

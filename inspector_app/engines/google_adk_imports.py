@@ -28,7 +28,17 @@ _NOT_THE_AGENTS = ("site-packages", "dist-packages")
 
 
 class MissingNameError(ModuleNotFoundError):
-    """The embedded runtime has no module or name of google-adk's that an agent imports; the message says where."""
+    """The embedded runtime has no module or name of google-adk's that an agent imports; the message says where.
+
+    Args:
+        fact: where which name is missing, as a sentence without its full stop.
+        name: the name.
+    """
+
+    def __init__(self, fact: str, name: str) -> None:
+        remedy = "install google-adk in its environment, or name a Python that has it with --python"
+        super().__init__(f"{fact}; to run the agent on the google-adk engine, {remedy}.", name=name)
+        self.fact = fact
 
 
 def resolve_google_adk(folder: Path) -> None:
@@ -178,5 +188,4 @@ def _missing(name: str) -> MissingNameError:
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     where = f"{Path(*Path(frame.f_code.co_filename).parts[-2:])}, line {frame.f_lineno}"  # an agent's file is often called agent.py
-    remedy = "install google-adk in its environment, or name a Python that has it with --python"
-    return MissingNameError(f"{where}: the embedded runtime has no {name}; to run the agent on the google-adk engine, {remedy}.", name=name)
+    return MissingNameError(f"{where}: the embedded runtime has no {name}", name)

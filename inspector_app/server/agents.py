@@ -7,8 +7,9 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
-from inspector_app.engines.agent_loader import LoadedAgent, load_agent
+from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, load_agent
 from inspector_app.engines.env_file import AgentEnvironment
+from inspector_app.server.adk_servers import adk_server_of
 from runtime.artifacts import FileArtifactService
 from runtime.errors import KnownError, NotFoundError, StorageError
 from runtime.events import Event
@@ -111,7 +112,7 @@ class ServedAgent:
             if self._runner is None or (self._loaded is not None and self._loaded.is_blocked):
                 # In a thread, so that other agents' streams continue while this one imports its libraries.
                 async with self._turns.turn(AgentEnvironment(self._folder)):
-                    loaded = self._loaded = await run_in_thread(load_agent, str(self._folder))
+                    loaded = self._loaded = await run_in_thread(self._load)
                 files = FileArtifactService(root_dir=self._folder / KEPT_IN / "artifacts")
                 self._runner = Runner(
                     app=loaded.app,
@@ -121,6 +122,15 @@ class ServedAgent:
                     memory_service=InMemoryMemoryService(),
                 )
             return self._runner
+
+    def _load(self) -> LoadedAgent:
+        try:
+            return load_agent(str(self._folder))
+        except AgentLoadError as error:
+            server = adk_server_of(self._folder) if error.missing else None
+            if server is None:
+                raise
+            raise AgentLoadError(f"{error.missing} {server.sentence}", error.traceback, place=(error.file, error.line)) from error
 
     async def in_environment(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """Yield a run's events while the agent's environment variables are set.

@@ -412,14 +412,24 @@ class Runner(SessionEdits):
         yield  # makes it a generator
 
     async def close(self) -> None:
-        """Close the plugins and the agents' toolsets. The services belong to their creator and stay open."""
+        """Close the plugins and the agents' toolsets. The services belong to their creator and stay open.
+
+        Raises:
+            PluginError: plugins failed to close.
+            asyncio.CancelledError: the task was cancelled meanwhile; the other toolsets are closed first.
+        """
         await self.plugin_manager.close()
+        cancelled: asyncio.CancelledError | None = None
         for agent in (self.agent, *self.agent.descendants()):
             for toolset in getattr(agent, "toolsets", ()):
                 try:
                     await toolset.close()
-                except Exception:  # close the others anyway
+                except asyncio.CancelledError as error:  # close the others anyway
+                    cancelled = error
+                except Exception:
                     logger.exception("Could not close a %s of agent %s.", type(toolset).__name__, agent.name)
+        if cancelled is not None:
+            raise cancelled
 
     async def __aenter__(self) -> Runner:
         """Return the Runner itself."""

@@ -63,12 +63,16 @@ class Event(LlmResponse):
 
     @property
     def message(self) -> types.Content | None:
-        """The content. A string, a part or a list of these can be assigned too."""
-        return self.content
+        """The content. A string, a part or a list of these can be assigned too. A subclass may have a field of this name instead."""
+        return self.__dict__["message"] if "message" in type(self).model_fields else self.content
 
     @message.setter
     def message(self, message: Any) -> None:
-        self.content = None if message is None else _transformers.t_content(message)
+        if "message" in type(self).model_fields:
+            self.__dict__["message"] = message
+            self.__pydantic_fields_set__.add("message")
+        else:
+            self.content = None if message is None else _transformers.t_content(message)
 
     @staticmethod
     def new_id() -> str:

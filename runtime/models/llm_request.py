@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -9,6 +10,8 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
 from runtime.support.unchecked import construct_unchecked
+
+logger = logging.getLogger(__name__)
 
 
 class OfferedTool(Protocol):
@@ -46,12 +49,13 @@ class LlmRequest(BaseModel):
             instructions: one text per paragraph, or a content. The files and bytes of a content are named in the instruction and added
                 to the conversation, as models take texts alone in their instruction.
 
+        Nothing is added to a system instruction that is not a string; a warning is logged.
+
         Returns:
             What was added to the conversation.
 
         Raises:
             TypeError: `instructions` is something else.
-            ValueError: the present system instruction is not a string.
         """
         is_texts = isinstance(instructions, list) and all(isinstance(text, str) for text in instructions)
         if not (is_texts or isinstance(instructions, types.Content)):
@@ -65,7 +69,12 @@ class LlmRequest(BaseModel):
             return []
         present = self.config.system_instruction
         if present is not None and not isinstance(present, str):
-            raise ValueError("Instructions can only be added to a system instruction that is a string.")
+            # As in google-adk: callbacks may set one of another type, and plugins that add to it come later.
+            logger.warning(
+                "Cannot append to system_instruction of unsupported type: %s. Set it to a string; an instruction was left out.",
+                type(present).__name__,
+            )
+            return []
         self.config.system_instruction = "\n\n".join([present, *instructions] if present else instructions)
         return []
 

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from runtime.tools.agent_tool import AgentTool
     from runtime.tools.base_tool import BaseTool
     from runtime.tools.base_toolset import BaseToolset
+    from runtime.tools.enterprise_search_tool import enterprise_web_search_tool as enterprise_web_search
     from runtime.tools.example_tool import ExampleTool
     from runtime.tools.exit_loop_tool import exit_loop
     from runtime.tools.function_tool import FunctionTool
     from runtime.tools.get_user_choice_tool import get_user_choice_tool as get_user_choice
+    from runtime.tools.google_maps_grounding_tool import google_maps_grounding
     from runtime.tools.google_search_tool import google_search
     from runtime.tools.load_artifacts_tool import load_artifacts_tool as load_artifacts
     from runtime.tools.load_memory_tool import load_memory_tool as load_memory
@@ -36,8 +38,10 @@ __all__ = [
     "McpToolset",
     "ToolContext",
     "TransferToAgentTool",
+    "enterprise_web_search",
     "exit_loop",
     "get_user_choice",
+    "google_maps_grounding",
     "google_search",
     "load_artifacts",
     "load_memory",
@@ -60,8 +64,10 @@ __getattr__ = lazy_exports(
         "McpToolset": "runtime.tools.mcp_tool.mcp_toolset",
         "ToolContext": "runtime.contexts.context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
+        "enterprise_web_search": "runtime.tools.enterprise_search_tool:enterprise_web_search_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",
         "get_user_choice": "runtime.tools.get_user_choice_tool:get_user_choice_tool",
+        "google_maps_grounding": "runtime.tools.google_maps_grounding_tool",
         "google_search": "runtime.tools.google_search_tool",
         "load_artifacts": "runtime.tools.load_artifacts_tool:load_artifacts_tool",
         "load_memory": "runtime.tools.load_memory_tool:load_memory_tool",

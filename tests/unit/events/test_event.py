@@ -170,3 +170,15 @@ def test_an_event_with_any_objects_in_its_delta_can_be_printed() -> None:
     event = Event(author="a", state={"temp:client": object(), "k": 1})
     assert event.model_dump(mode="json")["actions"]["state_delta"]["k"] == 1
     assert "object object" in event.model_dump_json()
+
+
+def test_a_subclass_may_have_a_message_of_its_own() -> None:
+    with pytest.warns(UserWarning, match="shadows"):  # pydantic's, also with google-adk
+
+        class Noted(Event):
+            message: str = ""  # type: ignore[assignment]
+
+    noted = Noted(author="a", message="one")
+    assert (noted.message, noted.content, Noted().message) == ("one", None, "")
+    noted.message = "two"
+    assert Noted.model_validate(noted.model_dump()).message == "two" and noted.content is None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from runtime.agents import LlmAgent, ReadonlyContext, SequentialAgent
 from runtime.models import ScriptedLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply
-from runtime.tools import BaseTool, BaseToolset, FunctionTool, google_search, url_context
+from runtime.tools import BaseTool, BaseToolset, FunctionTool, enterprise_web_search, google_maps_grounding, google_search, url_context
 from tests.seeds.running import run, runner_for
 
 
@@ -69,17 +70,44 @@ async def test_the_runner_closes_every_toolset_of_its_tree(caplog: pytest.LogCap
     assert "Could not close a Sums of agent b." in caplog.text
 
 
+async def test_a_cancelled_close_closes_the_other_toolsets_first() -> None:
+    began = asyncio.Event()
+
+    class Slow(BaseToolset):
+        async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+            return []
+
+        async def close(self) -> None:
+            began.set()
+            await asyncio.Event().wait()
+
+    class Other(Slow):
+        closed = False
+
+        async def close(self) -> None:
+            Other.closed = True
+
+    runner = runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=["x"]), tools=[Slow(), Other()]))
+    async with asyncio.TaskGroup() as group:
+        closing = group.create_task(runner.close())
+        await began.wait()
+        closing.cancel()
+    assert closing.cancelled() and Other.closed
+
+
 async def test_geminis_built_in_tools_can_be_combined_with_functions() -> None:
     request = LlmRequest(model="gemini-2.5-flash")
-    for tool in (google_search, url_context, FunctionTool(add)):
+    for tool in (google_search, url_context, google_maps_grounding, enterprise_web_search, FunctionTool(add)):
         await tool.process_llm_request(tool_context=None, llm_request=request)  # type: ignore[arg-type]
-    search, reader, functions = request.config.tools or []
+    search, reader, places, enterprise, functions = request.config.tools or []
     assert isinstance(search, types.Tool) and search.google_search is not None
     assert isinstance(reader, types.Tool) and reader.url_context is not None
+    assert isinstance(places, types.Tool) and places.google_maps is not None
+    assert isinstance(enterprise, types.Tool) and enterprise.enterprise_web_search is not None
     assert isinstance(functions, types.Tool) and functions.function_declarations is not None
 
 
-@pytest.mark.parametrize("tool", [google_search, url_context], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [google_search, url_context, google_maps_grounding, enterprise_web_search], ids=lambda tool: tool.name)
 async def test_geminis_built_in_tools_refuse_other_models(tool: BaseTool, monkeypatch: pytest.MonkeyPatch) -> None:
     async def offered(model: str | None) -> int:
         request = LlmRequest(model=model)

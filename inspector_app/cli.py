@@ -374,6 +374,9 @@ def convert(
         bool, typer.Option("--drop-unreadable", help="Convert damaged events too, without what cannot be read.", show_default=False)
     ] = False,
     credentials: Annotated[bool, typer.Option("--credentials", help="Also copy the credentials that people gave.")] = False,
+    for_old_adk: Annotated[
+        bool, typer.Option("--for-old-adk", help="Let google-adk 1.22 to 1.27 continue what 2 has written.", show_default=False)
+    ] = False,
     json: given.AsJson = False,
 ) -> int:
     """Copy a database of any google-adk layout into a new file of the present layout."""

@@ -13,7 +13,12 @@ def convert(options: Options) -> int:
     """Convert a database into a new file; the old one is not changed."""
     with Progress("Converting events", lambda: count_events(options.old)) as progress:
         done = convert_database(
-            options.old, options.new, drops_unreadable=options.drop_unreadable, credentials=options.credentials, progress=progress.show
+            options.old,
+            options.new,
+            drops_unreadable=options.drop_unreadable,
+            credentials=options.credentials,
+            for_old_adk=options.for_old_adk,
+            progress=progress.show,
         )
     if options.json:
         counts = {"sessions": done.sessions, "events": done.events}

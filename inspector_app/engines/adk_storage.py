@@ -74,9 +74,11 @@ def _refusal(target: str, adk_version: str, why: str) -> StorageRefusedError:
 
 
 def _too_new(target: str, adk_version: str) -> StorageRefusedError:
+    is_convertible = _numbers(adk_version) >= (1, 22)  # opens what `convert` writes
+    other = f"convert a copy: agent-inspector convert --for-old-adk {target} NEW" if is_convertible else "another database"
     return StorageRefusedError(
         f"google-adk {adk_version} cannot continue {target}: google-adk 2 has written events into it, with fields that only 1.28 and later"
-        " accept. Use such a version for this agent, or another database."
+        f" accept. Use such a version for this agent, or {other}."
     )
 
 

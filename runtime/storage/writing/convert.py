@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Any
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.credentials import json_without_credentials
-from runtime.events.marks import MOVED_ACTIONS, UNREADABLE
+from runtime.events.marks import MOVED_ACTIONS, MOVED_FIELDS, UNREADABLE
 from runtime.sessions.temp_trace import without_values
 from runtime.storage.connections.database_url import database_url, named_file, shown_url, without_written_password
 from runtime.storage.connections.new_file import give_name, unfinished_file
@@ -50,6 +50,37 @@ _ACTIONS = {
     "set_model_response",
     "render_ui_widgets",
 }
+
+# The fields that google-adk 1.25 knows. Up to 1.27, an event with any other field is refused when its session is read.
+_OLD_FIELDS = {
+    "actions",
+    "author",
+    "avg_logprobs",
+    "branch",
+    "cache_metadata",
+    "citation_metadata",
+    "content",
+    "custom_metadata",
+    "error_code",
+    "error_message",
+    "finish_reason",
+    "grounding_metadata",
+    "id",
+    "input_transcription",
+    "interaction_id",
+    "interrupted",
+    "invocation_id",
+    "live_session_resumption_update",
+    "logprobs_result",
+    "long_running_tool_ids",
+    "model_version",
+    "output_transcription",
+    "partial",
+    "timestamp",
+    "turn_complete",
+    "usage_metadata",
+}
+_OLD_ACTIONS = _ACTIONS - {"route", "transfer_reason", "set_model_response", "render_ui_widgets"}
 _KEY = ("app_name", "user_id", "session_id")
 _RECORD = ("seq", *_KEY, "event_id", "at", "writer", "baseline", "shared", "temp")
 _END = (*_KEY, "invocation_id", "status", "reason", "last_event_id", "at")
@@ -79,6 +110,7 @@ def convert(
     *,
     drops_unreadable: bool = False,
     credentials: bool = True,
+    for_old_adk: bool = False,
     progress: Callable[[int], object] = lambda _: None,
 ) -> Conversion:
     """Convert a whole database into a new file; the old file is not changed.
@@ -91,6 +123,7 @@ def convert(
         new: path of the new file, which must not exist.
         drops_unreadable: convert events whose content or actions cannot be read, without what cannot be read; a note counts them.
         credentials: also copy the credentials that people gave to agents.
+        for_old_adk: move the fields that google-adk 1.22 to 1.27 refuses into the events' `custom_metadata`.
         progress: called now and then with the number of events converted so far.
 
     Raises:
@@ -119,7 +152,7 @@ def convert(
                 database = Database(database_url(str(unfinished)), "v1", {})
                 try:
                     with database.writing() as run:
-                        writer = _Writer(source, run, database.writer, drops_unreadable=drops_unreadable, credentials=credentials)
+                        writer = _Writer(source, run, database.writer, drops_unreadable, credentials, for_old_adk)
                         conversion = writer.convert(progress)
                 finally:
                     database.close()
@@ -132,10 +165,13 @@ def convert(
 class _Writer:
     """A writer that copies table by table, in one transaction."""
 
-    def __init__(self, source: StoredDatabase, run: Execute, writer: str, *, drops_unreadable: bool, credentials: bool) -> None:
+    def __init__(
+        self, source: StoredDatabase, run: Execute, writer: str, drops_unreadable: bool, credentials: bool, for_old_adk: bool
+    ) -> None:
         self._source = source
+        self._for_old_adk = for_old_adk
         self._drops_unreadable = drops_unreadable
-        self._unreadable = 0
+        self._unreadable = self._moved_fields = 0
         self._credentials = credentials
         self._run = run
         self._writer = writer
@@ -168,6 +204,10 @@ class _Writer:
         if moved:
             notes.append(
                 f"{moved} events had unknown actions, which google-adk would refuse; they are now in custom_metadata.{MOVED_ACTIONS}."
+            )
+        if self._moved_fields:
+            notes.append(
+                f"{self._moved_fields} events had fields that google-adk up to 1.27 refuses; these are in custom_metadata.{MOVED_FIELDS}."
             )
         if self._unreadable:
             notes.append(f"{self._unreadable} events could not be read completely; their changes are lost.")
@@ -211,7 +251,8 @@ class _Writer:
                 kept = json_without_credentials(data)
                 hidden += kept != data
                 data = kept
-            moved += move_unknown_actions(data)
+            self._moved_fields += self._for_old_adk and _move_new_fields(data)
+            moved += move_unknown_actions(data, _OLD_ACTIONS if self._for_old_adk else _ACTIONS)
             if not isfinite(data["timestamp"]):  # such as 1e400
                 self._unreadable += 1
                 data["timestamp"] = to_epoch(self._last[names] + 1)
@@ -274,24 +315,36 @@ class _Writer:
         return self._source.read(read)
 
 
-def move_unknown_actions(data: Row) -> bool:
+def move_unknown_actions(data: Row, known: Collection[str] = _ACTIONS) -> bool:
     """Move the fields of `actions` that google-adk rejects into `custom_metadata`; return whether there were any.
 
     Args:
         data: an event's JSON object. It is modified.
+        known: the fields that it takes.
     """
     actions = data.get("actions")
     if not isinstance(actions, dict):
         return False
-    unknown = {name: value for name, value in actions.items() if _snake(name) not in _ACTIONS}
+    unknown = {name: value for name, value in actions.items() if _snake(name) not in known}
     if unknown:
         for name in unknown:
             del actions[name]
-        metadata = data.pop("customMetadata", None) or data.get("custom_metadata") or {}
-        data["custom_metadata"] = (
-            {**metadata, MOVED_ACTIONS: unknown} if isinstance(metadata, dict) else {"": metadata, MOVED_ACTIONS: unknown}
-        )
+        _keep(data, MOVED_ACTIONS, unknown)
     return bool(unknown)
+
+
+def _move_new_fields(data: Row) -> bool:
+    unknown = {name: value for name, value in data.items() if _snake(name) not in _OLD_FIELDS}
+    if unknown:
+        for name in unknown:
+            del data[name]
+        _keep(data, MOVED_FIELDS, unknown)
+    return bool(unknown)
+
+
+def _keep(data: Row, mark: str, unknown: Row) -> None:
+    metadata = data.pop("customMetadata", None) or data.get("custom_metadata") or {}
+    data["custom_metadata"] = {**metadata, mark: unknown} if isinstance(metadata, dict) else {"": metadata, mark: unknown}
 
 
 def _snake(name: str) -> str:

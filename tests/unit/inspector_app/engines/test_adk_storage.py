@@ -77,5 +77,9 @@ def test_events_of_google_adk_2_need_1_28(tmp_path: Path) -> None:
     for name in ("v1.db", "sqlite.db"):
         with pytest.raises(StorageRefusedError, match=r"google-adk 1\.27\.5 cannot continue .*: google-adk 2 has written events into it"):
             session_storage(str(DATA / name), "1.27.5")
+    with pytest.raises(StorageRefusedError, match=r"or convert a copy: agent-inspector convert --for-old-adk .*sqlite.db NEW\.$"):
+        session_storage(str(DATA / "sqlite.db"), "1.22.0")
+    with pytest.raises(StorageRefusedError, match=r"or another database\.$"):
+        session_storage(str(DATA / "sqlite.db"), "1.19.0")
     file = copy_with(tmp_path, "ours.db", """json_set(event_data, '$.actions.state_delta.node_info', json('{"node_info": 1}'))""")
     assert session_storage(file, "1.27.5")["kind"] == "database", "a state key of that name is no field"

@@ -8,7 +8,7 @@ ADK := .venv-adk
 # What the tests in tests/interop work with, each in an environment of its own: their dependencies and ours differ.
 ADK_2 := $(ADK)/2.13.0
 ADK_1 := $(ADK)/1.39.1
-# The oldest one that the engine is tested with; `make soak` only.
+# The oldest one that the engine is tested with.
 ADK_0 := $(ADK)/1.25.0
 export INSPECTOR_ADK_PYTHON ?= $(CURDIR)/$(ADK_2)/bin/python
 export INSPECTOR_ADK_1_PYTHON ?= $(CURDIR)/$(ADK_1)/bin/python
@@ -28,7 +28,7 @@ EACH := -n logical --maxprocesses 4 --dist loadfile
 
 # The runtime's unit tests run where Qt cannot be imported, all others after them.
 test: export QT_QPA_PLATFORM = offscreen
-test: $(STAMP) $(ADK_1)/installed $(ADK_2)/installed
+test: $(STAMP) $(ADK_0)/installed $(ADK_1)/installed $(ADK_2)/installed
 	@$(BIN)/python -m inspector_app.support.system_check
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest $(EACH) -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app

@@ -24,22 +24,15 @@ from runtime.debugger.request_recorder import RequestRecorder
 from runtime.events.event import Event
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session_key import SessionKey
-from tests.interop.google_adk import adk_1_python, adk_python
+from tests.interop.google_adk import adk_1_25_python, adk_1_python, adk_python
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="agent-inspector-engines-")
 AGENTS = Path(shutil.copytree(Path(__file__).with_name("agents"), Path(_FOLDER.name) / "agents"))
 """A copy: google-adk makes a folder `.adk` beside the agents."""
 
 
-def _adk_1_25_python() -> str:
-    given = os.environ.get("INSPECTOR_ADK_1_25_PYTHON")
-    if not given or not Path(given).exists():
-        pytest.skip("google-adk 1.25 is not installed: set INSPECTOR_ADK_1_25_PYTHON to a Python that has it")
-    return given
-
-
 EMBEDDED = "embedded"  # the embedded runtime, in a process of its own
-PYTHONS = {"2.13": adk_python, "1.39": adk_1_python, "1.25": _adk_1_25_python, EMBEDDED: lambda: sys.executable}
+PYTHONS = {"2.13": adk_python, "1.39": adk_1_python, "1.25": adk_1_25_python, EMBEDDED: lambda: sys.executable}
 
 
 IN_PROCESS = "in process"  # the embedded runtime, in this process

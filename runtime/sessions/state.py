@@ -6,13 +6,17 @@ and is never stored. Any other key belongs to the session.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from math import isfinite
+from pathlib import PurePath
 from typing import Any, Literal, cast
+from uuid import UUID
 
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.sessions.uncommitted_writes import UncommittedWrites
@@ -453,4 +457,10 @@ def _hint(value: Any) -> str:
         return "; store its model_dump(mode='json')"
     if isinstance(value, bytes):
         return "; save it as an artifact"
+    if isinstance(value, (datetime.date, datetime.time)):  # a datetime is a date
+        return "; store its .isoformat()"
+    if isinstance(value, datetime.timedelta):
+        return "; store its .total_seconds()"
+    if isinstance(value, (Decimal, UUID, PurePath)):
+        return "; store it as a string: str(value)"
     return "; store an id or a plain description of it (or use a temp: key, which is never stored)"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 from google.genai import types
@@ -105,3 +108,22 @@ async def test_unknown_nested_fields_are_read_and_the_session_can_be_continued(l
         shown = first.model_dump(mode="json")["content"]
         assert (shown["mood"], shown["parts"][0]["mood"], first.content.parts[0].text) == (2, "calm", "hi")
         assert second.content.parts[0].text == "two"
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (datetime(2026, 1, 2), "a datetime.datetime is not a JSON value; store its .isoformat()"),
+        (date(2026, 1, 2), "a datetime.date is not a JSON value; store its .isoformat()"),
+        (time(1), "a datetime.time is not a JSON value; store its .isoformat()"),
+        (timedelta(1), "a datetime.timedelta is not a JSON value; store its .total_seconds()"),
+        (Decimal(1), "a decimal.Decimal is not a JSON value; store it as a string: str(value)"),
+        (UUID(int=1), "a uuid.UUID is not a JSON value; store it as a string: str(value)"),
+    ],
+)
+async def test_a_value_that_is_no_json_is_refused_with_the_key_the_type_and_what_to_store(value: object, says: str) -> None:
+    service = InMemorySessionService()
+    session = await service.create_session(**NAMES)
+    with pytest.raises(UnstorableValueError) as caught:
+        await service.append_event(session, Event.model_validate({"author": "me", "actions": {"state_delta": {"cart": {"at": [value]}}}}))
+    assert str(caught.value) == f"state['cart']['at'][0] cannot be stored: {says}"

@@ -94,7 +94,7 @@ def window(
         meant = get_close_matches(path, app_command().commands, 1, 0.75)
         if meant and not Path(path).exists():
             raise UsageError(f"{path} is not a file or folder; did you mean the command `{meant[0]}`?")
-    return _call("window:open_window", locals())
+    return _call("window:open_window", {**locals(), "paths": paths or []})  # Typer gives None for no path
 
 
 @app.callback(invoke_without_command=True, epilog=_examples("agent-inspector my_agent sessions.db", "agent-inspector sessions sessions.db"))

@@ -42,6 +42,12 @@ def test_a_screenshot_does_not_load_an_untrusted_agent(tmp_path: Path) -> None:
     assert not (tmp_path / "it-ran").exists()
 
 
+def test_the_start_page_opens_without_paths(tmp_path: Path) -> None:
+    done = inspector(tmp_path, "--screenshot", tmp_path / "out.png")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
+    assert (tmp_path / "out.png").exists()
+
+
 def test_a_bad_path_is_reported_and_the_screenshot_written(tmp_path: Path) -> None:
     done = inspector(tmp_path, tmp_path / "gone.db", "--screenshot", tmp_path / "out.png")
     assert done.returncode == 1

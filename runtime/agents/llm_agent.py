@@ -193,7 +193,7 @@ class LlmAgent(BaseAgent):
             if isinstance(given, BaseToolset):
                 tools += await given.get_tools_with_prefix(ctx)
             elif isinstance(given, GoogleSearchTool) and given.bypass_multi_tools_limit and len(self.tools) > 1:
-                tools.append(AgentTool(_search_agent(given.model or self.canonical_model)))
+                tools.append(AgentTool(_search_agent(given.model or self.canonical_model), propagate_grounding_metadata=True))
             else:
                 tools.append(given if isinstance(given, BaseTool) else FunctionTool(given))
         return tools

@@ -26,6 +26,7 @@ from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.support.calling import first_answer
 from runtime.support.ids import inner_function_call_id, new_function_call_id
+from runtime.tools.agent_tool import GROUNDING_KEY, AgentTool
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 
@@ -159,6 +160,7 @@ class LlmFlow:
             async with aclosing(self._responses(ctx, llm, request, context)) as responses:
                 async for response in responses:
                     response = await self._planned(ctx, await self._after_model(ctx, response, context), context)
+                    response = _with_sources(ctx, response, request.tools_dict)
                     response, code = take_code(self._agent, ctx, await with_saved_images(self._agent, context, response))
                     if not (response.content or response.error_code or response.interrupted):
                         continue
@@ -227,6 +229,14 @@ class LlmFlow:
     def _event(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> Event:
         said = {name: getattr(response, name) for name in response.model_fields_set}
         return Event(**said, invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, actions=actions)
+
+
+def _with_sources(ctx: InvocationContext, response: LlmResponse, tools: dict[str, BaseTool]) -> LlmResponse:
+    """Return the answer with the sources that an agent's tool call found in this invocation, if such a tool hands them on."""
+    if not any(isinstance(tool, AgentTool) and tool.propagate_grounding_metadata for tool in tools.values()):
+        return response
+    found = ctx.session.state.get(GROUNDING_KEY)
+    return response.model_copy(update={"grounding_metadata": found}) if found else response
 
 
 def _ends_turn(event: Event) -> bool:

@@ -24,6 +24,7 @@ from runtime.tools.function_signature import Argument, arguments_of
 
 _REQUEST = Argument("request", str, Argument.REQUIRED)
 _INTERNAL_STATE = "_adk"
+GROUNDING_KEY = "temp:_adk_grounding_metadata"  # google-adk's key, which callbacks of agents read
 
 
 class AgentTool(BaseTool):
@@ -40,13 +41,22 @@ class AgentTool(BaseTool):
         agent: the agent to call.
         skip_summarization: the agent's answer is final; the caller's model is not called again.
         include_plugins: the caller's plugins also receive all other hooks of the agent's run.
+        propagate_grounding_metadata: the sources of the agent's answer become those of the caller's next answers in this invocation.
     """
 
-    def __init__(self, agent: AgentTree, skip_summarization: bool = False, *, include_plugins: bool = True) -> None:
+    def __init__(
+        self,
+        agent: AgentTree,
+        skip_summarization: bool = False,
+        *,
+        include_plugins: bool = True,
+        propagate_grounding_metadata: bool = False,
+    ) -> None:
         super().__init__(name=agent.name, description=agent.description)
         self.agent = agent
         self.skip_summarization = skip_summarization
         self.include_plugins = include_plugins
+        self.propagate_grounding_metadata = propagate_grounding_metadata
 
     @classmethod
     def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
@@ -86,6 +96,8 @@ class AgentTool(BaseTool):
             async for event in events:
                 _forward_state(event, session, tool_context.state)
                 last = event if (event.content or event.error_code) and not event.partial else last
+        if self.propagate_grounding_metadata and last is not None and last.grounding_metadata:
+            tool_context.state[GROUNDING_KEY] = last.grounding_metadata
         return self._answer(last)
 
     def _request(self, args: dict[str, Any]) -> str | None:

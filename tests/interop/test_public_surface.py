@@ -55,7 +55,6 @@ DIFFERENCES = {
     r"^LlmRequest\.set_output_schema\.base_model ": "deprecated there in favour of output_schema",
     r"^LlmRequest\.set_output_schema\.output_schema ": "the only way to give the schema, so it is required",
     r"^(InMemory)?Runner\.run\.new_message ": "resuming needs none",
-    r"^AgentTool\.propagate_grounding_metadata ": "newer than the supported surface",
     r"^BaseToolset\.get_auth_config$": "no toolset here asks for credentials",
     r"^ToolConfirmation\.from_response_dict$": "internal",
     r"^(AlreadyExists|InputValidation)Error\.message ": "our own wording",

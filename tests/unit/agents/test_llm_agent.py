@@ -262,7 +262,7 @@ async def test_beside_other_tools_an_agent_of_its_own_searches_the_web() -> None
 
     assert await alone.canonical_tools() == [search]
     instead, _ = await both.canonical_tools()
-    assert isinstance(instead, AgentTool) and isinstance(instead.agent, LlmAgent)
+    assert isinstance(instead, AgentTool) and isinstance(instead.agent, LlmAgent) and instead.propagate_grounding_metadata
     assert (instead.name, instead.agent.tools, instead.agent.canonical_model.model) == (
         "google_search_agent",
         [google_search],

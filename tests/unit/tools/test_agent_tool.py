@@ -15,6 +15,7 @@ from runtime.agents.invocation_context import LlmCallsLimitExceededError
 from runtime.agents.run_config import StreamingMode
 from runtime.artifacts import InMemoryArtifactService
 from runtime.events import Event, EventActions
+from runtime.models.llm_response import LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.plugins import BasePlugin
 from runtime.sessions import InMemorySessionService, Session
@@ -342,3 +343,20 @@ async def test_it_runs_in_a_context_that_was_built_directly() -> None:
     )
     answer = await AgentTool(saying("sure")).run_async(args={"request": "help me"}, tool_context=ToolContext(ctx, function_call_id="c"))
     assert answer == "sure"
+
+
+@pytest.mark.parametrize("hands_on", [False, True])
+async def test_the_sources_of_an_agents_answer_can_become_the_callers(hands_on: bool) -> None:
+    sources = types.GroundingMetadata(web_search_queries=["tea"])
+
+    def found(callback_context: CallbackContext, llm_response: LlmResponse) -> LlmResponse:
+        return llm_response.model_copy(update={"grounding_metadata": sources})
+
+    helper = saying("sure", after_model_callback=found)
+    runner = runner_for(caller(helper, propagate_grounding_metadata=hands_on))
+    call, _, answer = await run(runner)
+    assert call.grounding_metadata is None
+    assert answer.grounding_metadata == (sources if hands_on else None)
+    assert (await stored(runner)).events[-1].grounding_metadata == answer.grounding_metadata
+    (next_call,) = await run(runner_for(caller(helper, "no call", propagate_grounding_metadata=hands_on)))
+    assert next_call.grounding_metadata is None

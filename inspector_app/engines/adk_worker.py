@@ -61,6 +61,8 @@ GATHER_SECONDS = 0.002  # writing wakes the inspector, which costs more than all
 BLOCKED_SECONDS = 0.02  # without a turn of the event loop, until a thread reads the commands
 LONGEST_TURN = 0.005  # seconds between turns of the event loop, for an agent that awaits nothing
 
+RETURN_SECONDS = 0.05  # between two looks whether a function of a stopped run has returned
+
 MAX_JSON_DEPTH = 100  # of values that are no events, such as arguments
 
 EDITED = "inspector_edited"  # key in an event's custom_metadata; see runtime/events/marks.py
@@ -1213,7 +1215,7 @@ class Worker:
         self._policy = Policy(command.get("hold", PLACES), bool(command.get("state")), bool(command.get("requests", True)))
 
     def _on_where(self, command: dict[str, Any]) -> None:
-        self._channel.send("answer", id=command.get("id"), value=where_is_main_thread())
+        self._channel.send("answer", id=command.get("id"), value=where_is_agent())
 
     def _on_next(self, command: dict[str, Any]) -> None:
         self._next.set()
@@ -1339,7 +1341,14 @@ class Worker:
         return None
 
     def _on_run_over(self, task: asyncio.Task[Any]) -> None:
-        """Report the end of a run; also of one that was cancelled before it began."""
+        """Report the end of a run; also of one that was cancelled before it began.
+
+        A sync function that a stopped run has left behind on the agent's own thread is waited for, as the next run could make no call
+        before it returns. The inspector kills a process that takes too long to stop.
+        """
+        if self._is_stopping and self._is_blocked():
+            self._loop.call_later(RETURN_SECONDS, self._on_run_over, task)
+            return
         stopped = self._is_stopping or task.cancelled()
         failure = None if stopped else task.result()
         unmarked: dict[str, Any] = {"calls": dict(self._call_edits)} if self._call_edits else {}
@@ -1352,6 +1361,14 @@ class Worker:
         self._calls.clear()
         self._run = self._state = self._run_session = None
         self._channel.send("end", run=self._run_id, error=failure, stopped=stopped, unmarked_edits=unmarked)
+
+    def _is_blocked(self) -> bool:
+        """Return whether the agent's own thread, which only the embedded runtime has, still runs a function of a stopped run."""
+        if _root == ADK or self._agent is None:
+            return False
+        root = self._agent.root
+        blocked: bool = importlib.import_module("runtime.support.agent_thread").is_blocked(getattr(root, "root_agent", root))
+        return blocked
 
     async def _yielded(self, event: Any) -> None:
         self._commands.look()  # a policy or a stop counts at once, also if the agent awaits nothing
@@ -1746,9 +1763,18 @@ def _is_same(one: Any, other: Any) -> bool:
         return False
 
 
-def where_is_main_thread() -> list[dict[str, Any]]:
+def _is_idle(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.endswith("serial_thread.py")
+
+
+def where_is_agent() -> list[dict[str, Any]]:
     """Return the stack of the thread that runs the agent, the innermost frame last."""
-    frame: FrameType | None = sys._current_frames().get(threading.main_thread().ident or 0)
+    frames = sys._current_frames()
+    frame: FrameType | None = frames.get(threading.main_thread().ident or 0)
+    for thread in threading.enumerate():  # on the embedded runtime, sync code has a thread of its own
+        own = frames.get(thread.ident or 0)
+        if _root != ADK and own is not None and thread.name.startswith("agent ") and not _is_idle(own):
+            frame = own
     stack = traceback.extract_stack(frame) if frame is not None else []
     return [{"file": one.filename, "line": one.lineno, "function": one.name} for one in stack if one.filename != __file__]
 

@@ -104,7 +104,11 @@ async def test_a_folder_that_is_no_agent_says_so(newest: str, start_engine: Star
         ("import os\nroot_agent = Agent()\n", 2, "NameError: name 'Agent' is not defined"),
         ("x = 1\n\ndef broken(:\n", 3, "SyntaxError"),
         ("import sys\nsys.exit(3)\n", 2, r"SystemExit: The agent's code called sys\.exit\(3\)"),
-        ("from google.adk.agents import NoSuchAgent\n", 1, "ImportError: cannot import name 'NoSuchAgent'"),
+        (
+            "from google.adk.agents import NoSuchAgent\n",
+            1,
+            "ImportError: cannot import name 'NoSuchAgent'|has no google.adk.agents.NoSuchAgent",
+        ),
         ("import a_package_that_is_not_installed\n", 1, "ModuleNotFoundError: No module named 'a_package_that_is_not_installed'"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from inspector_app.support.editor import NoEditorError, editor_command, open_in_editor
 
-FILE = "/work/agent.py"
+FILE = "/home/ada/agent.py"
 
 
 def command(*programs: str, chosen: str = "", **environ: str) -> list[str]:

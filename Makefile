@@ -16,7 +16,7 @@ export INSPECTOR_ADK_1_25_PYTHON ?= $(CURDIR)/$(ADK_0)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test check lint fmt soak bench clean
+.PHONY: run test test-all check lint fmt soak bench install uninstall clean
 .DELETE_ON_ERROR:
 
 run: $(STAMP)
@@ -33,6 +33,13 @@ test: $(STAMP) $(ADK_0)/installed $(ADK_1)/installed $(ADK_2)/installed
 	@$(MAKE) --no-print-directory lint
 	$(BIN)/python -m pytest $(EACH) -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app
 	$(BIN)/python -m pytest $(EACH) --ignore-glob='tests/unit/[!i]*'
+
+# The same with each Python from 3.11 that is found here, in an environment of its own.
+test-all:
+	@set -e; $(PYTHON) -m tests.interpreters | while read -r version python; do \
+		echo "== Python $$version, $$python"; \
+		$(MAKE) --no-print-directory test PYTHON="$$python" VENV=".venv-$$version" < /dev/null; \
+	done
 
 # Style, types, import contracts and words: what needs no test run.
 lint: $(STAMP)
@@ -84,8 +91,32 @@ $(ADK)/%/installed:
 	@$(@D)/bin/python -m pip install --quiet 'google-adk==$*' sqlalchemy aiosqlite asyncpg greenlet debugpy
 	@touch $@
 
+PREFIX ?= /usr/local
+INSTALLED := $(PREFIX)/lib/agent-inspector
+SHARED := share/applications/agent-inspector.desktop share/metainfo/io.github.agent_inspector.metainfo.xml
+ICONS := $(patsubst resources/desktop/icons/%/agent-inspector.png,share/icons/hicolor/%/apps/agent-inspector.png,$(wildcard resources/desktop/icons/*/*.png)) \
+	share/icons/hicolor/scalable/apps/agent-inspector.svg
+
+# The program with its dependencies in an environment of its own below PREFIX, and its entry in the desktop's menu. With DESTDIR, the
+# package alone, for distributions: its dependencies are packages there.
+install:
+ifdef DESTDIR
+	$(PYTHON) -m pip install --no-deps --no-build-isolation --ignore-installed --root '$(DESTDIR)' --prefix '$(PREFIX)' .
+else
+	$(PYTHON) -m venv --clear '$(INSTALLED)'
+	'$(INSTALLED)/bin/python' -m pip install --quiet -c constraints.txt '.[postgres,mcp]'
+	mkdir -p '$(PREFIX)/bin'
+	ln -sf '$(INSTALLED)/bin/agent-inspector' '$(PREFIX)/bin/agent-inspector'
+	for file in $(SHARED) $(ICONS); do \
+		install -D -m 644 "$(INSTALLED)/$$file" "$(PREFIX)/$$file" || exit; done
+endif
+
+uninstall:
+	rm -rf '$(INSTALLED)' '$(PREFIX)/bin/agent-inspector'
+	cd '$(PREFIX)' && rm -f $(SHARED) $(ICONS)
+
 clean:
-	rm -rf $(VENV) $(ADK) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache inspector.png
+	rm -rf $(VENV) .venv-3.* $(ADK) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache inspector.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A virtual environment knows its own path: a checkout that was moved or copied gets a new one.

@@ -1,8 +1,25 @@
-"""Packages of the wheel: `resources` is installed inside `inspector_app`. Everything else is in pyproject.toml."""
+"""Packages and shared files of the wheel: `resources` is installed inside `inspector_app`. Everything else is in pyproject.toml."""
+
+from pathlib import Path
 
 from setuptools import find_namespace_packages, find_packages, setup
 
 _RESOURCES = "inspector_app.resources"
+_DESKTOP = Path("resources/desktop")
+
+
+def _shared_files() -> list[tuple[str, list[str]]]:
+    """Return what a desktop reads, by folder below the installation's prefix."""
+    folders = [
+        ("share/applications", "*.desktop"),
+        ("share/metainfo", "*.metainfo.xml"),
+        ("share/icons/hicolor/scalable/apps", "icons/*.svg"),
+    ]
+    files = [(folder, [str(file) for file in sorted(_DESKTOP.glob(pattern))]) for folder, pattern in folders]
+    for picture in sorted((_DESKTOP / "icons").glob("*/agent-inspector.png")):
+        files.append((f"share/icons/hicolor/{picture.parent.name}/apps", [str(picture)]))
+    return files
+
 
 setup(
     packages=[
@@ -11,4 +28,5 @@ setup(
         *(f"{_RESOURCES}.{name}" for name in find_namespace_packages("resources")),
     ],
     package_dir={_RESOURCES: "resources"},
+    data_files=_shared_files(),
 )

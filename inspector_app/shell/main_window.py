@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+from pathlib import Path
+
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
@@ -21,11 +24,10 @@ from inspector_app.shell.run_bar import RunBar
 from inspector_app.shell.status_bar import StatusBar
 from inspector_app.shell.workbench import Workbench
 from inspector_app.stream.event_table_model import EventTableModel
-from inspector_app.widgets import theme
 from inspector_app.widgets.actions import make_actions
 from runtime import expressions
 
-_ICON_SIZE = 128  # pixels
+_ICON = Path(str(files("inspector_app.resources"))) / "desktop/icons/256x256/agent-inspector.png"
 DATABASE_FILTER = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
 
@@ -61,7 +63,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Agent Inspector")
-        self.setWindowIcon(QIcon(theme.pixmap("magnifying-glass-chart", "accent", _ICON_SIZE, 1)))
+        self.setWindowIcon(QIcon(str(_ICON)))
         self.setAcceptDrops(True)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._may_close = False

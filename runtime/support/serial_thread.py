@@ -203,13 +203,14 @@ class Job:
                 cancelled = True
                 if self._on_cancel is not None:
                     self._on_cancel()
-        task = asyncio.current_task()
-        if cancelled and task:
+        if cancelled and self._error is None and (task := asyncio.current_task()):
             # Handed on to the task's next await.
             task.uncancel()
             task.cancel()
         if self._error is not None:
             try:
+                if cancelled:  # the cancellation wins: handed on, it would outlive the `asyncio.timeout` that caused it
+                    raise asyncio.CancelledError from self._error
                 raise self._error
             finally:
                 # The traceback refers to this frame: without this, the cycle would keep the error alive until a garbage collection.

@@ -134,9 +134,10 @@ class _LongHistory:
     def fixed_from(self, time_order: str) -> dict[Scope, int]:
         """Return, by scope, the first event after the newest other session was created: its first state may have set any shared key."""
         order = f"ORDER BY {time_order.format('create_time')} DESC, create_time DESC LIMIT 1"
-        others = "SELECT create_time FROM sessions WHERE app_name = ?1 AND NOT (user_id = ?2 AND id = ?3)"
-        of_app = self._connection.execute(f"{others} {order}", self._parts).fetchone()
-        of_user = self._connection.execute(f"{others} AND user_id = ?2 {order}", self._parts).fetchone()
+        others = "SELECT create_time FROM sessions WHERE app_name = :app AND NOT (user_id = :user AND id = :session)"
+        names = dict(zip(("app", "user", "session"), self._parts, strict=True))
+        of_app = self._connection.execute(f"{others} {order}", names).fetchone()
+        of_user = self._connection.execute(f"{others} AND user_id = :user {order}", names).fetchone()
         return {"app": self._first_after(of_app and of_app[0]), "user": self._first_after(of_user and of_user[0])}
 
     def _first_after(self, time: Any) -> int:

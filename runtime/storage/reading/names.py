@@ -59,8 +59,9 @@ class StoredNames:
         """
         assert column in ("id", "invocation_id")
         query = (
-            f"SELECT {column} FROM events WHERE substr(session_id, 1, length(?1)) = ?1 AND substr({column}, 1, length(?2)) = ?2"
-            " ORDER BY rowid DESC LIMIT ?3"
+            f"SELECT {column} FROM events WHERE substr(session_id, 1, length(:session)) = :session"
+            f" AND substr({column}, 1, length(:beginning)) = :beginning ORDER BY rowid DESC LIMIT :limit"
         )
-        rows = self._file.read(lambda connection: connection.execute(query, (session or "", beginning, limit)).fetchall())
+        values = {"session": session or "", "beginning": beginning, "limit": limit}
+        rows = self._file.read(lambda connection: connection.execute(query, values).fetchall())
         return [str(name) for (name,) in rows]

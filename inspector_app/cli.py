@@ -364,6 +364,57 @@ def compare(
     return _call("comparing:compare_sessions", locals())
 
 
+@_command(
+    "export",
+    READ,
+    "agent-inspector export sessions.db report.html --session s1",
+    "agent-inspector export sessions.db everything.jsonl",
+    "agent-inspector export sessions.db - --format md --session s1",
+)
+def export(
+    db: given.Database,
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", callback=given.text, show_default=False, help="The new file; must not exist. - is the output.")
+    ],
+    app: given.App = None,
+    user: given.User = None,
+    session: Annotated[
+        str | None, given.option("--session", "S", "The session's id, or its beginning. Default: all sessions of the app and user.")
+    ] = None,
+    format: Annotated[
+        str | None,
+        given.option("--format", "NAME", "json, jsonl, md or html. Default: what the file's name says, or jsonl.", given.export_format),
+    ] = None,
+    secrets: Annotated[bool, typer.Option("--secrets", help="Keep what looks like a password, a key or a token.")] = False,
+    json: given.AsJson = False,
+) -> int:
+    """Write sessions into a file for others: google-adk's JSON, JSON lines, Markdown, or a page to attach to a bug report."""
+    return _call("exchanging:export", locals())
+
+
+@_command(
+    "import",
+    CHANGE,
+    "agent-inspector import report.html sessions.db",
+    "agent-inspector import adk-web-session.json sessions.db --user maria",
+)
+def import_sessions(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", callback=given.text, show_default=False, help="What `export` or `adk web` wrote."),
+    ],
+    db: Annotated[
+        str,
+        typer.Argument(metavar="DB", callback=given.text, show_default=False, help="The session database; created if it does not exist."),
+    ],
+    app: Annotated[str | None, given.option("--app", "A", "The app's name, in place of the file's.")] = None,
+    user: Annotated[str | None, given.option("--user", "U", "The user, in place of the file's.")] = None,
+    json: given.AsJson = False,
+) -> int:
+    """Store the sessions of a file in a database, with their ids and times. Sessions that exist are not changed."""
+    return _call("exchanging:import_sessions", locals())
+
+
 @_command("convert", CHANGE, "agent-inspector convert old.db new.db")
 def convert(
     old: Annotated[

@@ -100,6 +100,13 @@ def grouping(value: str | None) -> str | None:
     return value
 
 
+def export_format(value: str | None) -> str | None:
+    """Return the name of a format of `export`."""
+    if value not in (None, "json", "jsonl", "md", "html"):
+        raise typer.BadParameter(f"{value!r} is not a format: json, jsonl, md or html.")
+    return value
+
+
 Database = Annotated[
     str, typer.Argument(metavar="DB", callback=text, show_default=False, help="A session database: a file, or an SQLAlchemy URL.")
 ]

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from pydantic import ValidationError
-from pydantic.alias_generators import to_camel
 
+from inspector_app.exchange.google_json import google_event
 from inspector_app.server.bodies import BadBodyError, problems_of
 from runtime.errors import KnownError
 from runtime.events.credentials import without_credentials
@@ -25,14 +25,7 @@ class RefusedEventError(KnownError):
 
 def event_json(event: Event) -> dict[str, Any]:
     """Return an event with google-adk's names, also of fields that only its newer versions know, and without credentials."""
-    dumped = json.loads(
-        without_credentials(event, shown=None).model_dump_json(by_alias=True, exclude_none=True)
-    )  # not model_dump, which keeps NaN
-    found = {to_camel(name): value for name, value in dumped.items()}
-    found["actions"] = {to_camel(name): value for name, value in found["actions"].items()}
-    if isinstance(found.get("nodeInfo"), dict):
-        found["nodeInfo"] = {to_camel(name): value for name, value in found["nodeInfo"].items() if value is not None}
-    return found
+    return google_event(without_credentials(event, shown=None))
 
 
 def session_json(session: Session) -> dict[str, Any]:

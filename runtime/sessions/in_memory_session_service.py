@@ -140,7 +140,8 @@ class InMemorySessionService(BaseSessionService):
     def lineages(self) -> dict[SessionKey, Lineage]:
         """Return the lineage of each fork."""
         with self._lock:
-            return {key: stored.copy.lineage for key, stored in self._sessions.items() if stored.copy}
+            copies = {key: stored.copy for key, stored in self._sessions.items() if stored.copy}
+            return {key: copy.lineage for key, copy in copies.items() if copy.lineage}
 
     async def get_session(self, *, app_name: str, user_id: str, session_id: str, config: GetSessionConfig | None = None) -> Session | None:
         """See `BaseSessionService.get_session`."""

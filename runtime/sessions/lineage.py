@@ -68,7 +68,7 @@ class PastWrite(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SessionCopy:
-    """A session as it was after one of its events, to be stored under another key.
+    """A session as it was after one of its events, to be stored under another key or in another database.
 
     Attributes:
         events: the events in commit order, without `temp:` keys.
@@ -78,7 +78,7 @@ class SessionCopy:
         shared: the writes of other sessions to shared keys until then.
         temp: `temp:` deltas by event id.
         created: time of the parent's creation, epoch seconds.
-        lineage: the origin.
+        lineage: the origin of a fork; None for a session that was imported from a file.
     """
 
     events: Sequence[Event]
@@ -89,16 +89,19 @@ class SessionCopy:
     shared: list[PastWrite]
     temp: dict[str, dict[str, Any]]
     created: float
-    lineage: Lineage
+    lineage: Lineage | None
 
 
-def dump_origin(lineage: Lineage, shared: Sequence[PastWrite]) -> str:
-    """Return a fork's origin as JSON text.
+def dump_origin(lineage: Lineage | None, shared: Sequence[PastWrite]) -> str:
+    """Return a copied session's origin as JSON text.
 
     Args:
-        lineage: the origin.
-        shared: the writes of other sessions to shared keys in its past, and the values of these keys at the fork.
+        lineage: the origin of a fork; None for an imported session.
+        shared: the writes of other sessions to shared keys in its past, and the values of these keys at the copy.
     """
+    writes = [[write.before, dict(write.delta), write.complete] for write in shared]
+    if lineage is None:
+        return json.dumps({"parent": None, "shared": writes})
     changed = lineage.changed
     return json.dumps(
         {
@@ -108,13 +111,13 @@ def dump_origin(lineage: Lineage, shared: Sequence[PastWrite]) -> str:
             "event_count": lineage.event_count,
             "at": lineage.at,
             "changed": changed and {"what": changed.what, "event_id": changed.event_id, "before": changed.before, "after": changed.after},
-            "shared": [[write.before, dict(write.delta), write.complete] for write in shared],
+            "shared": writes,
         }
     )
 
 
-def read_origin(text: str | None) -> tuple[Lineage, list[PastWrite]] | None:
-    """Return the origin written by `dump_origin`; None if there is none or it cannot be read.
+def read_origin(text: str | None) -> tuple[Lineage | None, list[PastWrite]] | None:
+    """Return what `dump_origin` wrote; None if there is nothing or it cannot be read.
 
     Args:
         text: the text in the commit record of the session's creation.
@@ -123,6 +126,9 @@ def read_origin(text: str | None) -> tuple[Lineage, list[PastWrite]] | None:
         stored = json.loads(text or "null")
         if not isinstance(stored, dict):
             return None
+        shared = [PastWrite(int(before), dict(delta), complete) for before, delta, complete in stored["shared"]]
+        if stored["parent"] is None:
+            return None, shared
         changed = stored["changed"]
         lineage = Lineage(
             parent=SessionKey(*map(str, stored["parent"])),
@@ -132,6 +138,6 @@ def read_origin(text: str | None) -> tuple[Lineage, list[PastWrite]] | None:
             at=float(stored["at"]),
             changed=Changed(**changed) if changed else None,
         )
-        return lineage, [PastWrite(int(before), dict(delta), complete) for before, delta, complete in stored["shared"]]
+        return lineage, shared
     except (ValueError, TypeError, KeyError, RecursionError):
         return None

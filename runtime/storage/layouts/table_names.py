@@ -11,7 +11,8 @@ WrittenLayout = Literal["v1", "sqlite"]
 # - An event: `event_id` is set, `shared` holds the `user:` and `app:` part of its delta, `temp` the names and types of
 #   its `temp:` keys (`sessions.temp_trace`).
 # - A session's creation: `event_id` is null, `baseline` holds the session's own first state, `shared` the user and app state that it set.
-#   For a fork, `temp` holds its origin (`lineage.dump_origin`), and `baseline` is null if its parent's first state was not recorded.
+#   For a fork or an imported session, `temp` holds its origin (`lineage.dump_origin`), and `baseline` is null if the original's first
+#   state was not recorded.
 # - The state of a user or an app when we first saw it: `session_id` is empty, `shared` holds all of it. For an app, `user_id` is empty.
 #
 # `writer` names the process; it is null for events that another program committed. `at` is in epoch microseconds; for a creation it is

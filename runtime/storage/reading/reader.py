@@ -37,7 +37,7 @@ from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.present_state import state_after
 from runtime.storage.reading.recorded_ends import has_recorded_ends, recorded_ends
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
-from runtime.storage.reading.session_history import read_history, read_lineages
+from runtime.storage.reading.session_history import read_first_state, read_history, read_lineages
 from runtime.storage.reading.session_sizes import SessionSize, session_sizes
 from runtime.storage.reading.shared_state import SharedScope, SharedState, shared_scopes, shared_state
 from runtime.storage.reading.shared_writes import read_shared_commits, shared_writes
@@ -267,6 +267,10 @@ class StoredDatabase:
             return epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", parts(key)).fetchone()[0])
 
         return self._file.read(read)
+
+    def first_state(self, key: SessionKey) -> dict[str, Any] | None:
+        """Return a session's own first state; None if it was not recorded, as in databases of other programs."""
+        return self._file.read(lambda connection: read_first_state(connection, key)) if self.layout.ours else None
 
     def lineages(self) -> dict[SessionKey, Lineage]:
         """Return the origin of each fork in this database."""

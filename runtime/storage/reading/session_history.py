@@ -56,6 +56,22 @@ def read_history(
     )
 
 
+def read_first_state(connection: ReadingConnection, key: SessionKey) -> dict[str, Any] | None:
+    """Return a session's own first state in a database of ours; None if it was not recorded.
+
+    Args:
+        connection: a connection in a transaction.
+        key: the session.
+    """
+    row = connection.execute(
+        f"SELECT s.create_time, c.at, c.baseline FROM sessions AS s JOIN {COMMITS} AS c ON c.app_name = s.app_name"
+        " AND c.user_id = s.user_id AND c.session_id = s.id AND c.event_id IS NULL"
+        " WHERE s.app_name = ? AND s.user_id = ? AND s.id = ? ORDER BY c.seq DESC LIMIT 1",
+        parts(key),
+    ).fetchone()
+    return load_json_object(row[2]) if row and row[2] and row[1] == _micros(row[0]) else None
+
+
 def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
     """Return the origin of each fork in a database of ours.
 
@@ -69,8 +85,9 @@ def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
     found = {}
     for *key, created, at, temp in rows:
         origin = read_origin(temp)
-        if origin is not None and at == _micros(created):
-            found[SessionKey(*map(as_name, key))] = origin[0]
+        lineage = origin and origin[0]
+        if lineage is not None and at == _micros(created):
+            found[SessionKey(*map(as_name, key))] = lineage
     return found
 
 

@@ -1,0 +1,1 @@
+"""Sessions as files for other people and programs, and sessions from such files. No Qt."""

@@ -1,0 +1,142 @@
+"""What a person reads of an event in an exported page: data for the Markdown and the HTML form."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from inspector_app.presentation.values import visible, visible_lines
+from runtime.events.event import Event
+from runtime.events.kinds import kind_of
+from runtime.events.plain_event import plain_event
+
+MOST_TEXT = 200_000  # characters of one value in a page; the data at the page's end has all of it
+_PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
+_BASE64 = re.compile(r"[A-Za-z0-9+/=_-]+\Z")
+
+
+@dataclass(slots=True)
+class Block:
+    """A titled piece of an event, such as a call with its arguments.
+
+    Attributes:
+        kind: `text`, `thought`, `call`, `result`, `code`, `state`, `files`, `error` or `picture`.
+        title: one line; empty for a text.
+        body: text, JSON with line breaks, or a picture's `data:` address.
+    """
+
+    kind: str
+    title: str
+    body: str
+
+
+@dataclass(slots=True)
+class EventPage:
+    """An event as a person reads it.
+
+    Attributes:
+        number: its place in the session, from 1.
+        id, author, branch, kind: the event's.
+        time: local date and time.
+        tokens: as reported by the model; 0 if it reported none.
+        blocks: its pieces in order.
+    """
+
+    number: int
+    id: str
+    author: str
+    branch: str
+    kind: str
+    time: str
+    tokens: int
+    blocks: list[Block] = field(default_factory=list)
+
+
+def event_page(number: int, data: dict[str, Any]) -> EventPage:
+    """Return an event's page.
+
+    Args:
+        number: its place in the session, from 1.
+        data: google-adk's event JSON.
+    """
+    event: Any = plain_event({**data}) or Event.model_validate(data)
+    usage = data.get("usage_metadata")
+    tokens = usage.get("total_token_count") if isinstance(usage, dict) else 0
+    return EventPage(
+        number,
+        visible(event.id),
+        visible(event.author),
+        visible(event.branch or ""),
+        kind_of(event),
+        local_moment(event.timestamp),
+        tokens if isinstance(tokens, int) else 0,
+        [*_blocks(data)],
+    )
+
+
+def local_moment(timestamp: float) -> str:
+    """Return epoch seconds as a local date and time; `–` for a time outside the calendar."""
+    try:
+        return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return "–"
+
+
+def json_block(value: Any) -> str:
+    """Return JSON data with line breaks, each control character written out."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    return visible_lines(text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} more characters")
+
+
+def _blocks(data: dict[str, Any]) -> Iterator[Block]:
+    if data.get("error_code") or data.get("error_message"):
+        yield Block("error", "Error", _text(": ".join(str(data[name]) for name in ("error_code", "error_message") if data.get(name))))
+    for part in (data.get("content") or {}).get("parts") or ():
+        yield from _part(part)
+    actions = data.get("actions") or {}
+    if actions.get("state_delta"):
+        yield Block("state", f"State, {len(actions['state_delta'])} changed", json_block(actions["state_delta"]))
+    if actions.get("artifact_delta"):
+        yield Block("files", "Files", json_block(actions["artifact_delta"]))
+    if actions.get("transfer_to_agent"):
+        yield Block("call", f"Transfer to {visible(str(actions['transfer_to_agent']))}", "")
+
+
+def _part(part: dict[str, Any]) -> Iterator[Block]:
+    if part.get("text"):
+        yield Block("thought" if part.get("thought") else "text", "Thought" if part.get("thought") else "", _text(part["text"]))
+    if call := part.get("function_call"):
+        yield Block("call", f"Call {visible(str(call.get('name')))}", json_block(call.get("args") or {}))
+    if response := part.get("function_response"):
+        yield Block("result", f"Result of {visible(str(response.get('name')))}", json_block(response.get("response")))
+    if code := part.get("executable_code"):
+        yield Block("code", "Code", _text(code.get("code") or ""))
+    if outcome := part.get("code_execution_result"):
+        kind = "result" if outcome.get("outcome") == "OUTCOME_OK" else "error"
+        yield Block(kind, f"Result of the code, {visible(str(outcome.get('outcome')))}", _text(outcome.get("output") or ""))
+    if blob := part.get("inline_data"):
+        yield _file(blob)
+    if file := part.get("file_data"):
+        yield Block("files", "File", _text(str(file.get("file_uri"))))
+
+
+def _file(blob: dict[str, Any]) -> Block:
+    kind, data = str(blob.get("mime_type")), str(blob.get("data") or "")
+    if kind in _PICTURES and _BASE64.match(data):
+        usual = data.replace("-", "+").replace("_", "/")
+        return Block("picture", kind, f"data:{kind};base64,{usual}")
+    try:
+        size = f"{len(base64.urlsafe_b64decode(data)):,} bytes"
+    except ValueError:
+        size = "not readable"
+    return Block("files", "File", f"{visible(kind)}, {size}")
+
+
+def _text(text: str) -> str:
+    cut = text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} more characters"
+    return visible_lines(cut)

@@ -1,0 +1,101 @@
+"""A stored session as plain JSON data for an export, without credentials and `temp:` values."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from inspector_app.presentation.strict_json import event_json
+from runtime.sessions.session_key import SessionKey
+from runtime.sessions.state import scope_of
+from runtime.storage.reading.reader import StoredDatabase
+
+if TYPE_CHECKING:
+    from runtime.events import Event
+
+Json = dict[str, Any]
+
+
+@dataclass(slots=True)
+class ExportedSession:
+    """A session on its way into a file.
+
+    Attributes:
+        key: the session.
+        created, updated: epoch seconds.
+        state: its present state, with the prefixes of `user:` and `app:`.
+        initial_state: the session's own first state; None if it is not recorded.
+        events: yields the events as google-adk's event JSON, in commit order. Read it once.
+        redactions: number of events, and of states, in which something was replaced; complete when the events are read.
+    """
+
+    key: SessionKey
+    created: float
+    updated: float
+    state: Json
+    initial_state: Json | None
+    events: Iterator[Json] = field(default_factory=lambda: iter(()))
+    redactions: int = 0
+
+
+def exported_session(database: StoredDatabase, key: SessionKey, updated: float, *, secrets: bool = False) -> ExportedSession:
+    """Return a session for an export.
+
+    Credentials that a person gave are always left out.
+
+    Args:
+        database: the open database.
+        key: the session.
+        updated: its last update, epoch seconds.
+        secrets: keep what looks like a password, a key or a token.
+
+    Raises:
+        SessionNotFoundError: the session does not exist.
+    """
+    session = ExportedSession(key, database.created(key), updated, {}, None)
+    clean = _unchanged if secrets else _redaction()
+    session.state = _counted(session, _without_temp(database.state(key)), clean)
+    first = database.first_state(key)
+    session.initial_state = None if first is None else clean(_without_temp(first))
+    session.events = (_event(session, event, clean) for event in database.plain_events(key))
+    return session
+
+
+def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) -> Json:
+    data: Json = json.loads(event_json(event))
+    actions = data.get("actions")
+    if isinstance(actions, dict) and isinstance(actions.get("state_delta"), dict):
+        actions["state_delta"] = _without_temp(actions["state_delta"])
+    content = data.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    # Not a secret, and the model refuses to continue without it.
+    signatures = [part.pop("thought_signature", None) if isinstance(part, dict) else None for part in parts or ()]
+    data = _counted(session, data, clean)
+    for part, signature in zip(data["content"]["parts"] if parts else (), signatures, strict=True):
+        if signature is not None:
+            part["thought_signature"] = signature
+    return data
+
+
+def _counted(session: ExportedSession, value: Json, clean: Callable[[Any], Any]) -> Json:
+    cleaned: Json = clean(value)
+    session.redactions += cleaned != value
+    return cleaned
+
+
+def _without_temp(state: Json) -> Json:
+    """Return state without `temp:` keys: google-adk up to 1.16 stored them."""
+    return {key: value for key, value in state.items() if scope_of(key) != "temp"}
+
+
+def _unchanged(value: Any) -> Any:
+    return value
+
+
+def _redaction() -> Callable[[Any], Any]:
+    # One file that users copy beside their apps, so it is a resource and not a module of this package.
+    redacted: Callable[[Any], Any] = importlib.import_module("inspector_app.resources.plugins.recorder_plugin").redacted
+    return redacted

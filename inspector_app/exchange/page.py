@@ -1,0 +1,83 @@
+"""Sessions as one HTML page: no scripts, nothing loaded from elsewhere, and the sessions' data at its end for an import."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from html import escape
+from importlib.resources import files
+
+from inspector_app.exchange.data_formats import header
+from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block, local_moment
+from inspector_app.exchange.exported_session import ExportedSession
+from inspector_app.presentation.values import visible
+
+DATA_BEGIN = '<script type="application/json" id="agent-inspector-sessions">'
+DATA_END = "</script>"
+# Even a mistake in the escaping could neither run nor load anything.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_OPEN_BODY = 4_000  # characters; a longer body is folded
+
+
+def page(sessions: Iterable[ExportedSession], title: str) -> Iterator[str]:
+    """Yield sessions as an HTML page.
+
+    Args:
+        sessions: the sessions.
+        title: the page's title.
+    """
+    style = files("inspector_app.exchange").joinpath("page_style.css").read_text("utf-8")
+    yield (
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f'<meta name="viewport" content="width=device-width"><title>{_shown(title)}</title>\n<style>{style}</style></head><body><main>\n'
+    )
+    data: list[str] = []
+    for session in sessions:
+        yield from _session(session, data)
+    yield "</main>\n" + DATA_BEGIN + "\n"
+    for line in data:
+        yield line + "\n"
+    yield DATA_END + "\n</body></html>\n"
+
+
+def _session(session: ExportedSession, data: list[str]) -> Iterator[str]:
+    key = session.key
+    yield f'<section><h1>Session {_shown(key.session_id)}</h1>\n<p class="about">App {_shown(key.app_name)}, user {_shown(key.user_id)},'
+    yield f" created {local_moment(session.created)}, last update {local_moment(session.updated)}</p>\n"
+    data.append(_inert({"session": header(session)}))
+    if session.state:
+        keys = f"{len(session.state)} key{'' if len(session.state) == 1 else 's'}"
+        yield f'<details class="state"><summary>State, {keys}</summary><pre>{escape(json_block(session.state))}</pre></details>\n'
+    for number, event in enumerate(session.events, 1):
+        data.append(_inert(event))
+        yield _event(event_page(number, event))
+    yield "</section>\n"
+
+
+def _event(found: EventPage) -> str:
+    more = [found.time, *([f"{found.tokens:,} tokens"] if found.tokens else []), *([found.branch] if found.branch else []), found.id]
+    return (
+        f'<article id="e{found.number}"><header><span class="number">{found.number}</span>'
+        f'<span class="author">{escape(found.author)}</span>'
+        f'<span class="kind">{found.kind}</span><span class="more">{escape(" · ".join(more))}</span></header>'
+        f"{''.join(map(_block, found.blocks))}</article>\n"
+    )
+
+
+def _block(block: Block) -> str:
+    title = escape(block.title)
+    if block.kind == "picture":
+        return f'<div class="block"><img alt="{title}" src="{escape(block.body)}"></div>'
+    body = f"<pre>{escape(block.body)}</pre>" if block.body else ""
+    if block.kind == "state" or len(block.body) > _OPEN_BODY:
+        return f'<details class="block {block.kind}"><summary>{title or "A long text"}</summary>{body}</details>'
+    return f'<div class="block {block.kind}">{f"<b>{title}</b>" if title else ""}{body}</div>'
+
+
+def _shown(text: str) -> str:
+    return escape(visible(text))
+
+
+def _inert(value: object) -> str:
+    """Return JSON in which no markup can begin."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

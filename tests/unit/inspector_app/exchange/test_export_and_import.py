@@ -1,0 +1,145 @@
+"""The commands `export` and `import`: what is left out, what is refused, and what a page may contain."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector_app.cli import main
+from runtime.events import Event, EventActions
+from runtime.sessions import DatabaseSessionService
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
+from tests.unit.resources.test_redaction import CASES
+
+KEY = SessionKey("shop", "maria", "s1")
+
+
+def write(file: Path, *events: Event, state: dict[str, Any] | None = None) -> None:
+    async def store() -> None:
+        async with DatabaseSessionService(f"sqlite:///{file}") as service:
+            session = await service.create_session(app_name="shop", user_id="maria", session_id="s1", state=state)
+            for event in events:
+                await service.append_event(session, event)
+
+    asyncio.run(store())
+
+
+def said(text: str, **actions: Any) -> Event:
+    content = {"role": "model", "parts": [{"text": text}]}
+    return Event(author="clerk", invocation_id="i1", content=content, actions=EventActions(**actions))
+
+
+def run(*words: str | Path) -> int:
+    return main([str(word) for word in words])
+
+
+def read(file: Path) -> str:
+    return file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "md", "html"])
+def test_no_export_has_a_planted_secret(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secrets = [planted for planted, _ in CASES]
+    events = [said("see the state", state_delta={f"k{number}": {"held": value}}) for number, (_, value) in enumerate(CASES)]
+    write(tmp_path / "a.db", *events)
+    assert run("export", tmp_path / "a.db", tmp_path / f"out.{kind}") == 0
+    text = read(tmp_path / f"out.{kind}")
+    assert [secret for secret in secrets if secret in text] == []
+    assert "events and states, what looks like a password" in capsys.readouterr().err
+
+
+def test_the_state_at_each_event_is_that_of_the_original(tmp_path: Path) -> None:
+    events = [said("a", state_delta={"n": 2}), said("b", state_delta={"user:plan": "gold"}), said("c", state_delta={"n": 3})]
+    write(tmp_path / "a.db", *events, state={"n": 1, "app:rate": 5})
+    assert run("export", tmp_path / "a.db", tmp_path / "a.jsonl") == 0
+    assert run("import", tmp_path / "a.jsonl", tmp_path / "b.db") == 0
+    with StoredDatabase.open(str(tmp_path / "a.db")) as one, StoredDatabase.open(str(tmp_path / "b.db")) as other:
+        history, copy = one.history(KEY), other.history(KEY)
+        for index in (-1, 0, 1, 2):
+            assert (copy.state_at(index).session, copy.state_at(index).user) == (
+                history.state_at(index).session,
+                history.state_at(index).user,
+            )
+        assert other.lineages() == {}
+        assert other.created(KEY) == one.created(KEY)
+
+
+def test_a_page_is_inert_with_any_text_of_a_model(tmp_path: Path) -> None:
+    hostile = "</script><script>alert(1)</script><img src=http://example.org/x onerror=alert(2)>"
+    write(tmp_path / "a.db", said(hostile, state_delta={hostile: hostile}))
+    assert run("export", tmp_path / "a.db", tmp_path / "a.html") == 0
+    page = read(tmp_path / "a.html")
+    assert re.findall(r"<script[^>]*>", page) == ['<script type="application/json" id="agent-inspector-sessions">']
+    assert "<img" not in page
+    assert "default-src 'none'" in page
+    assert run("import", tmp_path / "a.html", tmp_path / "b.db") == 0
+    with StoredDatabase.open(str(tmp_path / "b.db")) as database:
+        (event,) = database.events(KEY)
+        assert event.content is not None and event.content.parts is not None and event.content.parts[0].text == hostile
+
+
+def test_markdown_shows_what_was_written_as_it_is(tmp_path: Path) -> None:
+    write(tmp_path / "a.db", said("# no heading\n```\n[x](http://example.org)"))
+    assert run("export", tmp_path / "a.db", tmp_path / "a.md") == 0
+    assert "````text\n# no heading\n```\n[x](http://example.org)\n````" in read(tmp_path / "a.md")
+
+
+def test_a_session_that_adk_web_has_saved_is_imported(tmp_path: Path) -> None:
+    event = {"id": "e1", "timestamp": 5.0, "author": "user", "invocationId": "i", "content": {"role": "user", "parts": [{"text": "hi"}]}}
+    saved = {"id": "s1", "appName": "shop", "userId": "maria", "state": {"a": 1}, "events": [event], "lastUpdateTime": 5.0}
+    (tmp_path / "a.json").write_text(json.dumps(saved))
+    assert run("import", tmp_path / "a.json", tmp_path / "b.db", "--user", "ana") == 0
+    with StoredDatabase.open(str(tmp_path / "b.db")) as database:
+        key = SessionKey("shop", "ana", "s1")
+        assert database.state(key) == {"a": 1}
+        assert [(event.id, event.timestamp) for event in database.events(key)] == [("e1", 5.0)]
+
+
+def test_an_existing_session_is_not_changed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "a.db", said("a"))
+    assert run("export", tmp_path / "a.db", tmp_path / "a.jsonl") == 0
+    before = (tmp_path / "a.db").read_bytes()
+    assert run("import", tmp_path / "a.jsonl", tmp_path / "a.db") == 1
+    assert "already has the session 's1' of 'shop', user 'maria'. Nothing was imported." in capsys.readouterr().err
+    assert (tmp_path / "a.db").read_bytes() == before
+
+
+def test_an_existing_file_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "a.db", said("a"))
+    (tmp_path / "a.html").write_text("mine")
+    assert run("export", tmp_path / "a.db", tmp_path / "a.html") == 1
+    assert "already exists" in capsys.readouterr().err
+    assert read(tmp_path / "a.html") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "has no sessions"),
+        ("<html></html>", "no export of Agent Inspector"),
+        ("{", "line 1: this is not JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ("{}", "a JSON object with a list of `events`"),
+        ('{"id": "s", "userId": "u", "events": []}', "`appName` is missing. Give it with --app."),
+        ('{"id": "s", "userId": "u", "appName": "a", "events": [{"author": "x"}]}', "event 1: an event needs its `id` and `timestamp`"),
+        ('{"id": "s", "userId": "u", "appName": "a", "events": [7]}', "event 1: this is not an event."),
+        ('{"id": "s", "userId": "u", "appName": "a", "state": [], "events": []}', "`state` must be a JSON object"),
+        (
+            '{"session": {"id": "s", "app_name": "a", "user_id": "u"}}\n' + '{"id": "e", "author": "x", "timestamp": 1}\n' * 2,
+            "line 3: the id 'e' is also another event's",
+        ),
+    ],
+)
+def test_a_wrong_file_is_refused_and_nothing_is_created(
+    text: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in.txt").write_text(text)
+    assert run("import", tmp_path / "in.txt", tmp_path / "b.db") == 1
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "b.db").exists()

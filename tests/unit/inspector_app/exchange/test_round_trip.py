@@ -1,0 +1,45 @@
+"""A session that is exported and imported is the same session."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from inspector_app.cli import main
+from runtime.events.credentials import without_credentials
+from runtime.storage.reading.reader import StoredDatabase
+from tests.fixture_paths import fixtures_dir, manifest
+
+FORMATS = ("json", "jsonl", "html")
+
+
+def run(*words: str | Path) -> int:
+    return main([str(word) for word in words])
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("entry", manifest(), ids=lambda entry: entry["name"])
+def test_every_fixture_database_is_equal_after_export_and_import(entry: dict[str, Any], kind: str, tmp_path: Path) -> None:
+    original, out, new = fixtures_dir() / "open" / entry["file"], tmp_path / f"out.{kind}", tmp_path / "new.db"
+    assert run("export", original, out, "--secrets") == 0
+    assert run("import", out, new) == 0
+    assert contents(new) == contents(original)
+
+
+def contents(file: Path) -> dict[Any, Any]:
+    """Return all sessions: state without `temp:`, and the events' JSON in order, without the credentials that no export has."""
+    found = {}
+    with StoredDatabase.open(str(file)) as database:
+        for summary in database.sessions():
+            events = []
+            for event in database.events(summary.key):
+                data = json.loads(without_credentials(event).model_dump_json(exclude_none=True))
+                delta = data["actions"]["state_delta"]
+                data["actions"]["state_delta"] = {key: value for key, value in delta.items() if not key.startswith("temp:")}
+                events.append(data)
+            state = {key: value for key, value in database.state(summary.key).items() if not key.startswith("temp:")}
+            found[summary.key] = (state, events)
+    return found

@@ -232,14 +232,15 @@ class LongSession:
     async def groups(self) -> InvocationGroups:
         """Return the groups of all stored events."""
         pages = self._pages_behind
-        assert pages is not None
+        assert self._pages is not None and pages is not None
+        count = len(self._pages)  # `pages` was read later and may have events that the document has in memory
         starts: list[tuple[int, str]] = []
-        for first in range(0, len(pages), CHUNK):
+        for first in range(0, count, CHUNK):
             if self.closed:
                 break
-            found = await self._back.call(pages.invocations, first, first + CHUNK)
+            found = await self._back.call(pages.invocations, first, min(first + CHUNK, count))
             starts += found[1:] if starts and found and starts[-1][1] == found[0][1] else found
-        return await self._back.call(InvocationGroups, starts, len(pages))
+        return await self._back.call(InvocationGroups, starts, count)
 
     async def read_history(self, progress: Callable[[int, int], None]) -> None:
         """Read the events' state deltas into `history`.

@@ -100,3 +100,27 @@ def test_a_long_session_read_again_during_a_run_duplicates_no_event(
     assert shown(story) == stored
     story.run.stop()
     qtbot.waitUntil(lambda: story.run.phase == "idle")
+
+
+def test_groups_read_after_an_event_was_committed_contain_it_once(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("inspector_app.documents.sources.LONG", 3)
+    hold(story, qtbot)
+    gate, latest = asyncio.Event(), LongSession.latest_invocations
+
+    async def slow_latest(long: LongSession) -> Any:
+        await gate.wait()
+        return await latest(long)
+
+    monkeypatch.setattr(LongSession, "latest_invocations", slow_latest)
+    address = story.cursor.session
+    assert address is not None
+    again = story.tasks.spawn(story.current.load_session(address, assume=False), "Reading again")
+    qtbot.waitUntil(again.done)
+    step(story, qtbot)
+    gate.set()
+    session = story.current.session
+    assert session is not None
+    qtbot.waitUntil(lambda: session.past is not None)
+    assert sum(group.count for group in session.groups) == len(session.events)
+    story.run.stop()
+    qtbot.waitUntil(lambda: story.run.phase == "idle")

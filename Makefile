@@ -16,7 +16,7 @@ export INSPECTOR_ADK_1_25_PYTHON ?= $(CURDIR)/$(ADK_0)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test test-all check lint fmt soak bench install uninstall clean
+.PHONY: run test test-all check lint fmt soak bench docs install uninstall clean
 .DELETE_ON_ERROR:
 
 run: $(STAMP)
@@ -84,6 +84,13 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench.engines
 	$(BIN)/python -m bench.attach
 	$(BIN)/python -m bench.commands
+
+# The documentation as a web site in build/docs, with pictures drawn from the window. Warnings are errors.
+docs: $(STAMP)
+	@$(BIN)/python -m inspector_app.support.system_check
+	@$(BIN)/python docs/pictures.py
+	$(BIN)/python -m sphinx -q -W -b html docs build/docs
+	@echo "Open build/docs/index.html."
 
 $(ADK)/%/installed:
 	@echo "Installing google-adk $* into $(@D), for the tests with the real one."

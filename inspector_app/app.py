@@ -252,8 +252,8 @@ def save_screenshot(
     trust: bool = False,
     theme: str | None = None,
     size: tuple[int, int] | None = None,
-    resume: bool = False,
     engine: EngineChoice | None = None,
+    prepare: Callable[[Inspector], Coroutine[Any, Any, None]] | None = None,
 ) -> int:
     """Open `paths` in a window off screen and save a screenshot of it.
 
@@ -263,8 +263,8 @@ def save_screenshot(
         trust: load agents without asking; otherwise the screenshot of an untrusted agent shows the question.
         theme: light, dark or system; None uses the default.
         size: width and height of the window in pixels; None means `PICTURE_SIZE`.
-        resume: resume the invocation and wait until it has ended.
         engine: what runs the agents; None leaves it to each agent.
+        prepare: called when the paths are open; the screenshot is taken once it is done and the window shows the result.
 
     Returns:
         The exit status: 1 if anything could not be opened or failed, or the screenshot could not be written. Errors go to stderr.
@@ -280,9 +280,10 @@ def save_screenshot(
         inspector.messages.posted.connect(on_message)
         inspector.show(size or PICTURE_SIZE)
         await inspector.open(paths)
-        if resume:
-            inspector.run.resume()
-        await inspector.wait_until_shown()
+        if prepare is not None:
+            await prepare(inspector)
+        if inspector.run.hold is None:  # a held run does not end
+            await inspector.wait_until_shown()
         await asyncio.sleep(SETTLE_SECONDS)
         inspector.window.workbench.stream.table.paint_next()
         if not inspector.window.grab().save(out_png):

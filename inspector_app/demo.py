@@ -10,6 +10,7 @@ import asyncio
 import sys
 from contextlib import aclosing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from google.genai import types
 
@@ -25,6 +26,9 @@ from runtime.history.invocations import pending_items
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.storage.open_service import open_session_service
+
+if TYPE_CHECKING:
+    from inspector_app.app import Inspector
 
 STORY = Path(script.__file__).parent
 MESSAGE = "Write a story about the keeper of the north light"
@@ -49,13 +53,17 @@ def main() -> int:
             return status
         sys.stdout.write("There is no display: drawing the window off screen and resuming the sample's interrupted story…\n")
         sys.stdout.flush()
-        status = app.save_screenshot(paths, PICTURE, trust=True, resume=True)
+        status = app.save_screenshot(paths, PICTURE, trust=True, prepare=_resume)
     except KnownError as error:
         sys.stderr.write(f"agent-inspector: {error}\n")
         return 1
     if status == 0:
         sys.stdout.write(f"Wrote {PICTURE} with the finished story. On a machine with a display, `make run` opens the window.\n")
     return status
+
+
+async def _resume(inspector: Inspector) -> None:
+    inspector.run.resume()
 
 
 def interrupted_story(database: Path) -> Path:

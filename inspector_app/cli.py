@@ -523,10 +523,46 @@ def attach(
     return _call("attaching:attach", locals())
 
 
-@_command("doctor", HELP, "agent-inspector doctor my_agent", "agent-inspector doctor my_agent --python ~/envs/agents")
-def doctor(agent: given.Agent, engine: given.Engine = None, python: given.Python = None, json: given.AsJson = False) -> int:
-    """Say which Python and which engine run an agent, and why. Nothing of the agent runs."""
-    return _call("diagnosis:doctor", locals())
+@app.command(
+    "doctor",
+    cls=InspectorCommand,
+    rich_help_panel=READ,
+    epilog=_help(
+        "Examples:",
+        "agent-inspector doctor sessions.db",
+        "agent-inspector doctor sessions.db --session s1 --agent my_agent",
+        "agent-inspector doctor my_agent --python ~/envs/agents",
+        "Of a database, the exit status is 1 if there are errors, and 0 if there are none, or only warnings and notes.",
+    ),
+)
+def doctor(
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="DB|AGENT",
+            callback=given.text,
+            show_default=False,
+            help="A session database: a file, or an SQLAlchemy URL. Or an agent's folder or file.",
+        ),
+    ],
+    agent: Annotated[
+        str | None,
+        given.option("--agent", "AGENT", "Load this agent, and find checkpoints of agents that no longer exist. Its code runs."),
+    ] = None,
+    app: given.App = None,
+    user: given.User = None,
+    session: Annotated[
+        str | None, given.option("--session", "S", "Examine this session only: its id, or the beginning of it. Default: everything.")
+    ] = None,
+    engine: given.Engine = None,
+    python: given.Python = None,
+    json: given.AsJson = False,
+) -> int:
+    """Find what is wrong with a database: lost results, wrong order, unexplained state, rows that google-adk cannot read.
+
+    With an agent in place of the database: say which Python and which engine run it, and why. Nothing of the agent runs then.
+    """
+    return _call("examining:doctor", locals())
 
 
 @_command("help", HELP, "agent-inspector help run", "agent-inspector help where")

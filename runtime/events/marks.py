@@ -80,4 +80,5 @@ def has_unreadable_actions(event: Event) -> bool:
     marks = event.custom_metadata.get(UNREADABLE) if event.custom_metadata else None
     if isinstance(marks, dict) and "actions" in marks:
         return True
-    return any(path[0] == "actions" and path[1:2] in ((), ("state_delta",), ("stateDelta",)) for path, _ in getattr(event, "unknown", ()))
+    refused = getattr(event, "unknown", None) or ()  # a plain event has None
+    return any(path[0] == "actions" and path[1:2] in ((), ("state_delta",), ("stateDelta",)) for path, _ in refused)

@@ -36,6 +36,7 @@ from runtime.storage.reading.long_session_history import read_long_history
 from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.present_state import state_after
 from runtime.storage.reading.recorded_ends import has_recorded_ends, recorded_ends
+from runtime.storage.reading.row_faults import RowFault, RowTime, row_faults, row_times
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
 from runtime.storage.reading.session_history import read_first_state, read_history, read_lineages
 from runtime.storage.reading.session_sizes import SessionSize, session_sizes
@@ -387,6 +388,14 @@ class StoredDatabase:
             work: see `SqliteFile.read`.
         """
         return self._file.read(work)
+
+    def row_faults(self) -> list[RowFault]:
+        """Return what google-adk refuses in the tables, apart from the events themselves."""
+        return self._file.read(lambda connection: row_faults(connection, self.layout, is_file=self._is_file))
+
+    def row_times(self, key: SessionKey) -> list[RowTime]:
+        """Return the time columns of a session's events in commit order; empty for a server, which has no commit order."""
+        return self._file.read(lambda connection: row_times(connection, key)) if self._is_file else []
 
     def count_up_to(self, key: SessionKey, limit: int) -> int:
         """Return a session's number of events, at most `limit`."""

@@ -1,0 +1,1 @@
+"""What is wrong with stored sessions, and why. No Qt."""

@@ -1,0 +1,93 @@
+"""Every check of a database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from inspector_app.analysis.call_checks import orphan_responses, repeated_ids, unanswered_calls
+from inspector_app.analysis.finding import LEVELS, Finding
+from inspector_app.analysis.order_checks import times_stepping_back, wrong_order
+from inspector_app.analysis.resume_checks import missing_agents, unreachable_resumes
+from inspector_app.analysis.row_checks import faults_of_tables, unreadable_events
+from inspector_app.analysis.session_facts import SessionFacts, limited, read_facts
+from inspector_app.analysis.shared_checks import SharedChecks
+from inspector_app.analysis.state_checks import parallel_overwrites, secrets, unexplained_state
+from runtime.errors import StorageError
+from runtime.history.agent_tree import AgentTree
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
+
+Check = Callable[[SessionFacts], Iterator[Finding]]
+
+CHECKS: tuple[Check, ...] = (
+    unreadable_events,
+    unanswered_calls,
+    orphan_responses,
+    repeated_ids,
+    unexplained_state,
+    secrets,
+)
+GOOGLE_CHECKS: tuple[Check, ...] = (parallel_overwrites, unreachable_resumes, wrong_order, times_stepping_back)
+
+
+def examine(
+    database: StoredDatabase,
+    name: str,
+    *,
+    root: AgentTree | None = None,
+    only: SessionKey | None = None,
+    seen: Callable[[int], object] = lambda _: None,
+) -> Iterator[Finding]:
+    """Yield what is wrong with a database, session by session.
+
+    Args:
+        database: the open database; it is only read.
+        name: its name as the user wrote it, for commands.
+        root: the agent tree as it is now, to find checkpoints of agents that no longer exist; None: do not look for them.
+        only: examine this session alone, without the tables; None: everything.
+        seen: called now and then with the number of events read so far.
+
+    Raises:
+        StorageError: the database cannot be read.
+    """
+    if only is None:
+        yield from faults_of_tables(database.row_faults(), name)
+    shared, done = SharedChecks(database), 0
+    for summary in database.listing():
+        if only not in (None, summary.key):
+            continue
+        try:
+            facts = read_facts(database, summary.key, name, partial(_add, seen, done))
+        except StorageError as error:
+            yield _unread(summary.key, name, error)
+            continue
+        done += len(facts.events)
+        shared.add(facts)
+        for check in (*CHECKS, *(GOOGLE_CHECKS if facts.is_google else ())):
+            yield from limited([*check(facts)])
+        if root is not None:
+            yield from limited([*missing_agents(facts, root)])
+    if only is None:
+        yield from shared.findings()
+
+
+def _add(seen: Callable[[int], object], before: int, count: int) -> None:
+    seen(before + count)
+
+
+def _unread(key: SessionKey, name: str, error: StorageError) -> Finding:
+    return Finding(
+        "unreadable row",
+        "error",
+        f"The session cannot be read: {error}",
+        "What it holds cannot be examined.",
+        "Copy what is readable into a new file.",
+        key,
+        fix=("agent-inspector", "recover", name, "new.db"),
+    )
+
+
+def by_severity(findings: list[Finding]) -> list[Finding]:
+    """Return findings with the most serious first; equal ones keep their order."""
+    return sorted(findings, key=lambda finding: LEVELS.index(finding.level))

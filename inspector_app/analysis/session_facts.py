@@ -1,0 +1,123 @@
+"""What the checks of a session look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from inspector_app.analysis.finding import Finding, Level
+from runtime.errors import StorageError
+from runtime.history.invocations import Invocation, invocations, with_recorded_ends
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.row_faults import RowTime
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
+MOST_OF_A_KIND = 20  # findings of one check in one session; the last of them says how many more there are
+
+
+@dataclass
+class SessionFacts:
+    """One session, read once.
+
+    Attributes:
+        key: the session.
+        name: the database's name as the user wrote it, for commands.
+        layout: the layout's short name.
+        ours: whether the database has our record of commits.
+        writable: whether the session can be continued in this database.
+        events: its events in commit order; they are only read.
+        rows: places and times of its rows in commit order; empty on a server.
+        invocations: its invocations, with their recorded ends.
+        first_state: the session's own first state; None if it was not recorded.
+        state: its present state with prefixes; None if it is damaged.
+    """
+
+    key: SessionKey
+    name: str
+    layout: str
+    ours: bool
+    writable: bool
+    events: Sequence[Event]
+    rows: Sequence[RowTime]
+    invocations: Sequence[Invocation]
+    first_state: dict[str, Any] | None
+    state: dict[str, Any] | None
+
+    @property
+    def is_google(self) -> bool:
+        """Whether google-adk for Python wrote it. Those for other languages have other rules of order, branches and resumes."""
+        return self.layout in ("v0", "v1", "sqlite")
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The place of each event in commit order, from 0, by id."""
+        return {event.id: place for place, event in enumerate(self.events)}
+
+    @cached_property
+    def rewound(self) -> set[str]:
+        """The ids of the invocations that were taken back."""
+        return {each.invocation_id for each in self.invocations if each.status == "rewound"}
+
+    @cached_property
+    def unfinished(self) -> dict[str, Invocation]:
+        """The invocations that wait or were interrupted, by id."""
+        return {each.invocation_id: each for each in self.invocations if each.status in ("paused", "interrupted")}
+
+    def finding(
+        self, kind: str, level: Level, event_id: str | None, what: str, why: str, advice: str, fix: tuple[str, ...] | None = None
+    ) -> Finding:
+        """Return a finding in this session."""
+        return Finding(kind, level, what, why, advice, self.key, event_id, fix)
+
+    def convert(self) -> tuple[str, ...]:
+        """Return the command that copies the database in commit order."""
+        return "agent-inspector", "convert", self.name, "new.db"
+
+
+def read_facts(database: StoredDatabase, key: SessionKey, name: str, seen: Callable[[int], object] = lambda _: None) -> SessionFacts:
+    """Read a session.
+
+    Args:
+        database: the open database.
+        key: the session.
+        name: the database's name as the user wrote it.
+        seen: called with the number of events read so far.
+
+    Raises:
+        StorageError: the session cannot be read.
+    """
+    events: list[Event] = []
+    for number, event in enumerate(database.plain_events(key), 1):
+        events.append(event)
+        seen(number)
+    try:
+        state = database.state(key)
+    except StorageError:  # reported by the check of the rows
+        state = None
+    return SessionFacts(
+        key,
+        name,
+        database.layout.kind,
+        database.layout.ours,
+        database.layout.format.writer is not None,
+        events,
+        database.row_times(key),
+        with_recorded_ends(invocations(events), database.recorded_ends(key).get(key, {})),
+        database.first_state(key),
+        state,
+    )
+
+
+def limited(findings: Sequence[Finding]) -> list[Finding]:
+    """Return the first findings of one check in one session; the last of them says how many more there are."""
+    if len(findings) <= MOST_OF_A_KIND:
+        return list(findings)
+    kept = list(findings[:MOST_OF_A_KIND])
+    more = len(findings) - MOST_OF_A_KIND
+    kept[-1] = replace(kept[-1], what=f"{kept[-1].what} There are {more:,} more of these in the session.")
+    return kept

@@ -1,0 +1,118 @@
+"""State that parallel agents overwrote, that the events do not explain, and that has secrets."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from inspector_app.analysis.finding import Finding
+from inspector_app.analysis.session_facts import SessionFacts
+from inspector_app.presentation.values import preview, visible
+from runtime.events.marks import has_unreadable_actions
+from runtime.history.explanation import Explanation, merge_patch
+from runtime.history.key_writers import are_parallel
+from runtime.sessions.state import same_value, scope_of
+
+_LONGEST = 60  # characters of a value in a sentence
+
+
+def parallel_overwrites(facts: SessionFacts) -> Iterator[Finding]:
+    """Find keys to which agents below one parallel agent wrote different values."""
+    writes: dict[tuple[str, str], dict[str, tuple[str, Any]]] = {}
+    reported: set[tuple[str, str]] = set()
+    for event in facts.events:
+        for key, value in event.actions.state_delta.items() if event.branch else ():
+            place = (event.invocation_id, key)
+            others = writes.setdefault(place, {})
+            for branch, (author, earlier) in others.items():
+                if place in reported or not _are_siblings(branch, event.branch) or same_value(earlier, value):
+                    continue
+                reported.add(place)
+                yield facts.finding(
+                    "parallel overwrite",
+                    "warning",
+                    event.id,
+                    f"{visible(event.author)} wrote {visible(key)} = {preview(value, _LONGEST)}, over {preview(earlier, _LONGEST)} by"
+                    f" {visible(author)}, which runs in parallel.",
+                    "The last of them wins, so the value may be another one in the next run, and the earlier one is lost.",
+                    "Let each parallel agent write a key of its own, and join them in the agent that follows.",
+                )
+            others[event.branch or ""] = (event.author, value)
+
+
+def unexplained_state(facts: SessionFacts) -> Iterator[Finding]:
+    """Find the session's own keys whose stored value is not what the events' deltas give."""
+    if facts.state is None or any(map(has_unreadable_actions, facts.events)):
+        return
+    explanation, writers, last = Explanation(), dict[str, str](), dict[str, Any]()
+    own = {key: value for key, value in facts.state.items() if scope_of(key) == "session"}
+    if facts.first_state is not None:
+        explanation.add({key: value for key, value in facts.first_state.items() if scope_of(key) == "session"})
+    for event in facts.events:
+        delta = {key: value for key, value in event.actions.state_delta.items() if scope_of(key) == "session"}
+        explanation.add(delta)
+        last.update(delta)
+        writers.update(dict.fromkeys(delta, event.id))
+    _, wrong = explanation.result(own)
+    extra = set(own) - set(explanation.keys) if facts.first_state is not None else set()
+    for key in sorted(wrong | extra):
+        if key in own and is_merged(facts.layout, own[key], last.get(key)):
+            continue
+        stored = preview(own[key], _LONGEST) if key in own else "missing"
+        yield facts.finding(
+            "state differs",
+            "error",
+            writers.get(key),
+            f"The stored value of {visible(key)} is {stored}, and the events do not give it.",
+            "Something wrote to the state without an event, or changed the events: the state at earlier events cannot be trusted.",
+            "Find the program that writes to the tables itself. Setting the key in the window's state pane commits an event again.",
+        )
+
+
+def is_merged(layout: str, stored: Any, last: Any) -> bool:
+    """Return whether a stored value may be what a merge patch made of a value that was not recorded.
+
+    adk web's layout was written by merge patches up to google-adk 2.7.
+
+    Args:
+        layout: the layout's short name.
+        stored: the stored value.
+        last: the last value that an event wrote.
+    """
+    return layout == "sqlite" and isinstance(last, dict) and same_value(merge_patch(stored, last), stored)
+
+
+def secrets(facts: SessionFacts) -> Iterator[Finding]:
+    """Find what looks like a password, a key or a token in the state. The value itself is not displayed."""
+    writers = {key: event.id for event in facts.events for key in event.actions.state_delta}
+    yield from (
+        facts.finding("secret in state", "warning", writers.get(key), *secret_sentences(key))
+        for key in keys_with_secrets({key: value for key, value in (facts.state or {}).items() if scope_of(key) == "session"})
+    )
+
+
+def secret_sentences(key: str) -> tuple[str, str, str]:
+    """Return what, why and advice about a secret in a key."""
+    return (
+        f"{visible(key)} seems to hold a password, a key or a token.",
+        "Everyone who can read the database can read it, and it is sent to the model if an instruction names the key.",
+        "Keep it in the environment or a secret store, replace it there, and set the key to null here.",
+    )
+
+
+def keys_with_secrets(state: Mapping[str, Any]) -> list[str]:
+    """Return the keys of a state whose name or value looks like a secret."""
+    # One file that users copy beside their apps, so it is a resource and not a module of this package.
+    redacted: Callable[[Any], Any] = importlib.import_module("inspector_app.resources.plugins.recorder_plugin").redacted
+    found = []
+    for key, value in state.items():
+        bare = key.partition(":")[2] if scope_of(key) in ("user", "app") else key
+        if redacted({bare: value}) != {bare: value}:
+            found.append(key)
+    return found
+
+
+def _are_siblings(branch: str, other: str | None) -> bool:
+    """Return whether two branches lie below one parallel agent: they part after a common beginning."""
+    return are_parallel(branch, other) and branch.split(".")[0] == (other or "").split(".")[0]

@@ -83,6 +83,7 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench.blocking_tool
 	$(BIN)/python -m bench.engines
 	$(BIN)/python -m bench.attach
+	$(BIN)/python -m bench.recorder
 	$(BIN)/python -m bench.commands
 
 # The documentation as a web site in build/docs, with pictures drawn from the window. Warnings are errors.

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -153,7 +153,7 @@ class RuntimeWork:
             took.append((await self._run(runner, session_id=str(number))).cpu)
             session = await service.get_session(**OF, session_id=str(number))
             took[-1] /= len(session.events) - 1
-        await _close(service)
+        await close_service(service)
         return statistics.median(took) * 1e6
 
     # Turns of an LlmAgent
@@ -172,7 +172,7 @@ class RuntimeWork:
         took: list[Took] = []
         while len(took) < 3 * ROUNDS and sum(run.wall for run in took) < LONG_ENOUGH:
             took.append(await self._run(runner))
-        await _close(service)
+        await close_service(service)
         which = f"{kind}: turn after 1,000 turns" if earlier else f"{kind}: turn, fresh session"
         figures = {f"{which}, CPU ms": statistics.median(run.cpu for run in took) * 1e3}
         return figures if kind == "memory" else figures | {f"{which}, ms": statistics.median(run.wall for run in took) * 1e3}
@@ -188,7 +188,7 @@ class RuntimeWork:
             else:
                 service.sessions["app"]["u"]["s"].events.extend(copies)
             return service
-        await _close(service)
+        await close_service(service)
         with sqlite3.connect(file) as connection:
             turn = [json.loads(text) for (text,) in connection.execute("SELECT event_data FROM events ORDER BY rowid")]
             rows = ((data["id"], data["invocation_id"], _column(data["timestamp"]), json.dumps(data)) for data in _repeated(turn, earlier))
@@ -223,10 +223,12 @@ class RuntimeWork:
         file = file or self._folder / f"{time.time_ns()}.db"
         return self._load("sessions", "DatabaseSessionService")(db_url=f"sqlite{'' if self._ours else '+aiosqlite'}:///{file}")
 
-    async def _runner(self, agent: Any, service: Any, *, resumable: bool = False, session_id: str = "s") -> Any:
+    async def _runner(
+        self, agent: Any, service: Any, *, resumable: bool = False, session_id: str = "s", plugins: Sequence[Any] = ()
+    ) -> Any:
         await service.create_session(**OF, session_id=session_id)
         config = self._load("apps", "ResumabilityConfig")(is_resumable=resumable)
-        app = self._load("apps", "App")(name="app", root_agent=agent, resumability_config=config)
+        app = self._load("apps", "App")(name="app", root_agent=agent, resumability_config=config, plugins=list(plugins))
         return self._load("runners", "Runner")(app=app, session_service=service)
 
     async def _run(self, runner: Any, *, session_id: str = "s") -> Took:
@@ -257,7 +259,8 @@ def _column(epoch: float) -> str:
     return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
 
 
-async def _close(service: Any) -> None:
+async def close_service(service: Any) -> None:
+    """Close a session service of either package; google-adk's older ones have nothing to close."""
     if hasattr(service, "close"):
         await service.close()
 

@@ -209,7 +209,7 @@ class Runner(SessionEdits):
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
         _add_run_metadata(ctx, event)
-        if self.plugin_manager.plugins:
+        if self.plugin_manager.takes("on_event_callback"):
             changed = await self.plugin_manager.run_hook("on_event_callback", invocation_context=ctx, event=event)
             if changed is not None and changed is not event:
                 kept = _IDENTITY if changed.author else {*_IDENTITY, "author"}

@@ -11,18 +11,21 @@ written is reported once in the log, and the app continues.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import hashlib
 import json
 import logging
 import os
-import queue
 import re
 import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import wraps
+from operator import is_
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +36,16 @@ try:
 except ImportError:
     from runtime.plugins.base_plugin import BasePlugin
 
-FORMAT = 1  # of the tables; raised when a column changes its meaning
+FORMAT = 2  # of the tables; raised when a column changes its meaning
 MOST_WAITING = 10_000  # records in memory; a disk that is slower than the app loses the newest, and the recording says how many
 MOST_CHUNKS = 2_000  # times of pieces kept for a streamed answer
 MOST_PARTS = 200_000  # references by content kept in memory, 100 bytes each; older content would be stored a second time
-BATCH_SECONDS = 0.1  # that a record may wait for others: a transaction costs more than a hundred records
+MOST_SCOPES = 64  # conversations whose last request is remembered; another one's next request is stored as a list of all its parts
+BATCH_SECONDS = 0.25  # that a record may wait for others: a transaction costs more than a hundred records
 IDLE_SECONDS = 5.0  # without a record, after which the thread ends and the file is closed
 CLOSE_SECONDS = 5.0  # that the end of the process waits for the disk
 HIDDEN = "(redacted)"
+SHARES_CONTENTS = not BasePlugin.__module__.startswith("google.")  # requests of one conversation share objects, as plugins only observe
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS inspector_recording (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -63,33 +68,36 @@ CREATE TABLE IF NOT EXISTS inspector_temp_values (event_id TEXT PRIMARY KEY, jso
 _log = logging.getLogger(__name__)
 
 
-@dataclass
+@dataclass(slots=True)
 class ModelCall:
     """A model call that is being recorded.
 
     Attributes:
         session: app name, user id and session id.
-        invocation_id, branch, agent: where the call was made.
+        invocation_id, branch: where the call was made.
+        agent: the agent that called.
         request: the `LlmRequest`. Callbacks may change it until the model gets it, so it is read when the answer begins.
         started: seconds since 1970.
+        clock: the monotonic clock at the start.
         first: seconds from the start to the first piece of the answer.
         ended: seconds from the start to the end of the answer, or to the error.
         chunks: seconds from the start to each piece of a streamed answer.
         response: the last complete `LlmResponse`.
         error: type and message of the error.
         event_id: the event that the answer became.
+        model, contents, config: what the model was asked.
     """
 
-    session: tuple[str, str, str]
+    session: Any
     invocation_id: str
     branch: str | None
-    agent: str
+    agent: Any
     request: Any
     started: float = field(default_factory=time.time)
     clock: float = field(default_factory=time.perf_counter)
     first: float | None = None
     ended: float | None = None
-    chunks: list[float] = field(default_factory=list)
+    chunks: list[float] | None = None
     response: Any = None
     error: str | None = None
     event_id: str | None = None
@@ -97,22 +105,17 @@ class ModelCall:
     contents: tuple[Any, ...] = ()
     config: Any = None
 
-    @property
-    def seconds(self) -> float:
-        """Seconds since the start."""
-        return time.perf_counter() - self.clock
-
     def read_request(self) -> None:
-        """Keep what the model was asked; later changes of the request's lists are not seen."""
-        self.model, self.contents, self.config = self.request.model, tuple(self.request.contents), self.request.config
-        self.request = None
+        """Keep what the model was asked. Neither runtime changes these objects afterwards, so they are read on another thread."""
+        request, self.request = self.request, None
+        self.model, self.contents, self.config = request.model, tuple(request.contents), request.config
 
 
-@dataclass
+@dataclass(slots=True)
 class ToolCall:
     """A tool call that is being recorded; the attributes are those of `ModelCall`."""
 
-    session: tuple[str, str, str]
+    session: Any
     invocation_id: str
     branch: str | None
     agent: str
@@ -124,6 +127,19 @@ class ToolCall:
     error: str | None = None
 
 
+def _never_raises(hook: Callable[..., None]) -> Callable[..., Any]:
+    """Return a plugin's hook that calls a function; what it raises is logged once and does not reach the app."""
+
+    @wraps(hook)
+    async def guarded(self: RecorderPlugin, **arguments: Any) -> None:
+        try:
+            hook(self, **arguments)
+        except Exception as error:
+            self.recording.give_up(f"{hook.__name__} failed: {type(error).__name__}. Nothing more is recorded.")
+
+    return guarded
+
+
 class RecorderPlugin(BasePlugin):
     """Records model requests, answers, their times, and the times of tool calls.
 
@@ -131,7 +147,13 @@ class RecorderPlugin(BasePlugin):
         file: the recording; created if missing, with access for its owner only. An existing recording is continued.
         name: the plugin's name.
         temp_values: whether the values of `temp:` keys that events set are recorded too. They may be secret, and no database stores them.
+
+    Attributes:
+        only_observes: no hook changes what it is given, so that Agent Inspector's runtime need not copy a request for it.
+        recording: the file's writer.
     """
+
+    only_observes = True
 
     def __init__(self, file: str | Path = "run.rec.db", *, name: str = "inspector_recorder", temp_values: bool = False) -> None:
         super().__init__(name=name)
@@ -140,66 +162,82 @@ class RecorderPlugin(BasePlugin):
         self._models: dict[tuple[str, str, str | None], ModelCall] = {}
         self._tools: dict[tuple[str, str | None], ToolCall] = {}
 
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+    @_never_raises
+    def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Note the request and the time."""
         context = callback_context._invocation_context
-        key = _key(callback_context)
-        self._finish(self._models.pop(key, None))
-        self._models[key] = ModelCall(_session(context), context.invocation_id, context.branch, callback_context.agent_name, llm_request)
+        agent = context.agent
+        key = (context.invocation_id, agent.name, context.branch)
+        earlier = self._models.get(key)
+        self._models[key] = ModelCall(_names(context.session), context.invocation_id, context.branch, agent, llm_request)
+        if earlier is not None:
+            self._finish(earlier)
 
-    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+    @_never_raises
+    def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         """Note the time of a piece of the answer, or of all of it."""
-        call = self._models.get(_key(callback_context))
+        context = callback_context._invocation_context
+        call = self._models.get((context.invocation_id, context.agent.name, context.branch))
         if call is None:
             return
-        seconds = call.seconds
+        seconds = time.perf_counter() - call.clock
         if call.first is None:
             call.first = seconds
             call.read_request()
-        if llm_response.partial:
-            if len(call.chunks) < MOST_CHUNKS:
-                call.chunks.append(seconds)
-            return
-        call.response, call.ended = llm_response, seconds
+        if not llm_response.partial:
+            call.response, call.ended = llm_response, seconds
+        elif call.chunks is None:
+            call.chunks = [seconds]
+        elif len(call.chunks) < MOST_CHUNKS:
+            call.chunks.append(seconds)
 
-    async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
+    @_never_raises
+    def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
         """Record a call that failed."""
-        call = self._models.pop(_key(callback_context), None)
+        context = callback_context._invocation_context
+        call = self._models.pop((context.invocation_id, context.agent.name, context.branch), None)
         if call is not None:
-            call.ended, call.error = call.seconds, f"{type(error).__name__}: {error}"
+            call.ended, call.error = time.perf_counter() - call.clock, f"{type(error).__name__}: {error}"
             self._finish(call)
 
-    async def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
+    @_never_raises
+    def on_event_callback(self, *, invocation_context: Any, event: Any) -> None:
         """Record a call whose answer became an event."""
         if event.partial:
             return
         if self._temp_values:
             self._note_temp_values(event)
-        if event.get_function_responses():
+        if not self._models:
             return
-        call = self._models.pop((event.invocation_id or invocation_context.invocation_id, event.author, event.branch), None)
-        if call is not None:
-            call.event_id = event.id
-            call.response = call.response if call.response is not None else event
-            self._finish(call)
+        key = (event.invocation_id or invocation_context.invocation_id, event.author, event.branch)
+        call = self._models.get(key)
+        if call is None or event.get_function_responses():
+            return
+        del self._models[key]
+        call.event_id = event.id
+        if call.response is None:
+            call.response = event
+        self._finish(call)
 
     def _note_temp_values(self, event: Any) -> None:
         values = {key: value for key, value in (event.actions.state_delta or {}).items() if str(key).startswith("temp:")}
         if values:
             self.recording.add_temp_values(event.id, values)
 
-    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
+    @_never_raises
+    def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
         """Note the time."""
         context = tool_context._invocation_context
         key = (context.invocation_id, tool_context.function_call_id)
-        agent = getattr(tool_context, "agent_name", None) or context.agent.name
-        self._tools[key] = ToolCall(_session(context), context.invocation_id, context.branch, agent, tool.name, key[1])
+        self._tools[key] = ToolCall(_names(context.session), context.invocation_id, context.branch, context.agent.name, tool.name, key[1])
 
-    async def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> None:
+    @_never_raises
+    def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> None:
         """Record a call that returned."""
         self._finish_tool(tool_context, None)
 
-    async def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception) -> None:
+    @_never_raises
+    def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception) -> None:
         """Record a call that raised."""
         self._finish_tool(tool_context, error)
 
@@ -210,36 +248,52 @@ class RecorderPlugin(BasePlugin):
             call.error = None if error is None else f"{type(error).__name__}: {error}"
             self.recording.add_tool_call(call)
 
-    async def after_run_callback(self, *, invocation_context: Any) -> None:
+    @_never_raises
+    def after_run_callback(self, *, invocation_context: Any) -> None:
         """Record the calls of the run that no event answered."""
-        self._finish_all(invocation_context.invocation_id)
+        if self._models or self._tools:
+            self._finish_all(invocation_context.invocation_id)
 
     async def close(self) -> None:
         """Record the calls that were not answered, and wait for the disk."""
-        self._finish_all(None)
+        with contextlib.suppress(Exception):
+            self._finish_all(None)
         self.recording.close()
 
     def _finish_all(self, invocation_id: str | None) -> None:
         for key in [key for key in self._models if invocation_id in (None, key[0])]:
             self._finish(self._models.pop(key))
-        for key in [key for key in self._tools if invocation_id in (None, key[0])]:
-            self.recording.add_tool_call(self._tools.pop(key))
+        for tool in [key for key in self._tools if invocation_id in (None, key[0])]:
+            self.recording.add_tool_call(self._tools.pop(tool))
 
-    def _finish(self, call: ModelCall | None) -> None:
-        if call is not None:
-            if call.request is not None:
-                call.read_request()
-            self.recording.add_model_call(call)
-
-
-def _key(callback_context: Any) -> tuple[str, str, str | None]:
-    context = callback_context._invocation_context
-    return context.invocation_id, callback_context.agent_name, context.branch
+    def _finish(self, call: ModelCall) -> None:
+        if call.request is not None:
+            call.read_request()
+        self.recording.add_model_call(call)
 
 
-def _session(context: Any) -> tuple[str, str, str]:
-    session = context.session
-    return session.app_name, session.user_id, session.id
+@dataclass(slots=True)
+class _LastCall:
+    """The last request of a conversation, to which the next one refers.
+
+    Attributes:
+        number: its row.
+        parts: the numbers of its contents.
+        contents: these contents themselves, if the runtime shares them between requests.
+    """
+
+    number: int
+    parts: list[int]
+    contents: tuple[Any, ...] = ()
+
+
+@dataclass(slots=True)
+class _LastConfig:
+    """An agent's last configuration: its fields, its tools' declarations, and its part."""
+
+    fields: dict[str, Any]
+    declarations: list[Any]
+    part: int
 
 
 class Recording:
@@ -255,7 +309,7 @@ class Recording:
     def __init__(self, file: str | Path) -> None:
         self.problem: str | None = None
         self._file = Path(file).absolute()
-        self._waiting: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._waiting: deque[Any] = deque()
         self._dropped = 0
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -263,88 +317,110 @@ class Recording:
         # The rest is used on the thread alone.
         self._database: sqlite3.Connection | None = None
         self._parts: dict[bytes, int] = {}
-        self._last: dict[tuple[Any, ...], tuple[int, list[int]]] = {}
+        self._last: OrderedDict[tuple[Any, ...], _LastCall] = OrderedDict()
+        self._configs: OrderedDict[str, _LastConfig] = OrderedDict()
+
+    def wait(self) -> None:
+        """Wait until all that was added before is written, for at most `CLOSE_SECONDS`."""
+        written = threading.Event()
+        self._put(written)
+        if self.problem is None:
+            written.wait(CLOSE_SECONDS)
 
     def add_model_call(self, call: ModelCall) -> None:
         """Write a call, which must not be changed any more."""
-        self._put(lambda: self._write_model_call(call))
+        self._put(call)
 
     def add_tool_call(self, call: ToolCall) -> None:
         """Write a call, which must not be changed any more."""
-        error = None if call.error is None else redacted_text(call.error)
-        values = (*call.session, call.invocation_id, call.branch, call.agent, call.tool, call.call_id, call.started, call.ended, error)
-        self._put(lambda: self._insert("inspector_tool_calls", (None, *values)))
+        self._put(call)
 
     def add_temp_values(self, event_id: str, values: dict[str, Any]) -> None:
         """Write the `temp:` values that an event set. Values that JSON cannot express are written as the name of their type."""
-        text = json.dumps(redacted(_plain(values)))
-        self._put(lambda: self._insert("inspector_temp_values", (event_id, text)))
+        self._put((event_id, json.dumps(redacted(_plain(values)))))  # here, as the app may change them
+
+    def give_up(self, problem: str) -> None:
+        """Write nothing from now on, and log why."""
+        if self.problem is None:
+            self.problem = problem
+            _log.warning("%s", problem)
 
     def close(self) -> None:
         """Write what is waiting and close the file; the next call opens it again. Waits for at most `CLOSE_SECONDS`."""
         with self._lock:
-            thread, self._thread = self._thread, None
-            if thread is not None:
-                self._closing.set()
-                self._waiting.put(None)
+            thread = self._thread
+            self._closing.set()
         if thread is not None:
             thread.join(CLOSE_SECONDS)
-            atexit.unregister(self.close)
 
-    def _put(self, job: Callable[[], None]) -> None:
-        if self._waiting.qsize() >= MOST_WAITING:
+    def _put(self, record: Any) -> None:
+        if self.problem is not None:
+            return
+        if len(self._waiting) >= MOST_WAITING:
             self._dropped += 1
             return
+        self._waiting.append(record)
+        if self._thread is None:  # after the append: a thread that ends looks once more afterwards
+            self._start()
+
+    def _start(self) -> None:
         with self._lock:
             if self._thread is None:
                 self._closing.clear()
                 self._thread = threading.Thread(target=self._work, name="recorder", daemon=True)
                 self._thread.start()
                 atexit.register(self.close)
-            self._waiting.put(job)
 
     def _work(self) -> None:
-        while (job := self._next()) is not None:
-            self._closing.wait(BATCH_SECONDS)
-            try:
-                if self.problem is None:
-                    self._write(job)
-            except Exception as error:
-                self.problem = f"{self._file} cannot be written: {error}. Nothing more is recorded."
-                _log.warning("%s", self.problem)
+        busy = time.monotonic()
+        while True:
+            closing = self._closing.wait(BATCH_SECONDS)
+            if self._waiting:
+                self._write_waiting()
+                busy = time.monotonic()
+            elif (closing or time.monotonic() - busy > IDLE_SECONDS) and self._ended():
+                return
 
-    def _next(self) -> Callable[[], None] | None:
-        """Return the next job. At the end, or if there is none for long, close the file and return None."""
-        try:
-            job = self._waiting.get(timeout=IDLE_SECONDS)
-        except queue.Empty:
-            job = None
+    def _ended(self) -> bool:
+        """Close the file and forget the thread, unless a record has come in the meantime."""
         with self._lock:
-            if job is None and not self._waiting.empty():  # given in the meantime
-                job = self._waiting.get()
-            if job is None:
-                database, self._database = self._database, None
-                if database is not None:
-                    database.close()
-                if self._thread is threading.current_thread():
-                    self._thread = None
-                    atexit.unregister(self.close)
-        return job
+            self._thread = None
+            if self._waiting:
+                self._thread = threading.current_thread()
+                return False
+            database, self._database = self._database, None
+            atexit.unregister(self.close)
+        if database is not None:
+            with contextlib.suppress(sqlite3.Error):
+                database.close()
+        return True
 
-    def _write(self, job: Callable[[], None]) -> None:
-        """Run a job and all that are waiting after it, in one transaction."""
-        if self._database is None:
-            self._database = self._open()
-        with self._database:
-            while True:
-                job()
-                if self._waiting.empty():
-                    return
-                following = self._waiting.get()
-                if following is None:
-                    self._waiting.put(None)
-                    return
-                job = following
+    def _write_waiting(self) -> None:
+        """Write all that is waiting in one transaction."""
+        written: list[threading.Event] = []
+        try:
+            if self.problem is None:
+                if self._database is None:
+                    self._database = self._open()
+                with self._database:
+                    while self._waiting:
+                        self._write(self._waiting.popleft(), written)
+        except Exception as error:
+            self.give_up(f"{self._file} cannot be written: {error}. Nothing more is recorded.")
+        if self.problem is not None:
+            self._waiting.clear()
+        for event in written:  # after the transaction
+            event.set()
+
+    def _write(self, record: Any, written: list[threading.Event]) -> None:
+        if isinstance(record, threading.Event):
+            written.append(record)
+        elif isinstance(record, ModelCall):
+            self._write_model_call(record)
+        elif isinstance(record, ToolCall):
+            self._write_tool_call(record)
+        else:
+            self._insert("inspector_temp_values", record)
 
     def _open(self) -> sqlite3.Connection:
         os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
@@ -352,6 +428,7 @@ class Recording:
         database.executescript(_TABLES)
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('format', ?)", (str(FORMAT),))
+        database.execute("UPDATE inspector_recording SET value = ? WHERE key = 'format' AND value = '1'", (str(FORMAT),))
         database.commit()
         (found,) = database.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()
         if found != str(FORMAT):
@@ -360,31 +437,74 @@ class Recording:
         if newest < max(self._parts.values(), default=0):  # the file was deleted since it was closed
             self._parts.clear()
             self._last.clear()
+            self._configs.clear()
         return database
 
     def _insert(self, table: str, values: tuple[Any, ...]) -> int:
         assert self._database is not None
-        marks = ", ".join("?" * len(values))
-        return int(self._database.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", values).lastrowid or 0)
+        return int(self._database.execute(_INSERT[table], values).lastrowid or 0)
+
+    def _write_tool_call(self, call: ToolCall) -> None:
+        error = None if call.error is None else redacted_text(call.error)
+        where = (call.invocation_id, call.branch, call.agent)
+        self._insert("inspector_tool_calls", (None, *call.session, *where, call.tool, call.call_id, call.started, call.ended, error))
 
     def _write_model_call(self, call: ModelCall) -> None:
-        contents = [self._part(content) for content in call.contents]
-        scope = (*call.session, call.agent, call.branch)
-        base, before = self._last.get(scope, (None, []))
-        kept = 0
-        while kept < min(len(before), len(contents)) and before[kept] == contents[kept]:
-            kept += 1
-        numbers = (
-            *call.session, call.invocation_id, call.branch, call.agent, call.model, call.event_id, call.started, call.first, call.ended,
+        scope = (*call.session, call.agent.name, call.branch)
+        last = self._last.pop(scope, None)
+        parts = self._contents(call.contents, last)
+        kept = _common(last.parts, parts) if last is not None else 0
+        values = (
+            None, *scope[:3], call.invocation_id, call.branch, call.agent.name, call.model, call.event_id, call.started, call.first,
+            call.ended,
             json.dumps([round(seconds, 4) for seconds in call.chunks]) if call.chunks else None,
             None if call.error is None else redacted_text(call.error),
-            base if kept else None, kept, json.dumps(contents[kept:]),
-            None if call.config is None else self._part(call.config),
+            last.number if last is not None and kept else None, kept, json.dumps(parts[kept:], separators=(",", ":")),
+            None if call.config is None else self._config(call),
             None if call.response is None or call.response.content is None else self._part(call.response.content),
             None if call.response is None else _answered(call.response),
             self._dropped,
         )  # fmt: skip
-        self._last[scope] = (self._insert("inspector_model_calls", (None, *numbers)), contents)
+        number = self._insert("inspector_model_calls", values)
+        self._last[scope] = _LastCall(number, parts, call.contents if SHARES_CONTENTS else ())
+        if len(self._last) > MOST_SCOPES:
+            self._last.popitem(last=False)
+
+    def _contents(self, contents: tuple[Any, ...], last: _LastCall | None) -> list[int]:
+        """Return the parts of contents; those that are the objects of the last request have the same parts."""
+        if last is not None and last.contents and len(contents) >= len(last.contents) and all(map(is_, last.contents, contents)):
+            return last.parts + [self._part(content) for content in contents[len(last.contents) :]]
+        return [self._part(content) for content in contents]
+
+    def _config(self, call: ModelCall) -> int:
+        """Return the part of a configuration: a dict of the parts of its paragraphs, tools and settings, and of the agent's own texts."""
+        fields = dict(call.config.__dict__)
+        declarations = [declaration for tool in fields.get("tools") or () for declaration in _declarations(tool)]
+        last = self._configs.get(call.agent.name)
+        if last is not None and _same_fields(last.fields, fields) and last.declarations == declarations:
+            return last.part
+        instruction = fields.get("system_instruction")
+        is_text = isinstance(instruction, str)
+        settings = _loaded(call.config.model_copy(update={"tools": None, **({"system_instruction": None} if is_text else {})}))
+        found = {
+            "inspector_format": FORMAT,
+            "instruction": [self._part(_text_json(text)) for text in redacted_text(instruction).split("\n\n")] if is_text else None,
+            "tools": [self._tool(tool) for tool in fields.get("tools") or ()],
+            "settings": self._part(_text_json(settings)),
+            "agent": self._part(_text_json(_agent_texts(call.agent))),
+        }
+        part = self._part(json.dumps(found))
+        self._configs[call.agent.name] = _LastConfig(fields, declarations, part)
+        if len(self._configs) > MOST_SCOPES:
+            self._configs.popitem(last=False)
+        return part
+
+    def _tool(self, tool: Any) -> Any:
+        """Return a tool as a dict of the parts of its declarations, or as its part."""
+        declared = getattr(tool, "function_declarations", None)
+        if declared and hasattr(tool, "model_copy") and not _loaded(tool.model_copy(update={"function_declarations": None})):
+            return [self._part(declaration) for declaration in declared]
+        return self._part(tool)
 
     def _part(self, value: Any) -> int:
         """Return the number under which a value is stored, and store it if it is new."""
@@ -394,16 +514,90 @@ class Recording:
         if number is None:
             if len(self._parts) >= MOST_PARTS:
                 self._parts.clear()
-            clean = json.dumps(redacted(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
+            clean = text
+            if _may_hold_secrets(text):
+                clean = json.dumps(redacted(json.loads(text)), ensure_ascii=False, separators=(",", ":"))
             number = self._parts[digest] = self._insert("inspector_parts", (None, clean.encode("utf-8", "replace").decode()))
         return number
 
 
+_INSERT = {
+    table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"
+    for table, columns in {
+        "inspector_parts": 2, "inspector_model_calls": 21, "inspector_tool_calls": 12, "inspector_temp_values": 2,
+    }.items()
+}  # fmt: skip
+
+
+def _names(session: Any) -> tuple[str, str, str]:
+    return session.app_name, session.user_id, session.id
+
+
+def _common(before: list[int], now: list[int]) -> int:
+    """Return how many numbers two lists begin with in common."""
+    if now[: len(before)] == before:
+        return len(before)
+    return next((index for index, (one, other) in enumerate(zip(before, now, strict=False)) if one != other), min(len(before), len(now)))
+
+
+def _declarations(tool: Any) -> Iterable[Any]:
+    """Return a tool's function declarations; the tool itself if it has none."""
+    return getattr(tool, "function_declarations", None) or (tool,)
+
+
+def _same_fields(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Return whether two configurations are the same, their tools apart. Objects of other types are not compared by value."""
+    for name, value in now.items():
+        other = before.get(name)
+        if value is not other and name != "tools" and not (type(value) in (str, int, float, dict) and value == other):
+            return False
+    return len(before) == len(now) and bool(before.get("tools")) == bool(now.get("tools"))
+
+
+def _agent_texts(agent: Any) -> dict[str, Any]:
+    """Return what an agent's author wrote, by which readers tell where a paragraph of the system instruction comes from."""
+    found: dict[str, Any] = {}
+    root = getattr(agent, "root_agent", None)
+    own = ("description", "static_instruction", "instruction", "include_contents")
+    for owner, names in ((agent, own), (root, ("global_instruction",))):
+        for name in names:
+            value = getattr(owner, name, None)
+            if value:
+                found[name] = {"function": getattr(value, "__name__", "")} if callable(value) else _plain(value)
+    for name in ("planner", "output_schema", "code_executor"):
+        value = getattr(agent, name, None)
+        if value is not None:
+            found[name] = value.__name__ if isinstance(value, type) else type(value).__name__
+    return found
+
+
 def _answered(response: Any) -> str:
     """Return the JSON of what is known of an answer besides its content: tokens, the model's version, why it ended, errors."""
-    fields = ("usage_metadata", "finish_reason", "error_code", "error_message", "model_version", "grounding_metadata")
-    known = {name for name in fields if getattr(response, name, None) is not None}
-    return json.dumps(redacted(json.loads(response.model_dump_json(include=known, exclude_none=True))))
+    found = []
+    usage, reason = getattr(response, "usage_metadata", None), getattr(response, "finish_reason", None)
+    if usage is not None:
+        found.append(f'"usage_metadata":{usage.model_dump_json(exclude_none=True)}')
+    if reason is not None:
+        found.append(f'"finish_reason":{json.dumps(str(getattr(reason, "value", reason)))}')
+    for name in ("error_code", "error_message", "model_version", "grounding_metadata"):
+        value = getattr(response, name, None)
+        if value is not None:
+            found.append(f'"{name}":{json.dumps(redacted(value if isinstance(value, str) else json.loads(_json(value))))}')
+    return f"{{{','.join(found)}}}"
+
+
+def _text_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _loaded(value: Any) -> Any:
+    return json.loads(_json(value))
+
+
+def _may_hold_secrets(text: str) -> bool:
+    """Return whether a JSON text has anything that `redacted` looks for; most have not, and need not be parsed."""
+    lowered = text.lower()
+    return any(hint in lowered for hint in _WORD_HINTS) or "://" in text or any(hint in text for hint in _SHAPE_HINTS)
 
 
 def _json(value: Any) -> str:
@@ -466,7 +660,7 @@ _SHAPE_HINTS = (
 )  # fmt: skip
 _WORD_HINTS = (
     "pass", "pwd", "secret", "key", "token", "auth", "bearer", "basic", "digest", "credential", "cookie", "signature", "otp", "pin",
-    "connection",
+    "connection", "dsn",
 )  # fmt: skip
 _USER_INFO = re.compile(r"(?P<keep>\b[a-z][\w+.-]{0,30}://[^\s/:@\"']{0,200}:)[^\s/@\"']+(?=@)", re.IGNORECASE)
 _SCHEME = re.compile(r"(?P<keep>\b(?:bearer|basic|digest|token|apikey)\s+)(?=[\w\-.~+/]*[\d+/=_.-])[\w\-.~+/]{12,}=*", re.IGNORECASE)

@@ -368,7 +368,7 @@ class BaseAgent(BaseModel):
 
     async def _callback_event(self, ctx: InvocationContext, hook: str, callbacks: Callbacks) -> Event | None:
         """Call the plugins' hook and the agent's callbacks; return the event with their content and changes, if any."""
-        if callbacks is None and not ctx.plugin_manager.plugins:
+        if callbacks is None and not ctx.plugin_manager.takes(hook):
             return None
         context = Context(ctx)
         with context.state.call():

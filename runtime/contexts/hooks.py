@@ -14,6 +14,12 @@ class Hooks(Protocol):
     def plugins(self) -> Sequence[Any]:
         """The plugins, in the order in which their hooks run."""
 
+    def takes(self, hook: str) -> bool:
+        """Return whether a plugin has a hook; see `PluginManager.takes`."""
+
+    def changes(self, hook: str) -> bool:
+        """Return whether a plugin may change a hook's arguments; see `PluginManager.changes`."""
+
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
         """Call a hook of every plugin until one returns a value; see `PluginManager.run_hook`."""
 
@@ -25,6 +31,14 @@ class NoHooks:
     """Hooks of a run without plugins."""
 
     plugins: Sequence[Any] = ()
+
+    def takes(self, hook: str) -> bool:
+        """Return False."""
+        return False
+
+    def changes(self, hook: str) -> bool:
+        """Return False."""
+        return False
 
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
         """Return None."""

@@ -48,6 +48,8 @@ class RequestRecorder(BasePlugin):
         most_contents: how many contents are kept, over all requests; the oldest requests are dropped first, the latest one is always kept.
     """
 
+    only_observes = True
+
     def __init__(self, most_contents: int = MOST_CONTENTS) -> None:
         super().__init__(NAME)
         self._most_contents = most_contents

@@ -184,7 +184,7 @@ class LlmFlow:
     ) -> AsyncGenerator[LlmResponse, None]:
         agent = self._agent
         instead = None
-        if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
+        if agent.before_model_callback is not None or ctx.plugin_manager.takes("before_model_callback"):
             instead = await ctx.plugin_manager.run_hook("before_model_callback", callback_context=context, llm_request=request)
             if instead is None:
                 instead = await first_answer(ctx.sync_calls, agent.before_model_callback, callback_context=context, llm_request=request)
@@ -209,7 +209,7 @@ class LlmFlow:
             yield instead
 
     async def _after_model(self, ctx: InvocationContext, response: LlmResponse, context: CallbackContext) -> LlmResponse:
-        if self._agent.after_model_callback is None and not ctx.plugin_manager.plugins:
+        if self._agent.after_model_callback is None and not ctx.plugin_manager.takes("after_model_callback"):
             return response
         instead = await ctx.plugin_manager.run_hook("after_model_callback", callback_context=context, llm_response=response)
         if instead is None:

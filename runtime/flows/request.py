@@ -23,6 +23,8 @@ from runtime.support.unchecked import copy_unchecked
 from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 
+_HOOKS_WITH_REQUEST = ("before_model_callback", "on_model_error_callback")
+
 
 async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) -> LlmRequest:
     """Build a model request: instructions, conversation, tools and configuration.
@@ -44,7 +46,7 @@ async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) 
     if request.contents:
         contents = _inserted(request.contents, contents, _last_messages(contents))
     request.contents = contents
-    if agent.before_model_callback is not None or ctx.plugin_manager.plugins:
+    if agent.before_model_callback is not None or any(map(ctx.plugin_manager.changes, _HOOKS_WITH_REQUEST)):
         request.contents = copied(request.contents)  # callbacks may change the request, but not the session's events
     if agent.planner is not None:
         planning = await ctx.sync_calls.call(agent.planner.build_planning_instruction, ReadonlyContext(ctx), request)

@@ -24,7 +24,11 @@ class BasePlugin:
 
     Attributes:
         name: unique among an app's plugins.
+        only_observes: the plugin changes nothing that its hooks are given. Requests are then not copied for it, which takes the longer the
+            conversation is.
     """
+
+    only_observes = False
 
     def __init__(self, name: str) -> None:
         self.name = name

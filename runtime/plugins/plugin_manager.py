@@ -82,6 +82,14 @@ class PluginManager:
         """Return the plugin with that name, or None."""
         return next((plugin for plugin in self.plugins if plugin.name == plugin_name), None)
 
+    def takes(self, hook: str) -> bool:
+        """Return whether a plugin has this hook; without one, what its arguments cost to make can be saved."""
+        return bool(self._taking(hook))
+
+    def changes(self, hook: str) -> bool:
+        """Return whether a plugin with this hook may change the hook's arguments; one that sets `only_observes` does not."""
+        return any(getattr(plugin, "only_observes", None) is not True for plugin in self._taking(hook))
+
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
         """Call a hook of every plugin that takes it, until one returns something.
 

@@ -47,3 +47,11 @@ def test_the_engine_benchmark_runs_small() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert "| a hook, nothing holds |" in done.stdout
+
+
+def test_the_recorder_benchmark_runs_small() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "INSPECTOR_ADK_PYTHON"}
+    command = [sys.executable, "-m", "bench.recorder", "--scale", "0.01", "--rounds", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT, env=environment)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert "| database: process |" in done.stdout

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from runtime.sessions.session_key import SessionKey
@@ -54,12 +54,15 @@ class RecordedModelRequest:
         config: system instruction, tools and settings.
         contents: the conversation.
         answer: the content of the answer, or None.
+        agent_texts: what the agent's author wrote: `instruction`, `static_instruction`, `global_instruction`, `description`,
+            `include_contents`; a function is `{"function": name}`. `planner`, `output_schema` and `code_executor` have their class's name.
     """
 
     model: str | None
     config: Mapping[str, Any]
     contents: tuple[Any, ...]
     answer: Mapping[str, Any] | None
+    agent_texts: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

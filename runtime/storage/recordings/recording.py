@@ -17,7 +17,7 @@ from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest, RecordedToolCall
 
-FORMAT = 1
+FORMATS = (1, 2)  # that this version reads
 SUFFIX = ".rec.db"
 
 _CALL = (
@@ -51,12 +51,12 @@ class Recording:
         except StorageError:
             self.close()
             raise
-        if version != FORMAT:
+        if version not in FORMATS:
             self.close()
             reason = (
                 "is no recording of model requests."
                 if version is None
-                else f"is a recording of format {version}; this version reads {FORMAT}."
+                else f"is a recording of format {version}; this version reads up to {FORMATS[-1]}."
             )
             raise StorageError(f"{file} {reason}")
 
@@ -158,13 +158,40 @@ def _request(connection: sqlite3.Connection, number: int) -> RecordedModelReques
     if row is None:
         raise LookupError("there is no such request")
     base, kept, contents, config, answer, model = row
+    asked, texts = _config(connection, config) if config is not None else ({}, {})
     parts = [*_kept(connection, base, _count(kept), before=number), *_numbers(contents)]
     return RecordedModelRequest(
         _text(model),
-        _part(connection, config) if config is not None else {},
+        asked,
         tuple(_part(connection, part) for part in parts),
         _part(connection, answer) if answer is not None else None,
+        texts,
     )
+
+
+def _config(connection: sqlite3.Connection, number: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return a call's configuration, and what its agent's author wrote. In format 2, both are made of parts."""
+    stored = _dict(_part(connection, number))
+    if "inspector_format" not in stored:
+        return stored, {}
+    config = _dict(_part(connection, stored["settings"]))
+    if stored["instruction"] is not None:
+        config["system_instruction"] = "\n\n".join(str(_part(connection, part)) for part in stored["instruction"])
+    if stored["tools"]:
+        config["tools"] = [_tool(connection, tool) for tool in stored["tools"]]
+    return config, _dict(_part(connection, stored["agent"]))
+
+
+def _tool(connection: sqlite3.Connection, tool: Any) -> Any:
+    if isinstance(tool, list):
+        return {"function_declarations": [_part(connection, part) for part in tool]}
+    return _part(connection, tool)
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("its configuration is no object")
+    return value
 
 
 def _kept(connection: sqlite3.Connection, base: Any, count: int, *, before: int) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.events import Event
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import ScriptedLlm
+from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
@@ -119,6 +121,67 @@ async def test_a_long_session_grows_linearly(tmp_path: Path) -> None:
     assert sizes[1] < 1.3 * sum(len(event.model_dump_json(exclude_none=True)) + len("turn 40") for event in events) + 40_000
 
 
+async def test_a_long_session_with_tools_and_a_changing_instruction_grows_less_than_its_events(tmp_path: Path) -> None:
+    file = tmp_path / "run.rec.db"
+    plugin = recorder.RecorderPlugin(file)
+    seer = LlmAgent(
+        name="seer", instruction="Look around.\n\nTurn {turn}.\n\nBe kind.", model=ScriptedLlm(replies=["Trees."]), tools=[look]
+    )
+    runner = runner_for(seer, plugins=[plugin])
+    events = [event for turn in range(60) for event in await run(runner, f"turn {turn}", state_delta={"turn": turn})]
+    await plugin.close()
+    recording = Recording(file)
+    last = recording.request(recording.model_calls()[-1].number)
+    recording.close()
+    assert "Turn 59." in last.config["system_instruction"] and "Be kind." in last.config["system_instruction"]
+    assert [tool["function_declarations"][0]["name"] for tool in last.config["tools"]] == ["look"]
+    assert last.agent_texts["instruction"] == "Look around.\n\nTurn {turn}.\n\nBe kind."
+    stored = sqlite3.connect(file)
+    (text,) = stored.execute("SELECT sum(length(json)) FROM inspector_parts").fetchone()
+    stored.close()
+    assert text < 60 * 300  # each turn has its messages and one paragraph of its own
+    users = 60 * len(events[0].model_dump_json(exclude_none=True))
+    assert file.stat().st_size < 1.3 * (users + sum(len(event.model_dump_json(exclude_none=True)) for event in events)) + 40_000
+
+
+class Censor(BasePlugin):
+    """Changes what models are asked, in place."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: LlmRequest) -> None:
+        for content in llm_request.contents:
+            for part in content.parts or ():
+                if part.text:
+                    part.text = part.text.replace("turn", f"{len(llm_request.contents)} turn")
+
+
+async def test_what_another_plugin_changed_is_recorded_as_it_was_sent(tmp_path: Path) -> None:
+    plugin = recorder.RecorderPlugin(tmp_path / "run.rec.db")
+    runner = runner_for(agent("one"), plugins=[plugin, Censor("censor")])
+    for turn in range(3):
+        await run(runner, f"turn {turn}")
+    await plugin.close()
+    recording = Recording(tmp_path / "run.rec.db")
+    said = [texts(recording.request(call.number)) for call in recording.model_calls()]
+    recording.close()
+    assert said == [["1 turn 0"], ["3 turn 0", "one", "3 turn 1"], ["5 turn 0", "one", "5 turn 1", "one", "5 turn 2"]]
+
+
+async def test_a_recording_of_format_1_is_read_and_continued(tmp_path: Path) -> None:
+    file = tmp_path / "run.rec.db"
+    await record(file, "one")
+    old = sqlite3.connect(file)
+    old.execute("INSERT INTO inspector_parts VALUES (1000, ?)", ('{"system_instruction":"Old."}',))
+    old.execute("UPDATE inspector_model_calls SET config = 1000")
+    old.execute("UPDATE inspector_recording SET value = '1' WHERE key = 'format'")
+    old.commit()
+    old.close()
+    await record(file, "two")
+    recording = Recording(file)
+    first, second = (recording.request(call.number).config["system_instruction"] for call in recording.model_calls())
+    recording.close()
+    assert first == "Old." and second.startswith("Look around.")
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 5), max_size=8), min_size=1, max_size=8))
 def test_every_request_is_read_as_it_was_made(conversations: list[list[int]]) -> None:
@@ -126,7 +189,8 @@ def test_every_request_is_read_as_it_was_made(conversations: list[list[int]]) ->
         writer = recorder.Recording(Path(folder) / "run.rec.db")
         for number, words in enumerate(conversations):
             request = LlmRequest(model="m", contents=[types.UserContent(parts=[types.Part(text=f"word {word}")]) for word in words])
-            call = recorder.ModelCall(tuple(KEY), "i", None, "seer" if number % 3 else "other", request)
+            agent = SimpleNamespace(name="seer" if number % 3 else "other")
+            call = recorder.ModelCall(tuple(KEY), "i", None, agent, request)
             call.read_request()
             writer.add_model_call(call)
         writer.close()

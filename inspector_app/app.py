@@ -224,7 +224,7 @@ def run_window(
     Args:
         paths: agent folders or files, and databases.
         trust: load agents without asking.
-        theme: light, dark or system; None uses the stored preference.
+        theme: light, dark, contrast or system; None uses the stored preference.
         size: width and height of the window in pixels; None restores the saved geometry.
         engine: what runs the agents; None leaves it to each agent.
         attach: the running app to attach to.
@@ -261,7 +261,7 @@ def save_screenshot(
         paths: agent folders or files, and databases.
         out_png: the file to write.
         trust: load agents without asking; otherwise the screenshot of an untrusted agent shows the question.
-        theme: light, dark or system; None uses the default.
+        theme: light, dark, contrast or system; None uses the default.
         size: width and height of the window in pixels; None means `PICTURE_SIZE`.
         engine: what runs the agents; None leaves it to each agent.
         prepare: called when the paths are open; the screenshot is taken once it is done and the window shows the result.
@@ -325,7 +325,7 @@ def _with_application(
     app.setApplicationName("Agent Inspector")
     app.setDesktopFileName("agent-inspector")
     app.setQuitOnLastWindowClosed(False)  # the run ends first, then the loop
-    look.apply(app, theme or settings.theme)  # type: ignore[arg-type]  # one of its three words
+    look.apply(app, theme or settings.theme)  # type: ignore[arg-type]  # one of its words
     loop = InspectorLoop(app)
     messages = MessageBus()
     hooks = CrashHooks(messages)

@@ -66,7 +66,9 @@ app = typer.Typer(
 window_app = typer.Typer(add_completion=False, rich_markup_mode="rich", context_settings={"help_option_names": ["-h", "--help"]})
 
 TrustWindow = Annotated[bool, typer.Option("--trust", help="Load the agent's code without asking.")]
-Theme = Annotated[str | None, given.option("--theme", "NAME", "light, dark or system. Default: the last one chosen.", given.theme)]
+Theme = Annotated[
+    str | None, given.option("--theme", "NAME", "light, dark, contrast or system. Default: the last one chosen.", given.theme)
+]
 Size = Annotated[str | None, given.option("--size", "WIDTHxHEIGHT", "Size of the window, such as 1280x800.", given.size)]
 Screenshot = Annotated[
     str | None, given.option("--screenshot", "OUT.png", "Save a picture of the window and exit. Works without a display.")

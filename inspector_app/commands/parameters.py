@@ -52,8 +52,8 @@ def size(value: str | None) -> tuple[int, int] | None:
 
 def theme(value: str | None) -> str | None:
     """Return the name of a theme."""
-    if value not in (None, "light", "dark", "system"):
-        raise typer.BadParameter(f"{value!r} is not a theme: light, dark or system.")
+    if value not in (None, "light", "dark", "contrast", "system"):
+        raise typer.BadParameter(f"{value!r} is not a theme: light, dark, contrast or system.")
     return value
 
 

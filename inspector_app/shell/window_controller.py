@@ -41,6 +41,7 @@ from inspector_app.sessions.search_controller import SearchController
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sizes_controller import SizesController
+from inspector_app.shell.background_notices import BackgroundNotices
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.output_log import OutputLog
 from inspector_app.shell.window_status import WindowStatus
@@ -268,6 +269,7 @@ class WindowController(QObject):
             is_drafting_fork=lambda: self._forks.is_drafting,
             parent=self,
         )
+        self.notices = BackgroundNotices(run, catalog, window, self)
         self._run_commands.message_handlers.append(self._forks.take_message)
         commands.allow_writing.triggered.connect(write_access.request)
         commands.work_on_copy.triggered.connect(working_copy.request)
@@ -395,7 +397,7 @@ class WindowController(QObject):
         choice = self.window.commands.themes
         chosen = next(name for name, command in choice.items() if command.isChecked())
         self._preferences.theme = chosen
-        theme.apply(self._app, chosen)  # type: ignore[arg-type]  # one of its three words
+        theme.apply(self._app, chosen)  # type: ignore[arg-type]  # one of its words
 
     def _on_message(self, message: Message) -> None:
         self.window.message_bar.show_message(message)

@@ -70,6 +70,7 @@ class Actions:
     theme_system: QAction
     theme_light: QAction
     theme_dark: QAction
+    theme_contrast: QAction
     palette: QAction
     quit: QAction
 
@@ -80,8 +81,8 @@ class Actions:
 
     @property
     def themes(self) -> dict[str, QAction]:
-        """The theme action of each choice: `system`, `light`, `dark`."""
-        return {"system": self.theme_system, "light": self.theme_light, "dark": self.theme_dark}
+        """The theme action of each choice: `system`, `light`, `dark`, `contrast`."""
+        return {"system": self.theme_system, "light": self.theme_light, "dark": self.theme_dark, "contrast": self.theme_contrast}
 
 
 def make_actions(parent: QObject) -> Actions:
@@ -151,6 +152,7 @@ def make_actions(parent: QObject) -> Actions:
         theme_system=action("theme_system", "Follow the system"),
         theme_light=action("theme_light", "Light"),
         theme_dark=action("theme_dark", "Dark"),
+        theme_contrast=action("theme_contrast", "High contrast"),
         palette=action("palette", "Find a command…", "terminal", "Ctrl+Shift+P"),
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )

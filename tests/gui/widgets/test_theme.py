@@ -26,13 +26,19 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT], ids=["dark", "light"])
-def test_every_text_colour_is_readable_on_every_background(tokens: theme.Tokens) -> None:
+@pytest.mark.parametrize(
+    ("tokens", "least"), [(theme.DARK, 4.5), (theme.LIGHT, 4.5), (theme.CONTRAST, 7)], ids=["dark", "light", "high contrast"]
+)
+def test_every_text_colour_is_readable_on_every_background(tokens: theme.Tokens, least: float) -> None:
     grounds = [getattr(tokens, name) for name in GROUNDS]
     texts = [*(getattr(tokens, name) for name in TEXTS), *tokens.authors]
-    too_weak = [(text, ground) for text in texts for ground in grounds if contrast(text, ground) < 4.5]
+    too_weak = [(text, ground) for text in texts for ground in grounds if contrast(text, ground) < least]
     assert too_weak == []
-    assert contrast(tokens.on_accent, tokens.accent) >= 4.5
+    assert contrast(tokens.on_accent, tokens.accent) >= least
+
+
+def test_lines_of_the_high_contrast_theme_are_visible() -> None:
+    assert min(contrast(theme.CONTRAST.line, getattr(theme.CONTRAST, ground)) for ground in GROUNDS) >= 4.5
 
 
 @pytest.mark.parametrize("choice", ["dark", "light"])
@@ -50,7 +56,7 @@ def test_the_contrast_formula_gives_known_values() -> None:
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
 
 
-@pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT], ids=["dark", "light"])
+@pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT, theme.CONTRAST], ids=["dark", "light", "high contrast"])
 def test_the_style_sheet_is_filled_completely(tokens: theme.Tokens) -> None:
     sheet = theme.style_sheet(tokens)
     assert "$" not in sheet

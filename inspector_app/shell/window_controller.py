@@ -20,6 +20,7 @@ from inspector_app.detail.timeline_controller import TimelineController
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.engines.running_apps import RunningApp
+from inspector_app.findings.findings_controller import FindingsController
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.attach_controller import AttachController
 from inspector_app.opening.engine_controller import EngineController
@@ -242,6 +243,7 @@ class WindowController(QObject):
         self._rewind = RewindController(cursor, current, self._forks, commits, tasks, messages, commands, bench.rewind_card, self)
 
         DeletionController(cursor, databases, run, tasks, messages, bench.sessions, bench.deletion_hint, self)
+        self._findings = FindingsController(cursor, databases, catalog, tasks, bench.findings, self)
         self.search = SearchController(cursor, databases, tasks, messages, commands, bench.sessions, self)
         SizesController(databases, tasks, sessions, self)
         self.tail = LiveTail(
@@ -365,6 +367,7 @@ class WindowController(QObject):
         self._pending.listed.connect(bench.show_pending)
         self._pending.answer_wanted.connect(self._on_answer_wanted)
         self._writers.answered.connect(self._on_writers_answered)
+        self._findings.counted.connect(bench.show_findings)
 
     def _connect_branches(self) -> None:
         bench, forks, rewind, resume = self.window.workbench, self._forks, self._rewind, self._resume

@@ -26,6 +26,7 @@ from inspector_app.branches.override_card import OverrideCard
 from inspector_app.databases.database_page import DatabasePage
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.timeline_view import TimelineView
+from inspector_app.findings.findings_pane import FindingsPane
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.running.breakpoints_pane import BreakpointsPane
 from inspector_app.running.composer import Composer
@@ -45,7 +46,7 @@ from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.hint_bar import HintBar
 
-LAYOUT_VERSION = 4  # raised when docks are added or removed, so that an older saved layout is not restored
+LAYOUT_VERSION = 5  # raised when docks are added or removed, so that an older saved layout is not restored
 
 _DOCKING = (
     QMainWindow.DockOption.AllowNestedDocks
@@ -53,7 +54,7 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
-_BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log")  # the tabs below the stream, from left to right
+_BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log", "findings")  # the tabs below the stream, from left to right
 
 _SIDES = ("sessions", "detail")
 _SIDE_AREAS = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
@@ -70,11 +71,11 @@ _BOTTOM_HEIGHT_EMPTY = 88  # pixels: two lines, for a Pending pane without items
 
 
 class Workbench(QMainWindow):
-    """The panes: sessions on the left, events in the middle, the selected event on the right, Pending to Log below.
+    """The panes: sessions on the left, events in the middle, the selected event on the right, Pending to Findings below.
 
     Attributes:
         stream, filter_bar, composer: the events, with their filter above and the composer below.
-        detail, sessions, pending, breakpoints, timeline, writers, log: the contents of the docks.
+        detail, sessions, pending, breakpoints, timeline, writers, log, findings: the contents of the docks.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume the invocation.
         writing_hint: reports that the database is read-only.
@@ -128,6 +129,7 @@ class Workbench(QMainWindow):
         self.timeline = TimelineView()
         self.writers = WritersPane()
         self.log = LogPane()
+        self.findings = FindingsPane()
         self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
@@ -149,7 +151,9 @@ class Workbench(QMainWindow):
             "timeline": self._dock("timeline", "Timeline", self.timeline),
             "writers": self._dock("writers", "Who wrote", self.writers),
             "log": self._dock("log", "Log", self.log),
+            "findings": self._dock("findings", "Findings", self.findings),
         }
+        self._docks["findings"].visibilityChanged.connect(self.findings.set_displayed)
         offers = (self.database_hint, self.app_hint, self.agent_hint)
         hints = (self.resume_hint, self.writing_hint, *offers, self.deletion_hint, self.fork_hint)
         FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
@@ -238,6 +242,10 @@ class Workbench(QMainWindow):
         """Show the number of breakpoints in the pane's title."""
         self._docks["breakpoints"].setWindowTitle(f"Breakpoints  {count}" if count else "Breakpoints")
 
+    def show_findings(self, count: int) -> None:
+        """Show the number of errors and warnings in the title of the pane of findings."""
+        self._docks["findings"].setWindowTitle(f"Findings  {count:,}" if count else "Findings")
+
     def _on_answered(self) -> None:
         """Move the focus to the events, where the run continues: the form is about to close."""
         self.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -268,7 +276,7 @@ class Workbench(QMainWindow):
         return any(dock.isAncestorOf(part) and dock.visibleRegion().isEmpty() for dock in self._docks.values())
 
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending, breakpoints, timeline, writers or log."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints, timeline, writers, log or findings."""
         self._docks[name].show()
         self._docks[name].raise_()
 

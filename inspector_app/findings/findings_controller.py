@@ -1,0 +1,209 @@
+"""Examines the selected session's database when the pane of findings is displayed."""
+
+from __future__ import annotations
+
+import time
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector_app.analysis.doctor import by_severity, examine
+from inspector_app.analysis.finding import LEVELS, Finding
+from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.findings.findings_pane import FindingsPane
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_catalog import SessionCatalog
+from runtime.errors.known_error import KnownError
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.worker_threads import run_in_thread
+
+MOST_AT_ONCE = 50_000  # events examined without being asked; a larger database takes longer than a second or two
+PROGRESS_MS = 200
+
+
+class _Examination:
+    """One examination on a worker thread.
+
+    Attributes:
+        seen: number of events read so far.
+
+    Args:
+        target: path or URL.
+        name: the name in commands.
+        only: the session, or None for the whole database.
+    """
+
+    def __init__(self, target: str, name: str, only: SessionKey | None) -> None:
+        self.target, self.only = target, only
+        self.seen = 0
+        self._name = name
+        self._database: StoredDatabase | None = None
+        self._is_stopped = False
+
+    def run(self) -> list[Finding]:
+        """Return the findings. Runs on the thread.
+
+        Raises:
+            StorageError: the database cannot be read, or the examination was stopped.
+        """
+        with StoredDatabase.open(self.target) as database:
+            self._database = database
+            return by_severity(list(examine(database, self._name, only=self.only, seen=self._note)))
+
+    def stop(self) -> None:
+        """End it soon."""
+        self._is_stopped = True
+        if self._database is not None:
+            self._database.stop()
+
+    def _note(self, seen: int) -> None:
+        self.seen = seen
+        if self._is_stopped:
+            raise StorageError("The examination was stopped.")
+
+
+class FindingsController(QObject):
+    """A controller that fills the pane of findings.
+
+    Signals:
+        counted(int): the number of errors and warnings.
+
+    Args:
+        cursor: the selection; receives the event of the chosen finding.
+        databases: the open databases.
+        catalog: the numbers of their events.
+        tasks: runs the examination.
+        pane: the pane to fill.
+    """
+
+    counted = Signal(int)
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        tasks: Tasks,
+        pane: FindingsPane,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cursor = cursor
+        self._catalog = catalog
+        self._tasks = tasks
+        self._pane = pane
+        self._running: _Examination | None = None
+        self._done: tuple[str, SessionKey | None] | None = None
+        self._progress = QTimer(self)
+        self._progress.setInterval(PROGRESS_MS)
+        self._progress.timeout.connect(self._on_progress)
+        pane.wanted.connect(self._on_wanted)
+        pane.again_requested.connect(self._on_again)
+        pane.finding_chosen.connect(self._on_chosen)
+        cursor.session_changed.connect(self._on_session_changed)
+        databases.database_closed.connect(self._on_closed)
+
+    def _on_session_changed(self, _session: SessionAddress | None) -> None:
+        if self._pane.is_displayed:
+            self._on_wanted()
+        elif self._done is not None and not self._fits(self._done):
+            self._forget()
+
+    def _on_wanted(self) -> None:
+        wanted = self._scope()
+        running = self._running
+        if wanted is None:
+            self._forget()
+        elif not (self._done is not None and self._fits(self._done)) and not (running and self._fits((running.target, running.only))):
+            self._examine(*wanted)
+
+    def _on_again(self) -> None:
+        address = self._cursor.session
+        if address is not None and self._scope() is not None:
+            self._examine(address.database, None)
+
+    def _on_chosen(self, finding: Finding) -> None:
+        if self._done is None or finding.key is None:
+            return
+        address = SessionAddress(self._done[0], finding.key)
+        if finding.event_id is not None:
+            self._cursor.request(address, finding.event_id)
+        else:
+            self._cursor.select_session(address)
+
+    def _on_closed(self, target: str) -> None:
+        if self._done is not None and self._done[0] == target:
+            self._forget()
+        if self._running is not None and self._running.target == target:
+            self._stop()
+
+    def _scope(self) -> tuple[str, SessionKey | None] | None:
+        """Return what to examine: the database, and the selected session if examining all of them takes long."""
+        address = self._cursor.session
+        if address is None or address.database == MEMORY or address.database.startswith("attached:"):
+            return None
+        counts = [summary.event_count for summary in self._catalog.sessions(address.database)]
+        is_large = any(count is None for count in counts) or sum(count or 0 for count in counts) > MOST_AT_ONCE
+        return address.database, address.key if is_large else None
+
+    def _fits(self, examined: tuple[str, SessionKey | None]) -> bool:
+        """Return whether an examination covers the selected session."""
+        address = self._cursor.session
+        return address is not None and examined[0] == address.database and examined[1] in (None, address.key)
+
+    def _examine(self, target: str, only: SessionKey | None) -> None:
+        self._stop()
+        self._done = None
+        self._running = _Examination(target, target, only)
+        self._pane.say("reading…", f"Examining {'the session' if only else 'all sessions'} of {target}.", can_examine=False)
+        self._progress.start()
+        self._tasks.spawn(self._run(self._running), f"Examining {target}", background=True)
+
+    async def _run(self, examination: _Examination) -> None:
+        try:
+            findings = await run_in_thread(examination.run)
+        except KnownError as error:
+            if examination is self._running:
+                self._end()
+                self._pane.say("The database could not be examined", str(error))
+            return
+        finally:
+            examination.stop()  # a cancelled task leaves its thread behind
+        if examination is self._running:
+            self._end()
+            self._show(examination, findings)
+
+    def _show(self, examination: _Examination, findings: list[Finding]) -> None:
+        self._done = examination.target, examination.only
+        counts = [(level, sum(finding.level == level for finding in findings)) for level in LEVELS]
+        words = ", ".join(f"{count:,} {level}{'s' if count > 1 else ''}" for level, count in counts if count) or "No findings"
+        where = f"session {examination.only.session_id}" if examination.only else examination.target
+        title = f"{words} in {where}, as of {time.strftime('%H:%M:%S')}."
+        self._pane.show_findings(title, "Examine the whole database" if examination.only else "Examine again", findings)
+        self.counted.emit(sum(finding.level != "note" for finding in findings))
+
+    def _on_progress(self) -> None:
+        running = self._running
+        if running is not None and running.seen:
+            what = "the session" if running.only else "all sessions"
+            self._pane.say("reading…", f"Examining {what} of {running.target}: {running.seen:,} events.", can_examine=False)
+
+    def _forget(self) -> None:
+        self._stop()
+        self._done = None
+        memory = self._cursor.session is not None and self._scope() is None
+        hint = "Sessions in memory are examined once they are stored in a database." if memory else "Select a session of a database."
+        self._pane.say("Nothing examined", hint, can_examine=False)
+        self.counted.emit(0)
+
+    def _stop(self) -> None:
+        if self._running is not None:
+            self._running.stop()
+        self._end()
+
+    def _end(self) -> None:
+        self._running = None
+        self._progress.stop()

@@ -1,0 +1,207 @@
+"""The findings of the doctor: a list, and why the selected one matters and what to do about it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QStackedWidget,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from inspector_app.analysis.finding import Finding
+from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+from inspector_app.widgets.empty_state import EmptyState
+
+_ICONS = {"error": ("circle-xmark", "bad"), "warning": ("triangle-exclamation", "warn"), "note": ("circle-info", "dim")}
+_FINDING = Qt.ItemDataRole.UserRole
+
+
+class FindingsPane(QWidget):
+    """A list of findings, with the details of the selected one beside it.
+
+    Signals:
+        wanted: the pane came to the front.
+        again_requested: the user asked to examine everything again.
+        finding_chosen(Finding): the user selected a finding.
+    """
+
+    wanted = Signal()
+    again_requested = Signal()
+    finding_chosen = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findings_pane")
+        self._is_displayed = False
+        self._title = QLabel(self)
+        self._title.setObjectName("findings_title")
+        self._title.setTextFormat(Qt.TextFormat.PlainText)
+        self._title.setProperty("role", "secondary")
+        self._again = self._button("Examine again", "examine_again", self.again_requested.emit)
+        self.tree = self._make_tree()
+        self._details = QPlainTextEdit(self)
+        self._details.setObjectName("finding_details")
+        self._details.setAccessibleName("Why the finding matters, and what to do")
+        self._details.setReadOnly(True)
+        self._copy = self._button("Copy command", "copy_fix", self._on_copy)
+        self._empty = EmptyState("Nothing examined", "Open a database to find out what is wrong with it.")
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self._make_lists())
+        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # allows the height of an empty Pending pane
+        head = QHBoxLayout()
+        head.addWidget(self._title, 1)
+        head.addWidget(self._copy)
+        head.addWidget(self._again)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 4, 0, 0)
+        rows.setSpacing(4)
+        rows.addLayout(head)
+        rows.addWidget(self._stack, 1)
+        self.say("Nothing examined", "Open a database to find out what is wrong with it.", can_examine=False)
+
+    @property
+    def title(self) -> str:
+        """What was examined, and when."""
+        return self._title.text()
+
+    @property
+    def text(self) -> tuple[str, str]:
+        """The text in place of the list; empty texts while the list is displayed."""
+        return self._empty.text if self._stack.currentWidget() is self._empty else ("", "")
+
+    @property
+    def details(self) -> str:
+        """The text about the selected finding."""
+        return self._details.toPlainText()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The listed findings."""
+        items = (self.tree.topLevelItem(row) for row in range(self.tree.topLevelItemCount()))
+        return [item.data(0, _FINDING) for item in items if item is not None]
+
+    def say(self, title: str, hint: str = "", *, can_examine: bool = True) -> None:
+        """Show a text in place of the list.
+
+        Args:
+            title: what is happening, or why there is no list.
+            hint: what to do.
+            can_examine: whether examining again makes sense.
+        """
+        self._title.clear()
+        self.tree.clear()
+        self._again.setEnabled(can_examine)
+        self._empty.set_text(title, hint)
+        self._stack.setCurrentWidget(self._empty)
+
+    def show_findings(self, title: str, button: str, findings: Sequence[Finding]) -> None:
+        """Show findings.
+
+        Args:
+            title: what was examined, and when.
+            button: what examining again does.
+            findings: in the order to list them.
+        """
+        self._title.setText(visible(title))
+        self._again.setText(button)
+        self._again.setAccessibleName(button)
+        self._again.setEnabled(True)
+        self.tree.clear()
+        self.tree.addTopLevelItems([_item(finding) for finding in findings])
+        self._on_current_changed(None)
+        if findings:
+            self._stack.setCurrentIndex(1)
+        else:
+            self._empty.set_text("Nothing is wrong", "No finding in what was examined.")
+            self._stack.setCurrentWidget(self._empty)
+
+    @property
+    def is_displayed(self) -> bool:
+        """Whether the pane is in front of the other tabs."""
+        return self._is_displayed
+
+    def set_displayed(self, displayed: bool) -> None:
+        """Note whether the pane is in front; Qt reports the tabs behind as visible, too."""
+        self._is_displayed = displayed
+        if displayed:
+            self.wanted.emit()
+
+    def _make_tree(self) -> QTreeWidget:
+        tree = QTreeWidget(self)
+        tree.setObjectName("findings_list")
+        tree.setAccessibleName("Findings")
+        tree.setHeaderLabels(["Finding", "Session", "What"])
+        tree.setRootIsDecorated(False)
+        tree.setUniformRowHeights(True)
+        tree.setIconSize(QSize(14, 14))
+        tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+        tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        tree.header().setStretchLastSection(True)
+        tree.setMinimumHeight(2 * tree.fontMetrics().lineSpacing())
+        tree.currentItemChanged.connect(self._on_current_changed)
+        return tree
+
+    def _make_lists(self) -> QWidget:
+        split = QSplitter(Qt.Orientation.Horizontal, self)
+        split.setChildrenCollapsible(False)
+        split.addWidget(self.tree)
+        split.addWidget(self._details)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
+        return split
+
+    def _button(self, text: str, name: str, slot: object) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        return button
+
+    def _on_current_changed(self, item: QTreeWidgetItem | None, _before: object = None) -> None:
+        finding: Finding | None = item.data(0, _FINDING) if item is not None else None
+        self._copy.setVisible(finding is not None and finding.fix is not None)
+        self._details.setPlainText(visible_details(finding) if finding else "Select a finding to see why it matters, and what to do.")
+        if finding is not None:
+            self.finding_chosen.emit(finding)
+
+    def _on_copy(self) -> None:
+        item = self.tree.currentItem()
+        finding: Finding | None = item.data(0, _FINDING) if item is not None else None
+        if finding is not None and finding.fix is not None:
+            QGuiApplication.clipboard().setText(shlex.join(finding.fix))
+
+
+def visible_details(finding: Finding) -> str:
+    """Return a finding as text: what, why, what to do, and the command."""
+    command = f"\n{visible(shlex.join(finding.fix))}" if finding.fix else ""
+    return f"{visible(finding.what)}\n{finding.why}\n{finding.advice}{command}"
+
+
+def _item(finding: Finding) -> QTreeWidgetItem:
+    session = short_id(finding.key.session_id) if finding.key else "whole database"
+    item = QTreeWidgetItem([finding.kind, visible(session), visible(finding.what)])
+    item.setIcon(0, theme.icon(*_ICONS[finding.level]))
+    item.setToolTip(0, plain_tooltip(finding.level))
+    item.setToolTip(1, plain_tooltip(f"Session {finding.key.session_id} of {finding.key.app_name}" if finding.key else "All sessions"))
+    item.setToolTip(2, plain_tooltip(finding.what))
+    item.setData(0, _FINDING, finding)
+    return item

@@ -1,0 +1,91 @@
+"""The pane of findings: it examines the displayed database when it comes to the front, and a click goes to the event."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDockWidget, QPushButton
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.findings import findings_controller
+from tests.unit.inspector_app.analysis.v1_file import called, returned, said, write_v1, wrote
+
+EVENTS = [
+    said("hello", "user"),
+    returned("pay", "lost"),
+    wrote({"total": 1}, branch="both.a", author="a"),
+    wrote({"total": 2}, branch="both.b", author="b"),
+    called("pay", "c"),
+]
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Path:
+    return write_v1(tmp_path / "damaged.db", EVENTS)
+
+
+def test_the_findings_of_the_displayed_database_are_listed(
+    inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot
+) -> None:
+    opened(damaged)
+    pane = inspector.window.workbench.findings
+    assert pane.findings == [], "nothing is examined while the pane is behind others"
+    inspector.window.workbench.raise_pane("findings")
+    qtbot.waitUntil(lambda: len(pane.findings) == 3)
+    assert [finding.kind for finding in pane.findings] == ["orphan response", "unanswered call", "parallel overwrite"]
+    assert pane.title.startswith(f"1 error, 2 warnings in {damaged}")
+    dock = inspector.window.findChild(QDockWidget, "dock_findings")
+    assert dock is not None
+    assert dock.windowTitle() == "Findings  3"
+
+
+def test_a_click_selects_the_event_and_explains_it(inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot) -> None:
+    opened(damaged)
+    pane = inspector.window.workbench.findings
+    inspector.window.workbench.raise_pane("findings")
+    qtbot.waitUntil(lambda: len(pane.findings) == 3)
+    pane.tree.setCurrentItem(pane.tree.topLevelItem(0))
+    qtbot.waitUntil(lambda: inspector.cursor.event_index == 1)
+    assert "Models refuse a result without its call" in pane.details
+    copy = pane.findChild(QPushButton, "copy_fix")
+    assert copy is not None
+    copy.click()
+    assert QGuiApplication.clipboard().text() == f"agent-inspector fork {damaged} --session s --at e0"
+
+
+def test_a_database_with_nothing_wrong_says_so(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
+    opened(write_v1(tmp_path / "clean.db", [said("hello", "user"), said("bye")]))
+    inspector.window.workbench.raise_pane("findings")
+    pane = inspector.window.workbench.findings
+    qtbot.waitUntil(lambda: pane.text[0] == "Nothing is wrong")
+
+
+def test_of_a_large_database_only_the_session_is_examined_until_asked(
+    inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(findings_controller, "MOST_AT_ONCE", 2)
+    opened(damaged)
+    pane = inspector.window.workbench.findings
+    inspector.window.workbench.raise_pane("findings")
+    qtbot.waitUntil(lambda: len(pane.findings) == 3)
+    assert "in session s" in pane.title
+    again = pane.findChild(QPushButton, "examine_again")
+    assert again is not None
+    assert again.text() == "Examine the whole database"
+    again.click()
+    assert pane.text[0] == "reading…"
+    qtbot.waitUntil(lambda: str(damaged) in pane.title)
+    assert again.text() == "Examine again"
+
+
+def test_closing_the_database_clears_the_pane(inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot) -> None:
+    opened(damaged)
+    pane = inspector.window.workbench.findings
+    inspector.window.workbench.raise_pane("findings")
+    qtbot.waitUntil(lambda: len(pane.findings) == 3)
+    inspector.window.commands.close_database.trigger()
+    qtbot.waitUntil(lambda: pane.text[0] == "Nothing examined")

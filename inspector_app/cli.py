@@ -24,6 +24,8 @@ from typer.main import get_command
 from inspector_app.commands import parameters as given
 from inspector_app.commands import stdout
 from inspector_app.commands.command_class import InspectorCommand, InspectorGroup
+from inspector_app.commands.completion import choices, users
+from inspector_app.commands.completion import sessions as existing_sessions
 from inspector_app.commands.options import Options
 from inspector_app.commands.problems import UsageError
 from inspector_app.presentation.values import visible_lines
@@ -51,13 +53,9 @@ EXPRESSIONS = (
 )
 
 
-def _help(*lines: str) -> str:
-    """Return lines as the end of a help text: each is a paragraph, as Typer joins single lines."""
-    return "\n\n".join((*lines, EXIT_STATUS))
-
-
-def _examples(*lines: str) -> str:
-    return _help("Examples:", *lines)
+def _examples(*commands: str, more: Sequence[str] = ()) -> str:
+    """Return the end of a help text: examples, indented, then paragraphs."""
+    return "\n".join(("Examples:", *(f"  {command}" for command in commands), *more, EXIT_STATUS))
 
 
 app = typer.Typer(
@@ -67,7 +65,8 @@ window_app = typer.Typer(add_completion=False, rich_markup_mode="rich", context_
 
 TrustWindow = Annotated[bool, typer.Option("--trust", help="Load the agent's code without asking.")]
 Theme = Annotated[
-    str | None, given.option("--theme", "NAME", "light, dark, contrast or system. Default: the last one chosen.", given.theme)
+    str | None,
+    given.option("--theme", "NAME", "light, dark, contrast or system. Default: the last one chosen.", given.theme, choices(*given.THEMES)),
 ]
 Size = Annotated[str | None, given.option("--size", "WIDTHxHEIGHT", "Size of the window, such as 1280x800.", given.size)]
 Screenshot = Annotated[
@@ -132,11 +131,10 @@ def sessions(db: given.Database, json: given.AsJson = False) -> int:
     "events",
     cls=InspectorCommand,
     rich_help_panel=READ,
-    epilog=_help(
-        "Examples:",
+    epilog=_examples(
         "agent-inspector events sessions.db --last 20",
         """agent-inspector events sessions.db --session s1 --where 'kind == "tool call" and tokens.total > 20000'""",
-        *EXPRESSIONS,
+        more=EXPRESSIONS,
     ),
 )
 def events(
@@ -206,6 +204,7 @@ def costs(
             "WHAT",
             "session, agent, model, tool, invocation or call. Default: session, or agent if there is one session only.",
             given.grouping,
+            choices(*given.GROUPINGS),
         ),
     ] = None,
     price: Annotated[
@@ -239,8 +238,10 @@ def run(
         str | None, given.option("--db", "DB", "Store the session here: a file or URL, created if missing. Default: in memory.")
     ] = None,
     app: given.AgentApp = None,
-    user: Annotated[str, given.option("--user", "U", "The user.")] = "user",
-    session: Annotated[str | None, given.option("--session", "S", "Created if it does not exist. Default: a new session.")] = None,
+    user: Annotated[str, given.option("--user", "U", "The user.", propose=users)] = "user",
+    session: Annotated[
+        str | None, given.option("--session", "S", "Created if it does not exist. Default: a new session.", propose=existing_sessions)
+    ] = None,
     state: Annotated[str | None, given.option("--state", "JSON", "Keys to set before the agent starts.", given.json_object)] = None,
     streaming: Annotated[bool, typer.Option("--streaming", help="Let the model stream; print its output as it arrives.")] = False,
     engine: given.Engine = None,
@@ -381,11 +382,20 @@ def export(
     app: given.App = None,
     user: given.User = None,
     session: Annotated[
-        str | None, given.option("--session", "S", "The session's id, or its beginning. Default: all sessions of the app and user.")
+        str | None,
+        given.option(
+            "--session", "S", "The session's id, or its beginning. Default: all sessions of the app and user.", propose=existing_sessions
+        ),
     ] = None,
     format: Annotated[
         str | None,
-        given.option("--format", "NAME", "json, jsonl, md or html. Default: what the file's name says, or jsonl.", given.export_format),
+        given.option(
+            "--format",
+            "NAME",
+            "json, jsonl, md or html. Default: what the file's name says, or jsonl.",
+            given.export_format,
+            choices(*given.FORMATS),
+        ),
     ] = None,
     secrets: Annotated[bool, typer.Option("--secrets", help="Keep what looks like a password, a key or a token.")] = False,
     json: given.AsJson = False,
@@ -529,12 +539,11 @@ def attach(
     "doctor",
     cls=InspectorCommand,
     rich_help_panel=READ,
-    epilog=_help(
-        "Examples:",
+    epilog=_examples(
         "agent-inspector doctor sessions.db",
         "agent-inspector doctor sessions.db --session s1 --agent my_agent",
         "agent-inspector doctor my_agent --python ~/envs/agents",
-        "Of a database, the exit status is 1 if there are errors, and 0 if there are none, or only warnings and notes.",
+        more=("Of a database, the exit status is 1 if there are errors, and 0 if there are none, or only warnings and notes.",),
     ),
 )
 def doctor(
@@ -567,9 +576,15 @@ def doctor(
     return _call("examining:doctor", locals())
 
 
+def _help_topics(incomplete: str) -> list[str]:
+    return choices(*app_command().commands, "where")(incomplete)
+
+
 @_command("help", HELP, "agent-inspector help run", "agent-inspector help where")
 def show_help(
-    command: Annotated[str | None, typer.Argument(metavar="COMMAND", show_default=False, help="A command, or `where`.")] = None,
+    command: Annotated[
+        str | None, typer.Argument(metavar="COMMAND", show_default=False, autocompletion=_help_topics, help="A command, or `where`.")
+    ] = None,
 ) -> int:
     """Explain a command, or the language of `events --where`."""
     if command == "where":
@@ -601,7 +616,12 @@ def print_version() -> int:
     "agent-inspector completion powershell >> $PROFILE",
 )
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="SHELL", show_default=False, help="bash, zsh, fish or powershell.")],
+    shell: Annotated[
+        str,
+        typer.Argument(
+            metavar="SHELL", show_default=False, autocompletion=choices(*given.SHELLS[:4]), help="bash, zsh, fish or powershell."
+        ),
+    ],
 ) -> int:
     """Print the script that completes commands, options, and a database's apps, users and ids in your shell."""
     return _call("shell_scripts:completion", locals())
@@ -696,9 +716,9 @@ def _answer(arguments: list[str]) -> int:
         return finished.code if isinstance(finished.code, int) else USAGE
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
-        return _wrong_usage(error.format_message(), context)
+        return _wrong_usage(error.format_message(), context, arguments)
     except UsageError as error:
-        return _wrong_usage(str(error), None)
+        return _wrong_usage(str(error), None, arguments)
     except stdout.OutputFailedError:
         raise
     except KnownError as error:
@@ -718,8 +738,11 @@ def _for_first_choice(error: KnownError, arguments: list[str]) -> str:
     return f" Such as: {shlex.join([PROGRAM, *words])}"
 
 
-def _wrong_usage(sentence: str, context: Any) -> int:
-    usage = " ".join(context.get_usage().split()).removeprefix("Usage: ") if context is not None else f"{PROGRAM} --help"
+def _wrong_usage(sentence: str, context: Any, arguments: Sequence[str]) -> int:
+    is_command = bool(arguments) and any(command.name == arguments[0] for command in app.registered_commands)
+    usage = f"{PROGRAM} {arguments[0]} --help" if is_command else f"{PROGRAM} --help"
+    if context is not None:
+        usage = " ".join(context.get_usage().split()).removeprefix("Usage: ")
     stdout.complain(f"usage: {usage}\nagent-inspector: {visible_lines(sentence)}\n")
     return USAGE
 

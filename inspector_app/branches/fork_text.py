@@ -67,7 +67,8 @@ def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | N
         notes: warnings about the recording.
     """
     count = index + 1
-    taken = f"the first {count:,} of {len(events):,} events" if count < len(events) else f"all {count:,} events"
+    every = f"all {count:,} events" if count > 1 else "its only event"
+    taken = f"the first {count:,} of {len(events):,} events" if count < len(events) else every
     facts = [
         Fact("code-branch", "accent", f"Fork: a new session with {taken}, with their timestamps, and the state after event {count:,}."),
         Fact("pen", "dim", "Fork and edit the message: the new session ends before this invocation, whose message you change below."),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from inspector_app.presentation.decisions import Fact
 from inspector_app.presentation.event_summary import short_id
-from inspector_app.presentation.values import preview, visible
+from inspector_app.presentation.values import counted, preview, visible
 from runtime.running.rewind_plan import RewindPlan, UndoneFile
 from runtime.sessions.state import Change
 
@@ -30,7 +30,11 @@ def rewind_facts(plan: RewindPlan) -> list[Fact]:
     if plan.unknown:
         facts.append(Fact("circle-question", "warn", f"Cleared, because their earlier values are not recorded: {', '.join(plan.unknown)}."))
     facts += [
-        Fact("backward", "accent", f"{short_id(each.invocation_id)}, {each.status}, {each.events} events: {preview(each.message, 80)}")
+        Fact(
+            "backward",
+            "accent",
+            f"{short_id(each.invocation_id)}, {each.status}, {counted(each.events, 'event')}: {preview(each.message, 80)}",
+        )
         for each in plan.undone[:_MOST]
     ]
     facts += [Fact("pen", "dim", _change(change)) for change in plan.state[:_MOST]]

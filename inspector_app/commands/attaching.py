@@ -39,7 +39,7 @@ def attach(options: Options) -> int:
         return 0
     rows = [(app.name, str(app.pid), app.engine, app.place, app.why_not or "") for app in apps]
     if not rows:
-        complain_of_nothing(f"no app is running. {HOW_TO_LIST} The file is {PLUGIN}.")
+        complain_of_nothing(f"No app is running. {HOW_TO_LIST} The file is {PLUGIN}.")
         return 0
     print_table(("NAME", "PID", "ENGINE", "PLACE", ""), rows)
     return 0

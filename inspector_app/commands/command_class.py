@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from typer.core import TyperCommand, TyperGroup, TyperOption
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from inspector_app.commands import stdout
 
@@ -24,11 +26,31 @@ class _Unchanged:
 _UNCHANGED = _Unchanged()
 
 
-def _unconverted(params: Iterable[Any]) -> list[Any]:
+def _adapted(params: Iterable[Any]) -> list[Any]:
+    """Return parameters that pass their values on, and whose help names no Python types."""
     found = list(params)
     for param in found:
         param._runtime_param = _UNCHANGED
+        if isinstance(param, TyperArgument):
+            _name_plainly(param)
+        elif param.is_flag:
+            param.metavar = ""
     return found
+
+
+def _name_plainly(argument: Any) -> None:
+    """Let an argument's help and usage say `DB`, not `{DB}` and `<str>`."""
+    name = argument.metavar if argument.required else f"[{argument.metavar}]"
+    argument.get_usage_pieces = lambda ctx: [name if argument.nargs == 1 else f"{name}..."]
+    argument.display_type_rich = lambda ctx: None
+
+
+def _print_closing(paragraphs: str) -> None:
+    """Print the end of a help text. Lines that begin with spaces are examples: they are not wrapped, so that they can be pasted."""
+    width = max(shutil.get_terminal_size().columns - 2, 20)
+    for line in paragraphs.splitlines():
+        wrapped = textwrap.indent(textwrap.fill(line, width, break_on_hyphens=False), " ")
+        stdout.write(f"{line}\n" if line.startswith(" ") else f"\n{wrapped}\n")
 
 
 @contextmanager
@@ -41,11 +63,20 @@ def _help_output() -> Iterator[None]:
 
 
 class InspectorCommand(TyperCommand):
-    """A command whose options may be shortened as long as they are unique (`--sess`), and whose help reports a failed output."""
+    """A command whose options may be shortened as long as they are unique (`--sess`), and whose help reports a failed output.
+
+    Args:
+        options: those of Typer's command.
+        epilog: printed after the options; see `_print_closing`.
+    """
+
+    def __init__(self, *, epilog: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self._closing = epilog or ""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
-        return _unconverted(super().get_params(ctx))
+        return _adapted(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words after the command's name; `--help` prints here."""
@@ -76,14 +107,24 @@ class InspectorCommand(TyperCommand):
         """Print the help."""
         with _help_output():
             super().format_help(ctx, formatter)
+        _print_closing(self._closing)
 
 
 class InspectorGroup(TyperGroup):
-    """All commands, in the order in which they are defined."""
+    """All commands, in the order in which they are defined.
+
+    Args:
+        options: those of Typer's group.
+        epilog: printed after the commands; see `_print_closing`.
+    """
+
+    def __init__(self, *, epilog: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self._closing = epilog or ""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
-        return _unconverted(super().get_params(ctx))
+        return _adapted(super().get_params(ctx))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the words before a command's name; `--help` prints here."""
@@ -98,3 +139,4 @@ class InspectorGroup(TyperGroup):
         """Print the help."""
         with _help_output():
             super().format_help(ctx, formatter)
+        _print_closing(self._closing)

@@ -47,7 +47,7 @@ def _read(options: Options, number: int) -> tuple[SessionKey, History]:
     target = (options.db2 or options.db) if number else options.db
     app, user, session = (names[min(number, len(names) - 1)] if names else None for names in (options.app, options.user, options.session))
     with opened(target) as database:
-        key = session_key([summary.key for summary in database.listing()], app, user, session)
+        key = session_key([summary.key for summary in database.listing()], app, user, session, target)
         return key, database.history(key)
 
 

@@ -1,10 +1,12 @@
 """Completion in the shell: names and ids that the database on the command line has.
 
-A completion that takes long, or fails, is worse than none: only files are read, and every problem means no proposal.
+A completion that takes long, or fails, is worse than none: only files are read, and every problem means no proposal. Shells evaluate
+proposals, and names come from files of others: a name is proposed only if it means nothing else in any shell.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -12,6 +14,16 @@ from runtime.errors import KnownError
 from runtime.storage.reading.names import StoredNames
 
 _MOST = 200  # proposals
+_HARMLESS = re.compile(r"[\w.@:+,/=-]+")  # no quotes, spaces, patterns or expansions
+
+
+def choices(*names: str) -> Callable[[str], list[str]]:
+    """Return a completion that proposes names."""
+
+    def proposed(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return proposed
 
 
 def apps(ctx: Any, incomplete: str) -> list[str]:
@@ -42,7 +54,7 @@ def invocations(ctx: Any, incomplete: str) -> list[str]:
 def _proposed(ctx: Any, incomplete: str, read: Callable[[StoredNames], Iterable[str]]) -> list[str]:
     try:
         with StoredNames(ctx.params["db"]) as names:
-            found = [name for name in dict.fromkeys(read(names)) if name.startswith(incomplete)]
+            found = [name for name in dict.fromkeys(read(names)) if name.startswith(incomplete) and _HARMLESS.fullmatch(name)]
     except (KnownError, KeyError, TypeError, ValueError):
         return []
     return found[:_MOST]

@@ -13,7 +13,7 @@ from typing import Any
 
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
-from inspector_app.commands.output import local_time, print_json, print_line, print_table
+from inspector_app.commands.output import counted, local_time, print_json, print_line, print_table
 from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import command_line, session_key
 from runtime.errors import StorageError
@@ -31,7 +31,7 @@ def delete(options: Options) -> int:
     """Delete the named sessions."""
     with opened(options.db) as database:
         known = [summary.key for summary in database.listing()]
-        keys = {session_key(known, options.app, options.user, name) for name in options.session}
+        keys = {session_key(known, options.app, options.user, name, options.db) for name in options.session}
         chosen = [summary for summary in database.sessions() if summary.key in keys]
         _check_writable(database, options)
     return _delete(chosen, options)
@@ -74,7 +74,7 @@ def undelete(options: Options) -> int:
     if options.json:
         print_json({"put_back": count})
     else:
-        print_line(f"{_sessions(count)} restored.")
+        print_line(f"{counted(count, 'session')} restored.")
     return 0
 
 
@@ -85,7 +85,8 @@ def _delete(chosen: Sequence[SessionSummary], options: Options) -> int:
     if chosen and not options.dry_run:
         if file is not None:
             _check_alone(file, options.db)
-        if not (options.yes or _agreed(f"Delete {_sessions(len(chosen))} with {events:,} events from {options.db}?", file)):
+        what = f"{counted(len(chosen), 'session')} with {counted(events, 'event')}"
+        if not (options.yes or _agreed(f"Delete {what} from {options.db}?", file)):
             stdout.complain("agent-inspector: Nothing was deleted.\n")
             return 1
         if file is not None:
@@ -100,7 +101,7 @@ def _delete(chosen: Sequence[SessionSummary], options: Options) -> int:
         deleted = [{**_named(summary.key), "event_count": summary.event_count} for summary in chosen]
         print_json({"delete": {"sessions": deleted, "done": bool(keys), "copy": str(copy) if copy else None}})
     elif keys:
-        print_line(f"{_sessions(len(keys))} deleted.")
+        print_line(f"{counted(len(keys), 'session')} deleted.")
     return 0
 
 
@@ -113,7 +114,10 @@ def _agreed(question: str, file: Path | None) -> bool:
     """Ask on the terminal; no answer means no."""
     lost = "" if file is not None else " This database is not a file, so they cannot be restored."
     stdout.complain(f"{question}{lost} [y/N] ")
-    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):  # the input ended
+        stdout.complain("\n")
+    return answer.strip().casefold() in ("y", "yes")
 
 
 def _check_writable(database: StoredDatabase, options: Options) -> None:
@@ -144,7 +148,3 @@ def _print_chosen(chosen: Sequence[SessionSummary]) -> None:
 
 def _named(key: SessionKey) -> dict[str, Any]:
     return {"app_name": key.app_name, "user_id": key.user_id, "id": key.session_id}
-
-
-def _sessions(count: int) -> str:
-    return f"{count:,} session{'' if count == 1 else 's'}"

@@ -41,7 +41,7 @@ def doctor(options: Options) -> int:
     root = _root(options) if options.agent else None
     with opened(options.path) as database:
         named = options.app or options.user or options.session
-        only = existing_key(database, options) if named else None
+        only = existing_key(database, Options(**vars(options), db=options.path)) if named else None
         sessions = 1 if only else len(database.listing())
         with Progress("Examining events", lambda: count_events(options.path)) as progress:
             found = examine(database, without_password(options.path), root=root, only=only, seen=progress.show)

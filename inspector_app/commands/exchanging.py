@@ -89,7 +89,7 @@ def _chosen(database: StoredDatabase, options: Options) -> list[SessionSummary]:
     """Return the sessions that the options mean: all that fit, or the named one."""
     listed = database.sessions()
     if options.session is not None:
-        key = session_key([summary.key for summary in listed], options.app, options.user, options.session)
+        key = session_key([summary.key for summary in listed], options.app, options.user, options.session, options.db)
         return [summary for summary in listed if summary.key == key]
     found = [summary for summary in listed if options.app in (None, summary.key.app_name) and options.user in (None, summary.key.user_id)]
     if not found:

@@ -48,7 +48,7 @@ def fork(options: Options) -> int:
                 check_layout_is_written(database, options.db)
             key = existing_key(database, options)
             events = database.events(key)
-        _write_out_ids(options, events)
+        _write_out_ids(options, key, events)
         recording = _recording(events, options) if options.rerun else None
         cut = replace(_cut(events, options, recording), credentials=options.credentials)
         beside = options.into and not options.artifacts  # a named folder is for the fork, too
@@ -62,12 +62,12 @@ def fork(options: Options) -> int:
         return asyncio.run(_run(loaded, made, recording, files, options))
 
 
-def _write_out_ids(options: Options, events: Sequence[Event]) -> None:
+def _write_out_ids(options: Options, key: SessionKey, events: Sequence[Event]) -> None:
     """Replace the beginnings of ids in the options by the whole ids."""
     if options.at is not None:
-        options.at = whole_id("event", options.at, (event.id for event in events))
+        options.at = whole_id("event", options.at, (event.id for event in events), key, options.db)
     if options.before is not None:
-        options.before = whole_id("invocation", options.before, (event.invocation_id for event in events))
+        options.before = whole_id("invocation", options.before, (event.invocation_id for event in events), key, options.db)
 
 
 async def _run_in_child(plan: EnginePlan, made: Fork, recording: Recording | None, options: Options) -> int:
@@ -209,6 +209,10 @@ def _node_json(node: ForkNode) -> dict[str, Any]:
     return {**_key_json(node.key), "database": node.database, "exists": node.exists, **lineage, "children": children}
 
 
+def _place(lineage: Lineage) -> str:
+    return f"after {counted(lineage.event_count, 'event')}" if lineage.event_count else "from the beginning"
+
+
 def _changed_text(changed: Changed) -> str:
     if changed.what == "rerun":
         return "run again"
@@ -222,7 +226,7 @@ def _print_node(node: ForkNode, depth: int) -> None:
     if node.lineage:
         changed = node.lineage.changed
         words += [
-            f"after {counted(node.lineage.event_count, 'event')}, {local_time(node.lineage.at)}",
+            f"{_place(node.lineage)}, {local_time(node.lineage.at)}",
             _changed_text(changed) if changed else "",
         ]
     print_line(visible("  " * depth + "  ".join(filter(None, words))))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.commands import stdout
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.strict_json import event_json, strict_json
+from inspector_app.presentation.values import counted as counted
 from inspector_app.presentation.values import visible
 
 if TYPE_CHECKING:
@@ -113,11 +114,6 @@ def clock_time(timestamp: float) -> str:
 @lru_cache(maxsize=1024)  # the events of a second
 def _clock_time(second: float) -> str:
     return local_time(second)[11:] or "–"
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 event`, `2,000 events`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:

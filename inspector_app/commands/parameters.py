@@ -10,11 +10,17 @@ import typer
 from inspector_app.commands import completion
 from inspector_app.presentation.tokens import own_price
 
+THEMES = ("light", "dark", "contrast", "system")
+ENGINES = ("adk", "embedded", "embedded-process")
+GROUPINGS = ("session", "agent", "model", "tool", "invocation", "call")
+FORMATS = ("json", "jsonl", "md", "html")
+SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
+
 
 def text(value: str | None) -> str | None:
     """Return a text, which must not be empty."""
     if value == "":
-        raise typer.BadParameter("it is empty. Leave the option out, or give it a value.")
+        raise typer.BadParameter("it is empty. Give it a value.")
     return value
 
 
@@ -52,14 +58,14 @@ def size(value: str | None) -> tuple[int, int] | None:
 
 def theme(value: str | None) -> str | None:
     """Return the name of a theme."""
-    if value not in (None, "light", "dark", "contrast", "system"):
+    if value not in (None, *THEMES):
         raise typer.BadParameter(f"{value!r} is not a theme: light, dark, contrast or system.")
     return value
 
 
 def engine(value: str | None) -> str | None:
     """Return the name of an engine."""
-    if value not in (None, "adk", "embedded", "embedded-process"):
+    if value not in (None, *ENGINES):
         raise typer.BadParameter(f"{value!r} is not an engine: adk, embedded or embedded-process.")
     return value
 
@@ -95,14 +101,14 @@ def prices(value: list[str] | None) -> list[tuple[str, Any]]:
 
 def grouping(value: str | None) -> str | None:
     """Return what costs are grouped by."""
-    if value not in (None, "session", "agent", "model", "tool", "invocation", "call"):
+    if value not in (None, *GROUPINGS):
         raise typer.BadParameter(f"{value!r} is not one of session, agent, model, tool, invocation and call.")
     return value
 
 
 def export_format(value: str | None) -> str | None:
     """Return the name of a format of `export`."""
-    if value not in (None, "json", "jsonl", "md", "html"):
+    if value not in (None, *FORMATS):
         raise typer.BadParameter(f"{value!r} is not a format: json, jsonl, md or html.")
     return value
 
@@ -157,7 +163,14 @@ Agent = Annotated[
     ),
 ]
 AgentApp = Annotated[
-    str | None, typer.Option("--app", metavar="A", callback=text, help="The sessions' app. Default: the App's or the folder's name.")
+    str | None,
+    typer.Option(
+        "--app",
+        metavar="A",
+        callback=text,
+        autocompletion=completion.apps,
+        help="The sessions' app. Default: the App's or the folder's name.",
+    ),
 ]
 Trust = Annotated[bool, typer.Option("--trust", hidden=True, help="Accepted without effect: this command trusts the agent it names.")]
 Engine = Annotated[
@@ -166,6 +179,7 @@ Engine = Annotated[
         "--engine",
         metavar="NAME",
         callback=engine,
+        autocompletion=completion.choices(*ENGINES),
         help="Run the agent on adk, embedded or embedded-process. Default: the google-adk of its environment, if there is one.",
     ),
 ]
@@ -202,6 +216,14 @@ def invocation(name: str, help_text: str) -> Any:
     return typer.Option(name, metavar="INVOCATION", callback=text, autocompletion=completion.invocations, help=help_text)
 
 
-def option(name: str, metavar: str, help_text: str, convert: Any = text) -> Any:
-    """Return an option with a value."""
-    return typer.Option(name, metavar=metavar, callback=convert, help=help_text)
+def option(name: str, metavar: str, help_text: str, convert: Any = text, propose: Any = None) -> Any:
+    """Return an option with a value.
+
+    Args:
+        name: with its dashes.
+        metavar: the name of the value in the help.
+        help_text: one sentence.
+        convert: checks and converts the value.
+        propose: its completion; None: files.
+    """
+    return typer.Option(name, metavar=metavar, callback=convert, autocompletion=propose, help=help_text)

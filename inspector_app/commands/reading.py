@@ -14,6 +14,7 @@ from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import (
     complain_of_nothing,
+    counted,
     local_time,
     pending_json,
     pending_text,
@@ -82,7 +83,7 @@ def events(options: Options) -> int:
     condition = _condition(options.where) if options.where is not None else None
     with opened(options.db) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
         key = existing_key(database, options)
-        after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after))
+        after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after), key, options.db)
         if condition is not None:
             matching = _matching(database, key, condition, after, progress)
             found = iter(deque(matching, options.last)) if options.last is not None else islice(matching, options.limit)
@@ -115,7 +116,7 @@ def state(options: Options) -> int:
         return _writers(options)
     with opened(options.db) as database:
         key = existing_key(database, options)
-        scopes = _state_after(database, key, options.at) if options.at is not None else _state_now(database, key)
+        scopes = _state_after(database, key, options) if options.at is not None else _state_now(database, key)
     if options.json:
         print_json(scopes)
         return 0
@@ -245,12 +246,12 @@ def _state_now(database: StoredDatabase, key: SessionKey) -> dict[str, Any]:
     return scopes
 
 
-def _state_after(database: StoredDatabase, key: SessionKey, event_id: str) -> dict[str, Any]:
+def _state_after(database: StoredDatabase, key: SessionKey, options: Options) -> dict[str, Any]:
     past = database.history(key)
-    index = _index(past.events, whole_id("event", event_id, (event.id for event in past.events)))
+    index = _index(past.events, whole_id("event", options.at, (event.id for event in past.events), key, options.db))
     then = past.state_at(index)
     if lost := [event.id for event in past.events[: index + 1] if has_unreadable_actions(event)]:
-        more = f", nor those of {len(lost) - 1} others" if lost[1:] else ""
+        more = f", nor those of {counted(len(lost) - 1, 'other')}" if lost[1:] else ""
         stdout.complain(
             f"agent-inspector: The changes of event {visible(lost[0])} cannot be read{more}."
             " There may be other keys, and the values of keys that were set before are unknown.\n"

@@ -29,7 +29,7 @@ def rewind(options: Options) -> int:
             check_layout_is_written(database, options.db)
         key = existing_key(database, options)
         past = database.history(key)
-        options.before = whole_id("invocation", options.before, (event.invocation_id for event in past.events))
+        options.before = whole_id("invocation", options.before, (event.invocation_id for event in past.events), key, options.db)
         plan = rewind_plan(past, key, database.state(key), options.before)
         ours = database.layout.ours
     if not options.json:

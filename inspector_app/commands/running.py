@@ -101,7 +101,7 @@ def resume(options: Options) -> int:
             key = existing_key(database, options)
             found = database.invocations(key)
         if options.invocation is not None:
-            options.invocation = whole_id("invocation", options.invocation, (each.invocation_id for each in found))
+            options.invocation = whole_id("invocation", options.invocation, (each.invocation_id for each in found), key, options.db)
         chosen = _chosen(found, options.invocation)
         if loaded is not None:
             _check_resumable(loaded)
@@ -156,7 +156,7 @@ def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocatio
             if invocation.status in ("finished", "rewound"):
                 raise ResumeError(f"The invocation {invocation_id} is {invocation.status} ({invocation.reason}) and cannot be resumed.")
             return invocation
-    raise NotFoundError(f"The session has no invocation {invocation_id!r}. `agent-inspector invocations` lists its invocations.")
+    raise NotFoundError(f"The session has no invocation {invocation_id!r}.")
 
 
 def _answer(invocation: Invocation, options: Options) -> types.Content:
@@ -279,8 +279,14 @@ def _how_to_answer(key: SessionKey, pending: Sequence[PendingItem], options: Opt
     item = pending[0]
     response = '{"confirmed": true}' if item.kind == "confirmation" else '{"result": "..."}'
     call = ("--call", item.call_id) if len(pending) > 1 and item.call_id else ()
-    words = ("resume", options.agent, "--db", without_password(database), *session_words(key), *call, "--response", response)
-    return f"Answer with: {command_line(*words)}"
+    words = ("resume", options.agent, "--db", without_password(database), *session_words(key), *call, *_engine_words(options))
+    return f"Answer with: {command_line(*words, '--response', response)}"
+
+
+def _engine_words(options: Options) -> tuple[str, ...]:
+    """Return the options that choose what runs the agent, as they were given."""
+    named = (("--engine", options.engine), ("--python", options.python))
+    return tuple(word for name, value in named if value is not None for word in (name, value))
 
 
 @dataclass

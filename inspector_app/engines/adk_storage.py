@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Any
 
 from runtime.errors import KnownError
-from runtime.storage.connections.database_url import database_url, named_file
+from runtime.storage.connections.database_url import database_url, named_file, without_password
 from runtime.storage.reading.reader import StoredDatabase
 
 _NEEDED_BY_V0 = "input_transcription"  # google-adk from 1.19 on reads this column, which older files do not have
@@ -68,17 +69,20 @@ def session_storage(target: str | None, adk_version: str, *, new_as_sqlite: bool
 
 
 def _refusal(target: str, adk_version: str, why: str) -> StorageRefusedError:
-    return StorageRefusedError(
-        f"google-adk {adk_version} cannot continue {target}: it has {why}. Convert a copy: agent-inspector convert {target} NEW."
-    )
+    return StorageRefusedError(f"google-adk {adk_version} cannot continue {target}: it has {why}. Convert a copy: {_conversion(target)}")
+
+
+def _conversion(target: str, *options: str) -> str:
+    """Return the command that converts a database, to be pasted: nothing follows it in a sentence."""
+    return shlex.join(("agent-inspector", "convert", *options, without_password(target), "new.db"))
 
 
 def _too_new(target: str, adk_version: str) -> StorageRefusedError:
     is_convertible = _numbers(adk_version) >= (1, 22)  # opens what `convert` writes
-    other = f"convert a copy: agent-inspector convert --for-old-adk {target} NEW" if is_convertible else "another database"
+    other = f"convert a copy: {_conversion(target, '--for-old-adk')}" if is_convertible else "another database."
     return StorageRefusedError(
         f"google-adk {adk_version} cannot continue {target}: google-adk 2 has written events into it, with fields that only 1.28 and later"
-        f" accept. Use such a version for this agent, or {other}."
+        f" accept. Use such a version for this agent, or {other}"
     )
 
 

@@ -21,6 +21,11 @@ _PLAIN_KEY = re.compile(r"[^\W\d][\w.:-]*\Z")
 _MAX_DEPTH = 6
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: `1 event`, `2,000 events`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def ordinal(number: int) -> str:
     """Return a number as an ordinal: 1st, 2nd, 11th, 1,003rd."""
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from inspector_app.presentation.values import short_day, visible
+from inspector_app.presentation.values import counted, short_day, visible
 from inspector_app.sessions.session_node import Summary
 from runtime.sessions.session_key import SessionKey
 
@@ -35,7 +35,7 @@ ORDERS: dict[str, Order] = {
         lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: short_day(summary.last_update_time)
     ),
     "Most events first": Order(
-        lambda summary: (-(summary.event_count or 0), summary.key.session_id), lambda summary: f"{summary.event_count or 0:,} events"
+        lambda summary: (-(summary.event_count or 0), summary.key.session_id), lambda summary: counted(summary.event_count or 0, "event")
     ),
     "By id": Order(lambda summary: summary.key.session_id, lambda summary: visible(summary.key.session_id)),
 }

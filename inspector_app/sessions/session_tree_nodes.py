@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from inspector_app.presentation.event_summary import short_id
-from inspector_app.presentation.values import ago, full_time, visible
+from inspector_app.presentation.values import ago, counted, full_time, visible
 from inspector_app.sessions.session_layout import Database, Layout
 from inspector_app.sessions.session_node import MARKS, NO_MARK, Summary, TreeNode
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS
@@ -114,7 +114,7 @@ class SessionTreeNodes:
         if node.summary is None:
             return f"{node.kind} {node.name}"
         summary = node.summary
-        events = f"{summary.event_count:,} events" if summary.event_count is not None else "events are being counted"
+        events = counted(summary.event_count, "event") if summary.event_count is not None else "events are being counted"
         takes_up = database.sizes.get(summary.key, (0, ""))[1]
         updated = ", ".join(filter(None, (events, takes_up, f"last update {full_time(summary.last_update_time)}")))
         fork = database.forks.get(summary.key)

@@ -210,10 +210,10 @@ def test_a_conversion_refuses_to_lose_deltas_unless_told_to(counting: Path, tmp_
     new = tmp_path / "new.db"
     before = sorted(tmp_path.iterdir())
     assert command_line(["convert", str(counting), str(new)]) == 1
-    assert "1 of the events cannot be read completely" in capsys.readouterr().err
+    assert "1 event cannot be read completely" in capsys.readouterr().err
     assert sorted(tmp_path.iterdir()) == before
     assert command_line(["convert", str(counting), str(new), "--drop-unreadable"]) == 0
-    assert "1 events could not be read completely; their changes are lost." in capsys.readouterr().out
+    assert "1 event could not be read completely; the changes are lost." in capsys.readouterr().out
 
 
 def test_an_old_state_with_temp_keys_is_shown_without_them(v0: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,7 +48,7 @@ def test_lines_fit_the_terminal(columns: int, more: dict[str, str], tmp_path: Pa
         assert terminal.wait_for_end() == 0
     screen = terminal.screen()
     assert [line for line in screen if line.startswith("== ")] == ["== 0"] * len(commands), screen
-    assert max(map(len, screen)) <= columns
+    assert max(len(line) for line in screen if not line.startswith("  agent-inspector ")) <= columns  # examples, to be pasted
     colours = re.findall(r"\x1b\[(?:[39][0-7]|[39][0-7];\d+)m", terminal.said)
     assert bool(colours) == (not more), colours[:5]
     assert "Traceback" not in terminal.said

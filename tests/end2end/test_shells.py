@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -24,6 +25,7 @@ def test_tab_completes_commands_options_and_ids(shell: str, tmp_path: Path) -> N
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     shutil.copy(ROOT / "tests" / "data" / "ours.db", tmp_path / "ours.db")
+    add_sessions(tmp_path / "ours.db", "maria@example.com", "maria@work.org", "t:10:30", *HOSTILE)
     program = tmp_path / "agent-inspector"
     program.write_text(
         f'#!/bin/sh\n[ -z "$_AGENT_INSPECTOR_COMPLETE" ] && echo "$*" >> {tmp_path}/called && exit\n'
@@ -39,13 +41,32 @@ def test_tab_completes_commands_options_and_ids(shell: str, tmp_path: Path) -> N
         terminal.wait_for("ready")
         for typed, added in [
             ("agent-inspector invoc", "ations"),
-            ("agent-inspector events ours.db --session ", "s1"),
+            ("agent-inspector events ours.db --session s", "1"),
+            ("agent-inspector events ours.db --session maria@w", "ork.org"),
+            ("agent-inspector events ours.db --session t:10:", "30"),
+            ("agent-inspector costs ours.db --by inv", "ocation"),
             ("agent-inspector state ours.db --wri", "ters"),
         ]:
             terminal.type(f"{typed}\t")
             terminal.wait_for(added)
             terminal.type("\r")
+        for typed in ("x", "y", "z"):  # proposes nothing, and above all runs nothing
+            terminal.type(f"agent-inspector events ours.db --session {typed}\t\r")
         terminal.type("echo do''ne\r")
         terminal.wait_for("done")
-    called = [line.split() for line in (tmp_path / "called").read_text().splitlines()]
-    assert called == [["invocations"], ["events", "ours.db", "--session", "s1"], ["state", "ours.db", "--writers"]]
+    called = [line.split()[-1] for line in (tmp_path / "called").read_text().splitlines()]
+    assert called == ["invocations", "s1", "maria@work.org", "t:10:30", "invocation", "--writers", "x", "y", "z"]
+    assert list(tmp_path.glob("ran-*")) == []
+
+
+HOSTILE = (r'x\"; touch ran-1; "', r"y\$(touch ran-2)", "z`touch ran-3`")
+"""Ids of sessions that a shell would run."""
+
+
+def add_sessions(file: Path, *ids: str) -> None:
+    """Add sessions to a database, as copies of its only one."""
+    with sqlite3.connect(file) as connection:
+        connection.executemany(
+            "INSERT INTO sessions SELECT app_name, user_id, ?, state, create_time, update_time FROM sessions WHERE id = 's1'",
+            [(name,) for name in ids],
+        )

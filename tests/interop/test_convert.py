@@ -55,7 +55,7 @@ def test_google_adk_opens_and_continues_what_was_converted(tmp_path: Path) -> No
 def test_an_old_google_adk_continues_a_copy_without_the_fields_of_google_adk_2(tmp_path: Path, name: str) -> None:
     new = tmp_path / "new.db"
     done = convert(str(ROOT / "tests" / "data" / name), str(new), for_old_adk=True)
-    assert any(note.startswith(f"{done.events} events had fields that google-adk up to 1.27 refuses") for note in done.notes)
+    assert any(note.startswith(f"{done.events:,} events had fields that google-adk up to 1.27 refuses") for note in done.notes)
     assert session_storage(str(new), "1.25.0")["kind"] == "database"
     with StoredDatabase.open(str(new)) as database:
         (key,) = [summary.key for summary in database.sessions()]

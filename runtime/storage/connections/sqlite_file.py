@@ -41,7 +41,7 @@ Way = Literal["unused", "watched", "in use", "left behind"]
 
 _COMPANIONS = ("-wal", "-journal")
 _TRIES, _TRIES_TO_COPY = 20, 5
-# A damaged file can send SQLite into a loop: a read may take this many seconds, plus the time for the file's size.
+# A damaged file can send SQLite into a loop: a read may take this many processor seconds, plus the time for the file's size.
 _PATIENCE, _BYTES_PER_SECOND = 1.5, 20e6
 _STILL_WRITTEN = 1.0  # seconds after a change in which another one is expected
 _LONGEST_VALUE = 512 * 1024 * 1024  # bytes
@@ -122,7 +122,7 @@ class SqliteFile:
             raise KeyboardInterrupt from None
 
     def _must_stop(self) -> bool:
-        return self._stopped or time.monotonic() > self._deadline
+        return self._stopped or time.thread_time() > self._deadline
 
     def _storage_error(self, error: Exception) -> StorageError:
         if isinstance(error, UnicodeDecodeError):
@@ -132,7 +132,7 @@ class SqliteFile:
 
     def _read_once(self, look: tuple[Way, object], work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connect(look)
-        self._deadline = time.monotonic() + _PATIENCE + size_on_disk(self.file) / _BYTES_PER_SECOND
+        self._deadline = time.thread_time() + _PATIENCE + size_on_disk(self.file) / _BYTES_PER_SECOND
         try:
             connection.execute("BEGIN")
             return work(connection)

@@ -195,7 +195,7 @@ class _Writer:
             self._run("touch_session", **_key(row), time=as_text(max(self._last[_names(row)], _micros(row["update_time"]))))
         if self._unreadable and not self._drops_unreadable:
             raise StorageError(
-                f"{self._unreadable} of the events cannot be read completely, so their changes would be lost. Nothing was converted."
+                f"{_events(self._unreadable)} cannot be read completely, so the changes would be lost. Nothing was converted."
                 " Convert without them with --drop-unreadable."
             )
         self._record()
@@ -203,18 +203,18 @@ class _Writer:
         notes = [self._layout.note] if self._layout.note else []
         if moved:
             notes.append(
-                f"{moved} events had unknown actions, which google-adk would refuse; they are now in custom_metadata.{MOVED_ACTIONS}."
+                f"{_events(moved)} had unknown actions, which google-adk would refuse; these are now in custom_metadata.{MOVED_ACTIONS}."
             )
         if self._moved_fields:
             notes.append(
-                f"{self._moved_fields} events had fields that google-adk up to 1.27 refuses; these are in custom_metadata.{MOVED_FIELDS}."
+                f"{_events(self._moved_fields)} had fields that google-adk up to 1.27 refuses; these are in custom_metadata.{MOVED_FIELDS}."
             )
         if self._unreadable:
-            notes.append(f"{self._unreadable} events could not be read completely; their changes are lost.")
+            notes.append(f"{_events(self._unreadable)} could not be read completely; the changes are lost.")
         if orphans:
-            notes.append(f"{orphans} events belong to no session and were left out.")
+            notes.append(f"{_events(orphans)} of no session {'was' if orphans == 1 else 'were'} left out.")
         if hidden:
-            notes.append(f"{hidden} events had credentials that people gave; these were left out (--credentials copies them).")
+            notes.append(f"{_events(hidden)} had credentials that people gave; these were left out (--credentials copies them).")
         self._done.notes = notes
         return self._done
 
@@ -380,3 +380,7 @@ def _micros(value: Any) -> int:
 
 def _time(value: Any) -> str:
     return as_text(_micros(value))
+
+
+def _events(count: int) -> str:
+    return "1 event" if count == 1 else f"{count:,} events"

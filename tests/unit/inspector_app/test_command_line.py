@@ -52,25 +52,26 @@ KEYS = [
     ],
 )
 def test_only_what_is_ambiguous_has_to_be_named(wanted: tuple[str | None, str | None, str | None], found: SessionKey) -> None:
-    assert session_key(KEYS, *wanted) == found
+    assert session_key(KEYS, *wanted, "a.db") == found
 
 
 def test_several_sessions_that_fit_are_listed_as_options() -> None:
     with pytest.raises(UsageError, match="--app shop --user ana --session s-100\n  --app shop --user ana --session s-200"):
-        session_key(KEYS, "shop", "ana", None)
-    with pytest.raises(SessionNotFoundError, match="no session 'x' of app 'shop'"):
-        session_key(KEYS, "shop", None, "x")
+        session_key(KEYS, "shop", "ana", None, "a.db")
+    with pytest.raises(SessionNotFoundError, match=r"no session 'x' of app 'shop'\. `agent-inspector sessions 'my a\.db'` lists all"):
+        session_key(KEYS, "shop", None, "x", "my a.db")
     with pytest.raises(SessionNotFoundError, match="has no sessions"):
-        session_key([], None, None, None)
+        session_key([], None, None, None, "a.db")
 
 
 def test_the_beginning_of_an_id_is_enough() -> None:
     ids = ["3f2a", "3f2b", "3f2", "77"]
-    assert [whole_id("event", written, ids) for written in ("7", "3f2", "3f2a")] == ["77", "3f2", "3f2a"]
+    where = (KEYS[3], "a.db")
+    assert [whole_id("event", written, ids, *where) for written in ("7", "3f2", "3f2a")] == ["77", "3f2", "3f2a"]
     with pytest.raises(UsageError, match="2 events begin with '3f2': 3f2a, 3f2b"):
-        whole_id("event", "3f2", ["3f2a", "3f2b"])
-    with pytest.raises(NotFoundError, match="no event '9'"):
-        whole_id("event", "9", ids)
+        whole_id("event", "3f2", ["3f2a", "3f2b"], *where)
+    with pytest.raises(NotFoundError, match=r"no event '9'\. `agent-inspector events a\.db --app bank --user eve --session b` lists"):
+        whole_id("event", "9", ids, *where)
 
 
 def test_a_database_with_one_session_needs_no_names(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,19 +179,35 @@ def test_a_typing_error_in_a_command_is_no_missing_file(capsys: pytest.CaptureFi
     assert "did you mean the command `sessions`?" in capsys.readouterr().err
 
 
+def test_examples_of_the_help_are_not_wrapped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = output(capsys, "fork", "--help").splitlines()
+    assert "  agent-inspector fork orders.db --session s1 --at 3f2a --new-session s2" in lines
+    assert max(len(line) for line in lines if not line.startswith("  agent-inspector")) <= 60
+    text = "\n".join(lines)
+    assert "Usage: agent-inspector fork [OPTIONS] DB" in text and "<str>" not in text and "<bool>" not in text
+
+
+def test_a_wrong_option_refers_to_the_commands_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["compare", "a.db", "--session", "s1"], ["fork", "a.db", "--answer", "x"], ["events", "a.db", "--where"]):
+        assert main(arguments) == 2
+        assert capsys.readouterr().err.startswith(f"usage: agent-inspector {arguments[0]} --help\n")
+
+
 # completion
 
 
 def completed(words: str) -> list[str]:
-    """Return bash's proposals for a command line."""
+    """Return bash's and fish's proposals for a command line, without their descriptions."""
     environ = {
         **environment(),
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-        "_AGENT_INSPECTOR_COMPLETE": "complete_bash",
+        "_TYPER_COMPLETE_ARGS": words,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+        "_AGENT_INSPECTOR_COMPLETE": "complete_fish",
     }
     command = [sys.executable, "-m", "inspector_app"]
-    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True).stdout.splitlines()
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
+    return [line.split("\t")[0] for line in done.stdout.splitlines()]
 
 
 def test_commands_options_and_names_of_a_database_are_completed() -> None:
@@ -202,6 +219,27 @@ def test_commands_options_and_names_of_a_database_are_completed() -> None:
     assert len(completed(f"agent-inspector state {OURS} --session s1 --at ")) == 11
     assert completed(f"agent-inspector rewind {OURS} --before e-")[0].startswith("e-")
     assert completed("agent-inspector events no.db --session ") == [""]
+    assert completed("agent-inspector --theme ") == ["light", "dark", "contrast", "system"]
+    assert completed("agent-inspector completion p") == ["powershell"]
+    assert completed("agent-inspector help wh") == ["where"]
+    assert completed(f"agent-inspector run {ORDERS} --db {OURS} --session ") == ["s1"]
+
+
+def powershell_proposals(words: str) -> list[str]:
+    environ = {
+        **environment(),
+        "_TYPER_COMPLETE_ARGS": words,
+        "_TYPER_COMPLETE_WORD_TO_COMPLETE": words.rpartition(" ")[2],
+        "_AGENT_INSPECTOR_COMPLETE": "complete_powershell",
+    }
+    command = [sys.executable, "-m", "inspector_app"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
+    return [line.split(":::")[0] for line in done.stdout.splitlines()]
+
+
+def test_powershell_gets_the_same_proposals() -> None:
+    assert powershell_proposals("agent-inspector inv") == ["invocations"]
+    assert powershell_proposals(f"agent-inspector state {OURS} --session ") == ["s1"]
 
 
 def test_a_powershell_script_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

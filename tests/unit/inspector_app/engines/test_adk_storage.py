@@ -77,7 +77,7 @@ def test_events_of_google_adk_2_need_1_28(tmp_path: Path) -> None:
     for name in ("v1.db", "sqlite.db"):
         with pytest.raises(StorageRefusedError, match=r"google-adk 1\.27\.5 cannot continue .*: google-adk 2 has written events into it"):
             session_storage(str(DATA / name), "1.27.5")
-    with pytest.raises(StorageRefusedError, match=r"or convert a copy: agent-inspector convert --for-old-adk .*sqlite.db NEW\.$"):
+    with pytest.raises(StorageRefusedError, match=r"or convert a copy: agent-inspector convert --for-old-adk .*sqlite.db new\.db$"):
         session_storage(str(DATA / "sqlite.db"), "1.22.0")
     with pytest.raises(StorageRefusedError, match=r"or another database\.$"):
         session_storage(str(DATA / "sqlite.db"), "1.19.0")

@@ -17,7 +17,10 @@ from runtime.errors import NotASessionDatabaseError, StorageError
 from runtime.events import Event
 from runtime.sessions.database_session_service import DatabaseSessionService
 from runtime.sessions.session import SessionKey
+from runtime.storage.connections import sqlite_file
+from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.reading.reader import StoredDatabase
+from tests.end2end.processes import ROOT
 from tests.fixture_paths import copy_of
 
 KEY = SessionKey("trip_planner", "maria", "s-1")
@@ -197,3 +200,23 @@ def test_a_long_read_is_interrupted_from_another_thread(tmp_path: Path) -> None:
         database.stop()
         with pytest.raises(StorageError):
             reading.result(timeout=20)
+
+
+JOINED = "SELECT count(*) FROM events AS e0" + "".join(f", events AS e{number}" for number in range(1, 4))
+ENDLESS = JOINED + "".join(f", events AS e{number}" for number in range(4, 14))
+
+
+def test_only_processor_time_counts_as_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no damage."""
+    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.2)  # seconds
+    file = SqliteFile(ROOT / "tests" / "data" / "v1.db")
+
+    def wait_and_read(connection: sqlite3.Connection) -> int:
+        subprocess.run([sys.executable, "-c", "sum(range(20_000_000))"], check=True)  # takes longer, but not of this thread
+        connection.execute(JOINED).fetchone()
+        return 1
+
+    assert file.read(wait_and_read) == 1
+    with pytest.raises(StorageError, match="took too long to read"):
+        file.read(lambda connection: connection.execute(ENDLESS).fetchone())
+    file.close()

@@ -373,6 +373,8 @@ def compare(
     "agent-inspector export sessions.db report.html --session s1",
     "agent-inspector export sessions.db everything.jsonl",
     "agent-inspector export sessions.db - --format md --session s1",
+    "agent-inspector export sessions.db tool_calls.html --session s1 --where 'kind == \"tool call\"'",
+    "agent-inspector export sessions.db orders.evalset.json --app orders",
 )
 def export(
     db: given.Database,
@@ -387,12 +389,14 @@ def export(
             "--session", "S", "The session's id, or its beginning. Default: all sessions of the app and user.", propose=existing_sessions
         ),
     ] = None,
+    where: Annotated[str | None, given.option("--where", "EXPR", "Only events that match this expression, as of `events`.")] = None,
+    last: Annotated[str | None, given.option("--last", "N", "Only the last N events of each session.", given.count)] = None,
     format: Annotated[
         str | None,
         given.option(
             "--format",
             "NAME",
-            "json, jsonl, md or html. Default: what the file's name says, or jsonl.",
+            "json, jsonl, md, html or evalset. Default: what the file's name says, or jsonl.",
             given.export_format,
             choices(*given.FORMATS),
         ),
@@ -400,7 +404,7 @@ def export(
     secrets: Annotated[bool, typer.Option("--secrets", help="Keep what looks like a password, a key or a token.")] = False,
     json: given.AsJson = False,
 ) -> int:
-    """Write sessions into a file for others: google-adk's JSON, JSON lines, Markdown, or a page to attach to a bug report."""
+    """Write sessions into a file for others: google-adk's JSON, JSON lines, Markdown, an eval set, or a page to attach to a bug report."""
     return _call("exchanging:export", locals())
 
 
@@ -409,11 +413,17 @@ def export(
     CHANGE,
     "agent-inspector import report.html sessions.db",
     "agent-inspector import adk-web-session.json sessions.db --user maria",
+    "agent-inspector import other.db sessions.db --session s1",
 )
 def import_sessions(
     file: Annotated[
         str,
-        typer.Argument(metavar="FILE", callback=given.text, show_default=False, help="What `export` or `adk web` wrote."),
+        typer.Argument(
+            metavar="FILE",
+            callback=given.text,
+            show_default=False,
+            help="What `export` or `adk web` wrote, or another session database. - is the input.",
+        ),
     ],
     db: Annotated[
         str,
@@ -421,6 +431,7 @@ def import_sessions(
     ],
     app: Annotated[str | None, given.option("--app", "A", "The app's name, in place of the file's.")] = None,
     user: Annotated[str | None, given.option("--user", "U", "The user, in place of the file's.")] = None,
+    session: Annotated[str | None, given.option("--session", "S", "Only the session with this id. Default: all of the file's.")] = None,
     json: given.AsJson = False,
 ) -> int:
     """Store the sessions of a file in a database, with their ids and times. Sessions that exist are not changed."""

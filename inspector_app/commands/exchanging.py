@@ -4,49 +4,60 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.progress import Progress
-from inspector_app.commands.reading import check_layout_is_written, opened
+from inspector_app.commands.reading import check_layout_is_written, condition_of, matching_events, opened
 from inspector_app.commands.selection import session_key
 from inspector_app.exchange.exported_session import ExportedSession, exported_session
-from runtime.errors import AlreadyExistsError, StorageError
-from runtime.sessions.session_key import SessionKey
+from inspector_app.exchange.formats import export_text, format_of, write_export
+from runtime.errors import StorageError
 from runtime.storage.connections.database_url import named_file
-from runtime.storage.connections.new_file import give_name, unfinished_file
-from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 
-_SUFFIXES = {".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".md": "md", ".markdown": "md", ".html": "html", ".htm": "html"}
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 
 def export(options: Options) -> int:
     """Write sessions into a file for others."""
     out = None if options.out == "-" else Path(options.out)
-    kind = options.format or (_SUFFIXES.get(out.suffix.lower()) if out else "jsonl")
+    kind = options.format or (format_of(out.name) if out else "jsonl")
     if kind is None:
-        raise UsageError(f"{options.out} does not tell the format. Name it .json, .jsonl, .md or .html, or give --format.")
+        raise UsageError(f"{options.out} does not tell the format. Name it .json, .jsonl, .md, .html or .evalset.json, or give --format.")
     if out is not None and out.exists():
         raise StorageError(f"{options.out} already exists. Name a file that does not exist.")
+    condition = condition_of(options.where) if options.where is not None else None
     with opened(options.db) as database:
         chosen = _chosen(database, options)
-        sessions = [exported_session(database, each.key, each.last_update_time, secrets=options.secrets) for each in chosen]
         total = sum(each.event_count or 0 for each in chosen)
         with Progress("Exporting events", lambda: total) as progress:
+
+            def selected(summary: SessionSummary) -> Iterable[Event] | None:
+                if condition is not None:
+                    found: Iterable[Event] = matching_events(database, summary.key, condition, None, progress)
+                    return found if options.last is None else deque(found, options.last)
+                return None if options.last is None else database.newest_events(summary.key, options.last)
+
+            sessions = [
+                exported_session(database, each.key, each.last_update_time, secrets=options.secrets, selection=selected(each))
+                for each in chosen
+            ]
             count = _Counter(progress)
-            text = _text(kind, count.over(sessions), options.db, single=len(sessions) == 1)
+            text = export_text(kind, count.over(sessions), options.db, single=len(sessions) == 1)
             if out is None:
                 for piece in text:
                     stdout.write(piece, flush=False)
                 stdout.write("")
             else:
-                _write(out, options.out, text)
+                write_export(out, options.out, text)
     redactions = sum(session.redactions for session in sessions)
     if redactions:
         stdout.complain(
@@ -97,57 +108,27 @@ def _chosen(database: StoredDatabase, options: Options) -> list[SessionSummary]:
     return found
 
 
-def _text(kind: str, sessions: Iterable[ExportedSession], title: str, *, single: bool) -> Iterator[str]:
-    # Each format is loaded when it is asked for: two of them need google-genai.
-    if kind in ("json", "jsonl"):
-        formats = importlib.import_module("inspector_app.exchange.data_formats")
-        found: Iterator[str] = formats.session_json(sessions, single=single) if kind == "json" else formats.json_lines(sessions)
-    elif kind == "md":
-        found = importlib.import_module("inspector_app.exchange.markdown").markdown(sessions)
-    else:
-        found = importlib.import_module("inspector_app.exchange.page").page(sessions, f"{Path(title).name} · Agent Inspector")
-    return found
-
-
-def _write(out: Path, written: str, text: Iterator[str]) -> None:
-    try:
-        with unfinished_file(out, 0o600) as unfinished:  # a conversation may be private
-            with unfinished.open("w", encoding="utf-8", newline="\n") as file:
-                file.writelines(text)
-            give_name(unfinished, out)
-    except OSError as error:
-        raise StorageError(f"{written} cannot be written: {error.strerror or error}.") from error
-
-
 def import_sessions(options: Options) -> int:
     """Store the sessions of a file in a database, with their ids and times."""
     reader = importlib.import_module("inspector_app.exchange.imported_sessions")
-    sessions = reader.read_sessions(Path(options.file), app=options.app, user=options.user)
+    storing = importlib.import_module("inspector_app.exchange.storing")
+    imported = reader.read_sessions(options.file, app=options.app, user=options.user, session=options.session)
     file = named_file(options.db)
     if file is None or file.exists():
         with opened(options.db) as database:
             check_layout_is_written(database, options.db)
-            for key in {summary.key for summary in database.listing()} & set(sessions):
-                owner = f"{key.app_name!r}, user {key.user_id!r}"
-                raise AlreadyExistsError(f"{options.db} already has the session {key.session_id!r} of {owner}. Nothing was imported.")
-    events = sum(len(copy.events) for copy in sessions.values())
-    asyncio.run(_store(options.db, sessions))
+            storing.check_new(imported, {summary.key for summary in database.listing()}, options.db)
+    asyncio.run(_store(options.db, imported, storing))
     if options.json:
-        keys = [{"app_name": key.app_name, "user_id": key.user_id, "id": key.session_id} for key in sessions]
-        print_json({"db": options.db, "sessions": keys, "events": events})
+        keys = [{"app_name": key.app_name, "user_id": key.user_id, "id": key.session_id} for key in imported.sessions]
+        print_json({"db": options.db, "sessions": keys, "events": imported.events})
     else:
-        print_line(f"{options.db}: {counted(len(sessions), 'session')} with {counted(events, 'event')} from {options.file}")
+        what = f"{counted(len(imported.sessions), 'session')} with {counted(imported.events, 'event')}"
+        print_line(f"{options.db}: {what} from {'the input' if options.file == '-' else options.file}")
     return 0
 
 
-async def _store(target: str, sessions: dict[SessionKey, Any]) -> None:
-    stored = 0
-    async with open_session_service(target) as service:
-        for key, copy in sessions.items():
-            try:
-                await service.store_copy(key, copy)
-            except StorageError as error:
-                if stored == 0:
-                    raise
-                raise StorageError(f"{error} {counted(stored, 'session')} of {len(sessions):,} had been imported before.") from error
-            stored += 1
+async def _store(target: str, imported: Any, storing: Any) -> None:
+    async with importlib.import_module("runtime.storage.open_service").open_session_service(target) as service:
+        with Progress("Importing sessions", lambda: len(imported.sessions)) as progress:
+            await storing.store(service, imported, progress.show)

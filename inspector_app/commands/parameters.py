@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from inspector_app.commands import completion
+from inspector_app.exchange.formats import FORMATS as EXPORT_FORMATS
 from inspector_app.presentation.tokens import own_price
 
 THEMES = ("light", "dark", "contrast", "system")
 ENGINES = ("adk", "embedded", "embedded-process")
+FORMATS = tuple(EXPORT_FORMATS)
 GROUPINGS = ("session", "agent", "model", "tool", "invocation", "call")
-FORMATS = ("json", "jsonl", "md", "html")
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
@@ -109,7 +110,7 @@ def grouping(value: str | None) -> str | None:
 def export_format(value: str | None) -> str | None:
     """Return the name of a format of `export`."""
     if value not in (None, *FORMATS):
-        raise typer.BadParameter(f"{value!r} is not a format: json, jsonl, md or html.")
+        raise typer.BadParameter(f"{value!r} is not a format: {', '.join(FORMATS)}.")
     return value
 
 

@@ -80,12 +80,12 @@ def sessions(options: Options) -> int:
 
 def events(options: Options) -> int:
     """List a session's events."""
-    condition = _condition(options.where) if options.where is not None else None
+    condition = condition_of(options.where) if options.where is not None else None
     with opened(options.db) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
         key = existing_key(database, options)
         after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after), key, options.db)
         if condition is not None:
-            matching = _matching(database, key, condition, after, progress)
+            matching = matching_events(database, key, condition, after, progress)
             found = iter(deque(matching, options.last)) if options.last is not None else islice(matching, options.limit)
         elif options.last is not None:
             found = iter(database.newest_events(key, options.last))
@@ -182,7 +182,8 @@ def invocations(options: Options) -> int:
     return 0
 
 
-def _condition(text: str) -> Expression:
+def condition_of(text: str) -> Expression:
+    """Return the condition of `--where`; exit with a usage error if it has a syntax error."""
     try:
         return parse(text)
     except ExpressionError as error:
@@ -191,7 +192,9 @@ def _condition(text: str) -> Expression:
         raise SystemExit(2) from None
 
 
-def _matching(database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None, progress: Progress) -> Iterator[Event]:
+def matching_events(
+    database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None, progress: Progress
+) -> Iterator[Event]:
     """Yield the session's events that match a condition, evaluated with the state before each event."""
     if not condition.uses_state:
         yield from filter(condition.matches, progress.over(database.plain_events(key, after=after)))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from inspector_app.exchange.exported_session import ExportedSession
+from inspector_app.exchange.exported_session import ExportedSession, header
 from inspector_app.exchange.google_json import google_event
 from inspector_app.presentation.strict_json import strict_json
 from runtime.events.event import Event
@@ -36,18 +35,3 @@ def json_lines(sessions: Iterable[ExportedSession]) -> Iterator[str]:
         yield strict_json({"session": header(session)}) + "\n"
         for event in session.events:
             yield json.dumps(event, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-
-def header(session: ExportedSession) -> dict[str, Any]:
-    """Return what a file says of a session beside its events. `initial_state` is there only if it is known."""
-    key = session.key
-    known = {} if session.initial_state is None else {"initial_state": session.initial_state}
-    return {
-        "id": key.session_id,
-        "app_name": key.app_name,
-        "user_id": key.user_id,
-        "create_time": session.created,
-        "last_update_time": session.updated,
-        "state": session.state,
-        **known,
-    }

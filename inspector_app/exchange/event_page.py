@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib
 import json
 import re
 from collections.abc import Iterator
@@ -11,7 +12,6 @@ from datetime import datetime
 from typing import Any
 
 from inspector_app.presentation.values import visible, visible_lines
-from runtime.events.event import Event
 from runtime.events.kinds import kind_of
 from runtime.events.plain_event import plain_event
 
@@ -64,7 +64,7 @@ def event_page(number: int, data: dict[str, Any]) -> EventPage:
         number: its place in the session, from 1.
         data: google-adk's event JSON.
     """
-    event: Any = plain_event({**data}) or Event.model_validate(data)
+    event: Any = plain_event({**data}) or _event(data)
     usage = data.get("usage_metadata")
     tokens = usage.get("total_token_count") if isinstance(usage, dict) else 0
     return EventPage(
@@ -77,6 +77,11 @@ def event_page(number: int, data: dict[str, Any]) -> EventPage:
         tokens if isinstance(tokens, int) else 0,
         [*_blocks(data)],
     )
+
+
+def _event(data: dict[str, Any]) -> Any:
+    # An event that is no plain one needs google-genai, which takes longer to load than a page takes to make.
+    return importlib.import_module("runtime.events.event").Event.model_validate(data)
 
 
 def local_moment(timestamp: float) -> str:

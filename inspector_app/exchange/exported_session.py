@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from runtime.events import Event
 
 Json = dict[str, Any]
+_TEXTS = {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/toml"}
 
 
 @dataclass(slots=True)
@@ -41,7 +43,9 @@ class ExportedSession:
     redactions: int = 0
 
 
-def exported_session(database: StoredDatabase, key: SessionKey, updated: float, *, secrets: bool = False) -> ExportedSession:
+def exported_session(
+    database: StoredDatabase, key: SessionKey, updated: float, *, secrets: bool = False, selection: Iterable[Event] | None = None
+) -> ExportedSession:
     """Return a session for an export.
 
     Credentials that a person gave are always left out.
@@ -51,6 +55,7 @@ def exported_session(database: StoredDatabase, key: SessionKey, updated: float, 
         key: the session.
         updated: its last update, epoch seconds.
         secrets: keep what looks like a password, a key or a token.
+        selection: only these events of the session; None: all.
 
     Raises:
         SessionNotFoundError: the session does not exist.
@@ -58,10 +63,25 @@ def exported_session(database: StoredDatabase, key: SessionKey, updated: float, 
     session = ExportedSession(key, database.created(key), updated, {}, None)
     clean = _unchanged if secrets else _redaction()
     session.state = _counted(session, _without_temp(database.state(key)), clean)
-    first = database.first_state(key)
+    first = database.first_state(key) if selection is None else None  # selected events do not lead from it to the state
     session.initial_state = None if first is None else clean(_without_temp(first))
-    session.events = (_event(session, event, clean) for event in database.plain_events(key))
+    session.events = (_event(session, event, clean) for event in (database.plain_events(key) if selection is None else selection))
     return session
+
+
+def header(session: ExportedSession) -> Json:
+    """Return what a file says of a session beside its events. `initial_state` is there only if it is known."""
+    key = session.key
+    known = {} if session.initial_state is None else {"initial_state": session.initial_state}
+    return {
+        "id": key.session_id,
+        "app_name": key.app_name,
+        "user_id": key.user_id,
+        "create_time": session.created,
+        "last_update_time": session.updated,
+        "state": session.state,
+        **known,
+    }
 
 
 def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) -> Json:
@@ -77,7 +97,24 @@ def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) 
     for part, signature in zip(data["content"]["parts"] if parts else (), signatures, strict=True):
         if signature is not None:
             part["thought_signature"] = signature
+        if clean is not _unchanged and isinstance(part, dict):
+            session.redactions += _clean_file(part.get("inline_data"), clean)
     return data
+
+
+def _clean_file(blob: Any, clean: Callable[[Any], Any]) -> bool:
+    """Redact the text of a file that an event contains, and return whether something was replaced."""
+    kind, data = (blob.get("mime_type"), blob.get("data")) if isinstance(blob, dict) else (None, None)
+    if not (isinstance(kind, str) and isinstance(data, str) and (kind.startswith("text/") or kind.partition(";")[0] in _TEXTS)):
+        return False
+    try:
+        text = base64.urlsafe_b64decode(data.replace("+", "-").replace("/", "_")).decode()
+    except ValueError:
+        return False
+    cleaned: str = clean(text)
+    if cleaned != text:
+        blob["data"] = base64.urlsafe_b64encode(cleaned.encode()).decode()
+    return cleaned != text
 
 
 def _counted(session: ExportedSession, value: Json, clean: Callable[[Any], Any]) -> Json:

@@ -1,8 +1,9 @@
-"""Sessions from files: google-adk's session JSON (also `adk web`'s), JSON lines and our HTML pages."""
+"""Sessions from files: all that `export` writes, what `adk web` exports, and other session databases."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +12,14 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
 
-from inspector_app.exchange.page import DATA_BEGIN, DATA_END
+from inspector_app.exchange.eval_cases import NO_APP, NO_USER, session_of
+from inspector_app.exchange.eval_sets import eval_set_of, is_eval_set
+from inspector_app.exchange.inert_data import lines_in
+from inspector_app.exchange.stored_sessions import stored_sessions
 from runtime.errors import KnownError
 from runtime.events.event import Event
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 
@@ -40,44 +45,102 @@ class _Found:
     events: list[tuple[str, Any]] = field(default_factory=list)
 
 
-def read_sessions(file: Path, *, app: str | None = None, user: str | None = None) -> dict[SessionKey, SessionCopy]:
-    """Return the sessions of a file, in its order.
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a file has.
+
+    Attributes:
+        sessions: the sessions, in the file's order.
+        ends: how their invocations ended, as far as the file says.
+    """
+
+    sessions: dict[SessionKey, SessionCopy]
+    ends: dict[SessionKey, dict[str, RecordedEnd]] = field(default_factory=dict)
+
+    @property
+    def events(self) -> int:
+        """The number of events."""
+        return sum(len(copy.events) for copy in self.sessions.values())
+
+
+def read_sessions(file: str, *, app: str | None = None, user: str | None = None, session: str | None = None) -> Imported:
+    """Return the sessions of a file.
 
     Args:
-        file: the file.
+        file: its path; `-` is the standard input; also the URL of a session database.
         app, user: names in place of the file's.
+        session: only the session with this id.
 
     Raises:
         ImportFileError: the file cannot be read, has no sessions, or something in it is not what it should be.
     """
+    if "://" in file or _is_database(file):
+        copies, ends = stored_sessions(file, lambda key: session in (None, key.session_id))
+        imported = _renamed(file, Imported(copies, ends), app, user)
+    else:
+        imported = Imported(_of_text(file, _text(file), app, user, session))
+    if not imported.sessions:
+        raise ImportFileError(f"{_named(file)} has no sessions." if session is None else f"{_named(file)} has no session {session!r}.")
+    return imported
+
+
+def _of_text(file: str, text: str, app: str | None, user: str | None, session: str | None) -> dict[SessionKey, SessionCopy]:
+    name = Path(_named(file))
     try:
-        text = file.read_text("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ImportFileError(f"{file} is not text in UTF-8, so it is no export.") from None
-    except OSError as error:
-        raise ImportFileError(f"{file} cannot be read: {error.strerror or error}.") from None
-    try:
-        found = list(_of_page(file, text) if text.lstrip()[:1] == "<" else _of_json(file, text))
+        found = list(_found(name, text, app, user))
     except RecursionError:
-        raise ImportFileError(f"{file} is nested too deeply.") from None
-    if not found:
-        raise ImportFileError(f"{file} has no sessions.")
+        raise ImportFileError(f"{name} is nested too deeply.") from None
     sessions: dict[SessionKey, SessionCopy] = {}
     for each in found:
-        names = app or _name(file, each, "app_name", "appName", "--app"), user or _name(file, each, "user_id", "userId", "--user")
-        key = SessionKey(*names, _id(file, each))
+        names = app or _name(name, each, "app_name", "appName", "--app"), user or _name(name, each, "user_id", "userId", "--user")
+        key = SessionKey(*names, _id(name, each))
         if key in sessions:
-            raise ImportFileError(f"{file}, {each.place}: the session {key.session_id!r} is there twice.")
-        sessions[key] = _copy(file, each)
+            raise ImportFileError(f"{name}, {each.place}: the session {key.session_id!r} is there twice.")
+        if session in (None, key.session_id):
+            sessions[key] = _copy(name, each)
     return sessions
 
 
-def _of_page(file: Path, text: str) -> Iterator[_Found]:
-    begin = text.rfind(DATA_BEGIN)
-    if begin < 0:
-        raise ImportFileError(f"{file} is an HTML page, but no export of Agent Inspector.")
-    begin += len(DATA_BEGIN)
-    yield from _of_lines(file, text[begin : text.find(DATA_END, begin)])
+def _named(file: str) -> str:
+    return "The input" if file == "-" else file
+
+
+def _is_database(file: str) -> bool:
+    if file == "-":
+        return False
+    try:
+        with Path(file).open("rb") as opened:
+            return opened.read(16) == b"SQLite format 3\0"
+    except OSError:
+        return False
+
+
+def _text(file: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ImportFileError(f"{_named(file)} is not text in UTF-8, so it is no export.") from None
+    except OSError as error:
+        raise ImportFileError(f"{_named(file)} cannot be read: {error.strerror or error}.") from None
+
+
+def _renamed(file: str, found: Imported, app: str | None, user: str | None) -> Imported:
+    names = {key: SessionKey(app or key.app_name, user or key.user_id, key.session_id) for key in found.sessions}
+    if len(set(names.values())) < len(names):
+        raise ImportFileError(f"{file} has sessions with one id that would get the same app and user. Import them one by one.")
+    return Imported({names[key]: copy for key, copy in found.sessions.items()}, {names[key]: ends for key, ends in found.ends.items()})
+
+
+def _found(file: Path, text: str, app: str | None, user: str | None) -> Iterator[_Found]:
+    is_page = text.lstrip()[:1] == "<"
+    if is_page or text.lstrip()[:1] == "#":
+        lines = lines_in(text)
+        if lines is None:
+            raise ImportFileError(f"{file} is {'an HTML page' if is_page else 'Markdown'}, but no export of Agent Inspector.")
+        yield from _of_lines(file, lines)
+    else:
+        yield from _of_json(file, text)
 
 
 def _of_json(file: Path, text: str) -> Iterator[_Found]:
@@ -89,12 +152,22 @@ def _of_json(file: Path, text: str) -> Iterator[_Found]:
     if isinstance(data, dict) and isinstance(data.get("session"), dict) and "events" not in data:
         yield from _of_lines(file, text)
         return
+    if is_eval_set(data):
+        yield from _of_cases(file, data)
+        return
     several = data if isinstance(data, list) else [data]
     for number, session in enumerate(several, 1):
         place = f"session {number}" if isinstance(data, list) else "the session"
         if not isinstance(session, dict) or not isinstance(session.get("events"), list):
             raise ImportFileError(f"{file}, {place}: a session is a JSON object with a list of `events`.")
         yield _Found(session, place, [(f"{place}, event {n}", event) for n, event in enumerate(session["events"], 1)])
+
+
+def _of_cases(file: Path, data: Any) -> Iterator[_Found]:
+    for case in eval_set_of(data, file).cases:
+        session = session_of(case)
+        session |= {"app_name": session["app_name"] or NO_APP, "user_id": session["user_id"] or NO_USER}
+        yield _Found(session, f"case {case.id!r}", [(f"case {case.id!r}", event) for event in session["events"]])
 
 
 def _of_lines(file: Path, text: str) -> Iterator[_Found]:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block, local_moment
-from inspector_app.exchange.exported_session import ExportedSession
+from inspector_app.exchange.exported_session import ExportedSession, header
+from inspector_app.exchange.inert_data import MARKDOWN_BEGIN, MARKDOWN_END, enclosed, inert
 from inspector_app.presentation.values import visible
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!])")
@@ -14,8 +15,13 @@ _FENCES = re.compile(r"`{3,}")
 
 
 def markdown(sessions: Iterable[ExportedSession]) -> Iterator[str]:
-    """Yield sessions as Markdown. What people, models and tools wrote stands in code blocks: it is data and stays as it is."""
+    """Yield sessions as Markdown. What people, models and tools wrote is in code blocks: it is data and stays as it is.
+
+    A comment at the end has the sessions' data for an import.
+    """
+    data: list[str] = []
     for session in sessions:
+        data.append(inert({"session": header(session)}))
         key = session.key
         yield f"# Session {escaped(key.session_id)}\n\n"
         yield f"App {escaped(key.app_name)}, user {escaped(key.user_id)}, created {local_moment(session.created)}.\n\n"
@@ -23,7 +29,9 @@ def markdown(sessions: Iterable[ExportedSession]) -> Iterator[str]:
             yield f"## State\n\n{_fenced(json_block(session.state), 'json')}\n"
         yield "## Events\n\n"
         for number, event in enumerate(session.events, 1):
+            data.append(inert(event))
             yield from _event(event_page(number, event))
+    yield from enclosed(MARKDOWN_BEGIN, data, MARKDOWN_END)
 
 
 def escaped(text: str) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files
 
-from inspector_app.exchange.data_formats import header
 from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block, local_moment
-from inspector_app.exchange.exported_session import ExportedSession
+from inspector_app.exchange.exported_session import ExportedSession, header
+from inspector_app.exchange.inert_data import PAGE_BEGIN, PAGE_END, enclosed, inert
 from inspector_app.presentation.values import visible
 
-DATA_BEGIN = '<script type="application/json" id="agent-inspector-sessions">'
-DATA_END = "</script>"
 # Even a mistake in the escaping could neither run nor load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _OPEN_BODY = 4_000  # characters; a longer body is folded
@@ -34,22 +31,21 @@ def page(sessions: Iterable[ExportedSession], title: str) -> Iterator[str]:
     data: list[str] = []
     for session in sessions:
         yield from _session(session, data)
-    yield "</main>\n" + DATA_BEGIN + "\n"
-    for line in data:
-        yield line + "\n"
-    yield DATA_END + "\n</body></html>\n"
+    yield "</main>\n"
+    yield from enclosed(PAGE_BEGIN, data, PAGE_END)
+    yield "</body></html>\n"
 
 
 def _session(session: ExportedSession, data: list[str]) -> Iterator[str]:
     key = session.key
     yield f'<section><h1>Session {_shown(key.session_id)}</h1>\n<p class="about">App {_shown(key.app_name)}, user {_shown(key.user_id)},'
     yield f" created {local_moment(session.created)}, last update {local_moment(session.updated)}</p>\n"
-    data.append(_inert({"session": header(session)}))
+    data.append(inert({"session": header(session)}))
     if session.state:
         keys = f"{len(session.state)} key{'' if len(session.state) == 1 else 's'}"
         yield f'<details class="state"><summary>State, {keys}</summary><pre>{escape(json_block(session.state))}</pre></details>\n'
     for number, event in enumerate(session.events, 1):
-        data.append(_inert(event))
+        data.append(inert(event))
         yield _event(event_page(number, event))
     yield "</section>\n"
 
@@ -76,8 +72,3 @@ def _block(block: Block) -> str:
 
 def _shown(text: str) -> str:
     return escape(visible(text))
-
-
-def _inert(value: object) -> str:
-    """Return JSON in which no markup can begin."""
-    return json.dumps(value, ensure_ascii=True, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -24,7 +24,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import lru_cache, wraps
 from operator import is_
 from pathlib import Path
 from typing import Any
@@ -697,11 +697,17 @@ def redacted(value: Any) -> Any:
     for key, item in value.items():
         if binary and key == "data":
             clean[key] = item
-        elif is_secret_name(key) and not isinstance(item, bool) and item not in (None, "", {}, []):
-            clean[redacted_text(key)] = _hidden(item)
         else:
-            clean[redacted_text(key)] = redacted(item)
+            name, is_secret = _field(key)
+            is_set = is_secret and not isinstance(item, bool) and item not in (None, "", {}, [])
+            clean[name] = _hidden(item) if is_set else redacted(item)
     return clean
+
+
+@lru_cache(4_000)  # the same few names come again and again
+def _field(name: str) -> tuple[str, bool]:
+    """Return a field's name as it may be written, and whether the field holds a secret."""
+    return redacted_text(name), is_secret_name(name)
 
 
 def is_secret_name(name: str) -> bool:
@@ -737,9 +743,33 @@ def redacted_text(text: str) -> str:
         text = _USER_INFO.sub(rf"\g<keep>{HIDDEN}", text)
     lowered = text.lower()
     if any(hint in lowered for hint in _WORD_HINTS):
+        text = _redacted_objects(text)
         text = _SCHEME.sub(rf"\g<keep>{HIDDEN}", text)
         text = _SPOKEN.sub(_redacted_value, _ASSIGNED.sub(_redacted_value, text))
     return text
+
+
+_DECODER = json.JSONDecoder()
+_OBJECT = re.compile(r"\{\s*\"")
+_MOST_BROKEN = 20  # beginnings of JSON objects in a text that do not parse; after them, no more are tried
+
+
+def _redacted_objects(text: str) -> str:
+    """Return a text in which JSON objects are redacted by the names of their fields; one without secrets stays as it is written."""
+    pieces, done, broken = [], 0, 0
+    while broken < _MOST_BROKEN and (begin := _OBJECT.search(text, done)):
+        try:
+            value, end = _DECODER.raw_decode(text, begin.start())
+            clean = redacted(value)
+        except (ValueError, RecursionError):
+            broken += 1
+            pieces.append(text[done : begin.end()])
+            done = begin.end()
+            continue
+        pieces.append(text[done : begin.start()])
+        pieces.append(text[begin.start() : end] if clean == value else json.dumps(clean, ensure_ascii=False))
+        done = end
+    return "".join([*pieces, text[done:]])
 
 
 def _redacted_value(match: re.Match[str]) -> str:

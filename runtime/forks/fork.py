@@ -182,7 +182,18 @@ async def fork_into(
     return Fork(fork_key, None, lineage, [*_notes(then, same_place), *copied.notes(with_files, asked=files is not None)])
 
 
-def _copy(history: History, index: int, created: float, lineage: Lineage, *, same_place: bool) -> tuple[SessionCopy, ScopedState]:
+def session_copy(history: History, created: float, lineage: Lineage | None = None) -> SessionCopy:
+    """Return a copy of a whole session for another database.
+
+    Args:
+        history: the session's history.
+        created: when the session was created, epoch seconds.
+        lineage: its own origin, if it is a fork.
+    """
+    return _copy(history, len(history.events) - 1, created, lineage, same_place=False)[0]
+
+
+def _copy(history: History, index: int, created: float, lineage: Lineage | None, *, same_place: bool) -> tuple[SessionCopy, ScopedState]:
     """Return the fork's contents, and the state at that moment."""
     events = [_as_taken_over(history, place) for place in range(index + 1)]
     then = history.state_at(index)
@@ -194,7 +205,7 @@ def _copy(history: History, index: int, created: float, lineage: Lineage, *, sam
         app={} if same_place else independent(then.app),
         shared=[PastWrite(write.before, write.delta, write.complete) for write in history.shared_until(index)],
         temp={event.id: dict(temp) for event in events if (temp := history.temp_of(event.id))},
-        created=created or (events[0].timestamp if events else lineage.at),
+        created=created or (events[0].timestamp if events else lineage.at if lineage is not None else 0.0),
         lineage=lineage,
     )
     return copy, then

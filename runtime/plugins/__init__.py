@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runtime.plugins.base_plugin import BasePlugin
-from runtime.plugins.logging_plugin import LoggingPlugin
-from runtime.plugins.plugin_manager import PluginManager
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from runtime.plugins.debug_logging_plugin import DebugLoggingPlugin
+    from runtime.plugins.logging_plugin import LoggingPlugin
     from runtime.plugins.multimodal_tool_results_plugin import MultimodalToolResultsPlugin
+    from runtime.plugins.plugin_manager import PluginManager
     from runtime.plugins.reflect_retry_tool_plugin import ReflectAndRetryToolPlugin
 
 __all__ = [
@@ -27,6 +27,8 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "DebugLoggingPlugin": "runtime.plugins.debug_logging_plugin",
+        "LoggingPlugin": "runtime.plugins.logging_plugin",
+        "PluginManager": "runtime.plugins.plugin_manager",
         "MultimodalToolResultsPlugin": "runtime.plugins.multimodal_tool_results_plugin",
         "ReflectAndRetryToolPlugin": "runtime.plugins.reflect_retry_tool_plugin",
     },

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from google.genai import types
-
 if TYPE_CHECKING:
+    from google.genai import types
+
     from runtime.agents.base_agent import BaseAgent
     from runtime.contexts.context import CallbackContext, ToolContext
     from runtime.contexts.invocation_context import InvocationContext

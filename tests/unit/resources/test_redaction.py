@@ -114,6 +114,12 @@ def test_a_planted_secret_is_replaced(planted: str, value: Any) -> None:
     assert planted[-20:].strip("-. ") not in clean or planted.startswith("-----")
 
 
+@pytest.mark.parametrize(("planted", "value"), CASES, ids=[f"{number}" for number in range(len(CASES))])
+def test_a_planted_secret_is_replaced_in_json_inside_a_text(planted: str, value: Any) -> None:
+    clean = redacted(f"I called it with {json.dumps(value)} and got an error")
+    assert planted not in clean and json.dumps(planted)[1:-1] not in clean
+
+
 @pytest.mark.parametrize(
     "value",
     [
@@ -124,16 +130,33 @@ def test_a_planted_secret_is_replaced(planted: str, value: Any) -> None:
         {"text": "https://example.com/a/b?page=2&sort=name and user@example.com at 10:30"},
         {"password": "", "api_key": None, "token": False},
         {"inline_data": {"mime_type": "image/png", "data": "AIza" + "A" * 60}},
+        'It said {"ok":  true,"token_count": 5} about the token.',
         "Tokenize the pass-through in keyboard mode: monkey see.",
     ],
-    ids=["token counts", "schema", "similar names", "sentences", "addresses", "empty", "picture", "words"],
+    ids=["token counts", "schema", "similar names", "sentences", "addresses", "empty", "picture", "json", "words"],
 )
 def test_what_is_no_secret_stays(value: Any) -> None:
     assert redacted(value) == value
 
 
 @pytest.mark.parametrize(
-    "piece", ["1_", "a.", "token_", "sk-", "pass ", "-----BEGIN PRIVATE KEY-----", "eyJ.", "x://", "a:", "is 7", "=", "\\"]
+    "piece",
+    [
+        "1_",
+        "a.",
+        "token_",
+        "sk-",
+        "pass ",
+        "-----BEGIN PRIVATE KEY-----",
+        "eyJ.",
+        "x://",
+        "a:",
+        "is 7",
+        "=",
+        "\\",
+        '{"token": ',
+        '{"token": 1}',
+    ],
 )
 def test_redaction_takes_linear_time(piece: str) -> None:
     """With quadratic time, this test would not end before its time limit."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import io
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from inspector_app.cli import main
 from runtime.events import Event, EventActions
@@ -17,6 +21,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from tests.unit.resources.test_redaction import CASES
 
+DATA = Path(__file__).parents[3] / "data"
 KEY = SessionKey("shop", "maria", "s1")
 
 
@@ -43,14 +48,18 @@ def read(file: Path) -> str:
     return file.read_text("utf-8")
 
 
-@pytest.mark.parametrize("kind", ["json", "jsonl", "md", "html"])
+@pytest.mark.parametrize("kind", ["json", "jsonl", "md", "html", "evalset.json"])
 def test_no_export_has_a_planted_secret(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     secrets = [planted for planted, _ in CASES]
     events = [said("see the state", state_delta={f"k{number}": {"held": value}}) for number, (_, value) in enumerate(CASES)]
-    write(tmp_path / "a.db", *events)
+    events += [said(f"look: {value}" if isinstance(value, str) else json.dumps(value)) for _, value in CASES]
+    file = types.Part(inline_data=types.Blob(mime_type="text/plain", data=json.dumps(CASES[1][1]).encode()))
+    events.append(Event(author="clerk", invocation_id="i1", content=types.Content(role="model", parts=[file])))
+    write(tmp_path / "a.db", *events, state={f"user:s{number}": value for number, (_, value) in enumerate(CASES)})
     assert run("export", tmp_path / "a.db", tmp_path / f"out.{kind}") == 0
     text = read(tmp_path / f"out.{kind}")
-    assert [secret for secret in secrets if secret in text] == []
+    assert [secret for secret in secrets if secret in text or json.dumps(secret)[1:-1] in text] == []
+    assert base64.urlsafe_b64encode(secrets[1].encode()).decode()[4:-4] not in text
     assert "events and states, what looks like a password" in capsys.readouterr().err
 
 
@@ -68,6 +77,40 @@ def test_the_state_at_each_event_is_that_of_the_original(tmp_path: Path) -> None
             )
         assert other.lineages() == {}
         assert other.created(KEY) == one.created(KEY)
+
+
+def test_selected_events_are_exported_alone(tmp_path: Path) -> None:
+    write(tmp_path / "a.db", said("a"), said("b", state_delta={"n": 1}), said("c", state_delta={"n": 2}))
+    assert run("export", tmp_path / "a.db", tmp_path / "a.jsonl", "--where", "delta.n == 1") == 0
+    assert run("export", tmp_path / "a.db", tmp_path / "b.jsonl", "--last", "1") == 0
+    first, last = ([json.loads(line) for line in read(tmp_path / name).splitlines()] for name in ("a.jsonl", "b.jsonl"))
+    assert [event["content"]["parts"][0]["text"] for event in first[1:]] == ["b"]
+    assert [event["content"]["parts"][0]["text"] for event in last[1:]] == ["c"]
+    assert "initial_state" not in first[0]["session"]  # the selected events do not lead from it to the state
+    assert run("import", tmp_path / "a.jsonl", tmp_path / "b.db") == 0
+
+
+def test_an_export_is_piped_into_an_import(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "a.db", said("a"))
+    assert run("export", tmp_path / "a.db", "-") == 0
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(capsys.readouterr().out.encode())))
+    assert run("import", "-", tmp_path / "b.db", "--app", "other") == 0
+    assert "1 session with 1 event from the input" in capsys.readouterr().out
+    with StoredDatabase.open(str(tmp_path / "b.db")) as database:
+        assert [summary.key for summary in database.sessions()] == [SessionKey("other", "maria", "s1")]
+
+
+def test_a_session_is_copied_into_a_database_of_adk_webs_own_layout(tmp_path: Path) -> None:
+    shutil.copy(DATA / "sqlite.db", tmp_path / "web.db")
+    write(tmp_path / "a.db", said("a", state_delta={"n": 2}), state={"n": 1})
+    assert run("import", tmp_path / "a.db", tmp_path / "web.db") == 0
+    with StoredDatabase.open(str(tmp_path / "web.db")) as database:
+        assert database.layout.kind == "sqlite"
+        assert database.state(KEY) == {"n": 2}
+    assert run("import", tmp_path / "web.db", tmp_path / "c.db", "--session", "s1") == 0
+    with StoredDatabase.open(str(tmp_path / "c.db")) as database:
+        assert [summary.key for summary in database.sessions()] == [KEY]
+        assert database.history(KEY).state_at(-1).session == {"n": 1}
 
 
 def test_a_page_is_inert_with_any_text_of_a_model(tmp_path: Path) -> None:
@@ -123,6 +166,10 @@ def test_an_existing_file_is_not_replaced(tmp_path: Path, capsys: pytest.Capture
     [
         ("", "has no sessions"),
         ("<html></html>", "no export of Agent Inspector"),
+        ("# Notes", "is Markdown, but no export of Agent Inspector"),
+        ('{"eval_set_id": "e", "eval_cases": [{"eval_id": "a"}]}', "case 1: it needs a `conversation`"),
+        ('{"eval_set_id": "e", "eval_cases": [{"eval_id": "a", "conversation": [{}]}]}', "case 1, turn 1: it needs a `user_content`"),
+        ('[{"query": "hi", "expected_tool_use": [{}]}]', "an expected tool use needs its `tool_name`"),
         ("{", "line 1: this is not JSON"),
         ("[" * 100_000, "nested too deeply"),
         ("{}", "a JSON object with a list of `events`"),

@@ -13,7 +13,7 @@ from runtime.events.credentials import without_credentials
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, manifest
 
-FORMATS = ("json", "jsonl", "html")
+FORMATS = ("json", "jsonl", "md", "html")
 
 
 def run(*words: str | Path) -> int:
@@ -27,6 +27,18 @@ def test_every_fixture_database_is_equal_after_export_and_import(entry: dict[str
     assert run("export", original, out, "--secrets") == 0
     assert run("import", out, new) == 0
     assert contents(new) == contents(original)
+
+
+@pytest.mark.parametrize("entry", manifest(), ids=lambda entry: entry["name"])
+def test_every_fixture_database_is_equal_in_another_database(entry: dict[str, Any], tmp_path: Path) -> None:
+    original, new = fixtures_dir() / "open" / entry["file"], tmp_path / "new.db"
+    assert run("import", original, new) == 0
+    assert contents(new) == contents(original)
+    with StoredDatabase.open(str(original)) as one, StoredDatabase.open(str(new)) as other:
+        for summary in one.sessions():
+            history, copy = one.history(summary.key), other.history(summary.key)
+            for index in range(-1, len(history.events)):
+                assert copy.state_at(index).session == history.state_at(index).session
 
 
 def contents(file: Path) -> dict[Any, Any]:

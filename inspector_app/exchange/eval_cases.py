@@ -1,0 +1,158 @@
+"""Sessions as cases of an eval set, as `adk web` makes them, and cases as sessions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from inspector_app.exchange.eval_sets import EvalCase, Turn
+from inspector_app.exchange.exported_session import ExportedSession
+from inspector_app.presentation.strict_json import strict_json
+from runtime.events.event import Event
+
+Json = dict[str, Any]
+NO_APP, NO_USER = "eval", "test_user_id"  # of a case that does not name them; the user is google-adk's
+_STEPS = ("function_call", "function_response", "text", "inline_data")
+
+
+def eval_set(sessions: Iterable[ExportedSession], name: str) -> Iterator[str]:
+    """Yield sessions as google-adk's eval set: each session is a case.
+
+    Args:
+        sessions: the sessions.
+        name: the set's id.
+    """
+    yield f'{{"eval_set_id": {strict_json(name)}, "name": {strict_json(name)}, "eval_cases": ['
+    ids: set[str] = set()
+    for number, session in enumerate(sessions):
+        case_id = session.key.session_id if session.key.session_id not in ids else f"{session.key.user_id} {session.key.session_id}"
+        ids.add(case_id)
+        yield (",\n" if number else "\n") + strict_json(eval_case(session, case_id))
+    yield "\n]}\n"
+
+
+def eval_case(session: ExportedSession, case_id: str) -> Json:
+    """Return a session as a case: its messages, and the calls and responses that were given as those that are expected."""
+    key, initial = session.key, session.initial_state
+    given: Json = {"app_name": key.app_name, "user_id": key.user_id, **({"state": initial} if initial else {})}
+    return {
+        "eval_id": case_id,
+        "conversation": [turn for turn in conversation(session.events) if turn["user_content"]["parts"]],
+        "session_input": given,
+        "creation_timestamp": session.created,
+    }
+
+
+def conversation(events: Iterable[Json]) -> list[Json]:
+    """Return events as the invocations of an eval case, by google-adk's rules.
+
+    Args:
+        events: google-adk's event JSON, in order.
+    """
+    grouped: dict[str, list[Json]] = {}
+    for event in events:
+        grouped.setdefault(str(event.get("invocation_id") or ""), []).append(event)
+    return [_invocation(name, own) for name, own in grouped.items()]
+
+
+def _invocation(name: str, events: Sequence[Json]) -> Json:
+    message: Json = {"parts": []}
+    created: float = 0
+    final: Json | None = None
+    kept: list[Json] = []
+    for event in events:
+        content = event.get("content") or {}
+        if str(event.get("author") or "agent").lower() == "user":
+            if event.get("content") is not None:
+                message, created = content, event.get("timestamp", 0)
+            continue
+        if not content.get("parts"):
+            kept += [event] if event.get("grounding_metadata") else []
+            continue
+        if is_final(event) and (final is None or _has_text(content) or not _has_text(final["content"])):
+            final = event
+        if event.get("grounding_metadata") or any(part.get(kind) for part in content["parts"] for kind in _STEPS):
+            kept.append(event)
+    steps = []
+    for event in kept:
+        step: Json = {"author": event.get("author") or "agent"}
+        if event is not final or _has(event, "function_call"):
+            step["content"] = event.get("content")
+        named = ("grounding_metadata", "usage_metadata", "model_version")
+        steps.append({**step, **{one: event[one] for one in named if event.get(one) is not None}})
+    return {
+        "invocation_id": name,
+        "user_content": message,
+        **({} if final is None else {"final_response": final["content"]}),
+        "intermediate_data": {"invocation_events": steps},
+        "creation_timestamp": created,
+    }
+
+
+def is_final(event: Mapping[str, Any]) -> bool:
+    """Return whether event JSON is a final response by google-adk's own rule, which its eval uses."""
+    if (event.get("actions") or {}).get("skip_summarization") or event.get("long_running_tool_ids"):
+        return True
+    if event.get("partial") or _has(event, "function_call"):
+        return False
+    if event.get("error_code"):
+        return True
+    parts = (event.get("content") or {}).get("parts") or ()
+    return not _has(event, "function_response") and not (parts and parts[-1].get("code_execution_result"))
+
+
+def _has(event: Mapping[str, Any], kind: str) -> bool:
+    return any(part.get(kind) for part in (event.get("content") or {}).get("parts") or ())
+
+
+def _has_text(content: Json) -> bool:
+    return any(part.get("text") for part in content.get("parts") or ())
+
+
+def session_of(case: EvalCase) -> Json:
+    """Return a case as a session in the form that `export` writes: what its conversation would be if the agent did what is expected.
+
+    An eval case has no event ids, so they are made of the invocation's; the times are the invocations'.
+    """
+    events: list[Json] = []
+    for number, turn in enumerate(case.turns, 1):
+        events += expected_events(turn, number, case.created)
+    initial = {"state": case.state, "initial_state": case.state} if case.state else {}
+    names = {"id": case.session_id or case.id, "app_name": case.app, "user_id": case.user}
+    return {**names, "create_time": case.created, **initial, "events": events}
+
+
+def expected_events(turn: Turn, number: int, created: float = 0.0) -> list[Json]:
+    """Return the events of a turn if the agent did what is expected.
+
+    Args:
+        turn: the turn.
+        number: its place in the conversation, from 1.
+        created: epoch seconds, if the turn does not have its own.
+    """
+    invocation = turn.invocation_id or f"turn-{number}"
+    author = next((step.author for step in turn.steps), "agent")
+    said: list[tuple[str, Any]] = [("user", turn.message)]
+    ended = False
+    for step in turn.steps:
+        ended = ended or step.content is None
+        content = turn.response if step.content is None else step.content
+        said += [(step.author, content)] if content else []
+    if turn.response is not None and not ended and not any(content == turn.response for _, content in said[1:]):
+        said.append((author, turn.response))
+    return [
+        {
+            "id": f"{invocation}.{place}",
+            "invocation_id": invocation,
+            "author": name,
+            "timestamp": turn.created or created,
+            "content": json.loads(content.model_dump_json(exclude_none=True)),
+        }
+        for place, (name, content) in enumerate(said)
+    ]
+
+
+def case_events(case: EvalCase) -> list[Event]:
+    """Return the events of a case if the agent did what is expected, for a comparison."""
+    return [Event.model_validate(event) for event in session_of(case)["events"]]

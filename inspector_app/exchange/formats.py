@@ -1,0 +1,84 @@
+"""The formats of an export: which one a file's name means, and writing the file."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runtime.errors import StorageError
+from runtime.storage.connections.new_file import give_name, unfinished_file
+
+if TYPE_CHECKING:
+    from inspector_app.exchange.exported_session import ExportedSession
+
+FORMATS = {
+    "html": ("Web page, with the data for an import", ".html"),
+    "md": ("Markdown, with the data for an import", ".md"),
+    "json": ("Session JSON of google-adk and adk web", ".json"),
+    "jsonl": ("JSON lines, one event a line", ".jsonl"),
+    "evalset": ("Eval set of google-adk", ".evalset.json"),
+}
+"""Name of a format → what it is, and the end of its files' names."""
+
+_ENDS = {
+    ".evalset.json": "evalset",
+    ".test.json": "evalset",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".md": "md",
+    ".markdown": "md",
+    ".html": "html",
+    ".htm": "html",
+}
+
+
+def format_of(name: str) -> str | None:
+    """Return the format that a file's name means; None if it means none."""
+    return next((kind for end, kind in _ENDS.items() if name.lower().endswith(end)), None)
+
+
+def export_text(kind: str, sessions: Iterable[ExportedSession], title: str, *, single: bool) -> Iterator[str]:
+    """Yield an export, piece by piece.
+
+    Args:
+        kind: one of `FORMATS`.
+        sessions: the sessions; they are read once.
+        title: names the export: the database.
+        single: there is one session.
+    """
+    # Each format is loaded when it is asked for: most need google-genai.
+    module = importlib.import_module
+    if kind == "json":
+        found: Iterator[str] = module("inspector_app.exchange.data_formats").session_json(sessions, single=single)
+    elif kind == "jsonl":
+        found = module("inspector_app.exchange.data_formats").json_lines(sessions)
+    elif kind == "evalset":
+        found = module("inspector_app.exchange.eval_cases").eval_set(sessions, Path(title).stem)
+    elif kind == "md":
+        found = module("inspector_app.exchange.markdown").markdown(sessions)
+    else:
+        found = module("inspector_app.exchange.page").page(sessions, f"{Path(title).name} · Agent Inspector")
+    return found
+
+
+def write_export(out: Path, written: str, text: Iterable[str]) -> None:
+    """Write an export into a new file, which has its name only when it is complete.
+
+    Args:
+        out: the file.
+        written: its name as the user wrote it.
+        text: the pieces.
+
+    Raises:
+        StorageError: the file exists or cannot be written.
+    """
+    try:
+        with unfinished_file(out, 0o600) as unfinished:  # a conversation may be private
+            with unfinished.open("w", encoding="utf-8", newline="\n") as file:
+                file.writelines(text)
+            give_name(unfinished, out)
+    except OSError as error:
+        raise StorageError(f"{written} cannot be written: {error.strerror or error}.") from error

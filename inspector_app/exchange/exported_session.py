@@ -16,6 +16,7 @@ from runtime.storage.reading.reader import StoredDatabase
 
 if TYPE_CHECKING:
     from runtime.events import Event
+    from runtime.history.state_at import History
 
 Json = dict[str, Any]
 _TEXTS = {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/toml"}
@@ -66,6 +67,25 @@ def exported_session(
     first = database.first_state(key) if selection is None else None  # selected events do not lead from it to the state
     session.initial_state = None if first is None else clean(_without_temp(first))
     session.events = (_event(session, event, clean) for event in (database.plain_events(key) if selection is None else selection))
+    return session
+
+
+def session_of_history(history: History, key: SessionKey, created: float, *, secrets: bool = False) -> ExportedSession:
+    """Return a session that is not in a database for an export; see `exported_session`.
+
+    Args:
+        history: its past; nothing else may use it meanwhile.
+        key: the session.
+        created: epoch seconds.
+        secrets: keep what looks like a password, a key or a token.
+    """
+    events = history.events
+    session = ExportedSession(key, created, events[-1].timestamp if len(events) else created, {}, None)
+    clean = _unchanged if secrets else _redaction()
+    now = history.state_at(len(events) - 1)
+    session.state = _counted(session, _without_temp({**now.session, **now.user, **now.app}), clean)
+    session.initial_state = None if history.baseline is None else clean(_without_temp(dict(history.baseline)))
+    session.events = (_event(session, event, clean) for event in events)
     return session
 
 

@@ -64,21 +64,25 @@ def export_text(kind: str, sessions: Iterable[ExportedSession], title: str, *, s
     return found
 
 
-def write_export(out: Path, written: str, text: Iterable[str]) -> None:
-    """Write an export into a new file, which has its name only when it is complete.
+def write_export(out: Path, written: str, text: Iterable[str], *, replaces: bool = False) -> None:
+    """Write an export into a file, which has its name only when it is complete.
 
     Args:
         out: the file.
         written: its name as the user wrote it.
         text: the pieces.
+        replaces: whether a file of this name is replaced.
 
     Raises:
-        StorageError: the file exists or cannot be written.
+        StorageError: the file exists and is not to be replaced, or cannot be written.
     """
     try:
         with unfinished_file(out, 0o600) as unfinished:  # a conversation may be private
             with unfinished.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(text)
-            give_name(unfinished, out)
+            if replaces:
+                unfinished.replace(out)
+            else:
+                give_name(unfinished, out)
     except OSError as error:
         raise StorageError(f"{written} cannot be written: {error.strerror or error}.") from error

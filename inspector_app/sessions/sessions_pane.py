@@ -61,6 +61,8 @@ class SessionsPane(QWidget):
             as far as the row has them.
         delete_requested(str, list[SessionKey]): the user wants to delete these sessions of a database.
         prune_requested(str): the user wants to delete old sessions of a database.
+        export_requested(str, list[SessionKey]): the user wants to write these sessions of a database into a file.
+        import_requested(str): the user wants to import sessions into a database.
     """
 
     session_selected = Signal(str, object)
@@ -69,6 +71,8 @@ class SessionsPane(QWidget):
     compare_requested = Signal(str, object, object)
     delete_requested = Signal(str, object)
     prune_requested = Signal(str)
+    export_requested = Signal(str, object)
+    import_requested = Signal(str)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -271,6 +275,16 @@ class SessionsPane(QWidget):
         node = self._model.node(index)
         self.row_chosen.emit(node.database, node.path[1:])
 
+    def _add_exchange(self, menu: QMenu, node: TreeNode) -> None:
+        keys = [node.session] if node.session is not None else self._model.sessions_below(node)
+        if keys:
+            text = "Export the session…" if node.kind == "session" else f"Export the {len(keys):,} sessions of this {node.kind}…"
+            export = menu.addAction(theme.icon("file-export", "dim"), text)
+            export.triggered.connect(partial(self.export_requested.emit, node.database, keys))
+        if node.kind == "database":
+            entry = menu.addAction(theme.icon("file-import", "dim"), "Import sessions…")
+            entry.triggered.connect(partial(self.import_requested.emit, node.database))
+
     def _add_deletion(self, menu: QMenu, node: TreeNode) -> None:
         keys = [node.session] if node.session is not None else self._model.sessions_below(node)
         if node.kind == "database":
@@ -304,6 +318,8 @@ class SessionsPane(QWidget):
         else:
             text = "User and app state, tables" if node.kind == "database" else f"State of this {node.kind}"
             menu.addAction(theme.icon("table", "dim"), text).triggered.connect(partial(self.row_chosen.emit, node.database, node.path[1:]))
+        menu.addSeparator()
+        self._add_exchange(menu, node)
         menu.addSeparator()
         self._add_deletion(menu, node)
 

@@ -38,6 +38,7 @@ from inspector_app.running.recording_controller import RecordingController
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.running.run_commands import RunCommands
 from inspector_app.sessions.deletion_controller import DeletionController
+from inspector_app.sessions.exchange_controller import ExchangeController
 from inspector_app.sessions.search_controller import SearchController
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
@@ -244,6 +245,7 @@ class WindowController(QObject):
 
         DeletionController(cursor, databases, run, tasks, messages, bench.sessions, bench.deletion_hint, self)
         self._findings = FindingsController(cursor, databases, catalog, tasks, bench.findings, self)
+        self.exchange = ExchangeController(cursor, databases, tasks, messages, commands, bench.sessions, bench.exchange_hint, self)
         self.search = SearchController(cursor, databases, tasks, messages, commands, bench.sessions, self)
         SizesController(databases, tasks, sessions, self)
         self.tail = LiveTail(
@@ -328,6 +330,7 @@ class WindowController(QObject):
         attaching.database_requested.connect(opening.open_path)
         window.status.engine_requested.connect(self._engines.ask)
         opening.agent_ready.connect(self._on_agent_ready)
+        self.exchange.workbench_requested.connect(self._on_workbench_requested)
         opening.foreign_database_found.connect(self.foreign_database.show)
         self.foreign_database.opened.connect(self._on_foreign_database_opened)
         self.foreign_database.left.connect(opening.show_home)

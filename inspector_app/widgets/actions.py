@@ -49,6 +49,8 @@ class Actions:
     find_session: QAction
     search_all: QAction
     inspect_database: QAction
+    export_session: QAction
+    import_sessions: QAction
     find_event: QAction
     condition_help: QAction
     next_hit: QAction
@@ -131,6 +133,8 @@ def make_actions(parent: QObject) -> Actions:
         find_session=action("find_session", "Find a session", "magnifying-glass", "Ctrl+Shift+F"),
         search_all=action("search_all", "Search all sessions…", "book-open", "Ctrl+Alt+F"),
         inspect_database=action("inspect_database", "User and app state, tables", "table", "Ctrl+I"),
+        export_session=action("export_session", "Export the session…", "file-export"),
+        import_sessions=action("import_sessions", "Import sessions…", "file-import"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
         condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),
         next_hit=action("next_hit", "Next hit", "arrow-down", "F3"),

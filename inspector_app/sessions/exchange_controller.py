@@ -1,0 +1,227 @@
+"""Export of sessions into files, and import from them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector_app.documents.session_address import SessionAddress
+from inspector_app.documents.sources import DatabaseSource, Source
+from inspector_app.exchange.formats import FORMATS, format_of
+from inspector_app.exchange.imported_sessions import Imported, read_sessions
+from inspector_app.exchange.storing import check_new, store
+from inspector_app.sessions.exchange_dialogs import (
+    ask_for_new_database,
+    ask_what_to_import,
+    ask_where_to_export,
+    open_in_its_program,
+)
+from inspector_app.sessions.export_job import ExportCancelledError, ExportJob
+from inspector_app.sessions.sessions_pane import SessionsPane
+from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.open_service import open_session_service
+from runtime.support.worker_threads import run_in_thread
+
+_LOOK = 0.25  # seconds between two displays of the progress
+
+
+class ExchangeController(QObject):
+    """A controller that asks for files, and writes or reads them off the GUI thread.
+
+    Signals:
+        workbench_requested: sessions were imported; they are to be displayed.
+
+    Args:
+        cursor: the selected session.
+        databases: the open databases.
+        tasks: runs the export or import.
+        messages: receives why nothing can be exported.
+        commands: the window's actions.
+        pane: the session list, where the user requests both.
+        hint: shows the progress and the end.
+    """
+
+    workbench_requested = Signal()
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        pane: SessionsPane,
+        hint: HintBar,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cursor = cursor
+        self._databases = databases
+        self._tasks = tasks
+        self._messages = messages
+        self._pane = pane
+        self._hint = hint
+        self._job: ExportJob | None = None
+        self._written: Path | None = None
+        pane.export_requested.connect(self._on_export_requested)
+        pane.import_requested.connect(self._on_import_requested)
+        commands.export_session.triggered.connect(self._on_export_session)
+        commands.import_sessions.triggered.connect(self._on_import_sessions)
+        hint.accepted.connect(self._on_hint_accepted)
+        hint.other_accepted.connect(hint.hide)
+
+    def _on_export_session(self) -> None:
+        selected = self._cursor.session
+        if selected is None:
+            self._messages.info("Select the session to export in the session list first.")
+            return
+        self._on_export_requested(selected.database, [selected.key])
+
+    def _on_export_requested(self, target: str, keys: list[SessionKey]) -> None:
+        if self._job is not None:
+            self._messages.info("An export is in progress. Wait for its end, or cancel it.")
+            return
+        one = len(keys) == 1
+        ask_where_to_export(
+            "Export the session" if one else f"Export {len(keys):,} sessions",
+            keys[0].session_id if one else Path(target).stem,
+            FORMATS,
+            lambda file, kind: self.export(target, keys, Path(file), format_of(file) or kind),
+            self._pane.window(),
+        )
+
+    def export(self, target: str, keys: Sequence[SessionKey], out: Path, kind: str) -> None:
+        """Write sessions into a file, which is replaced if it exists.
+
+        Args:
+            target: the database.
+            keys: its sessions.
+            out: the file.
+            kind: one of `FORMATS`.
+        """
+        source = self._databases.source(target)
+        if source is not None:
+            self._job = ExportJob(out, kind, source.title)
+            self._tasks.spawn(self._export(source, frozenset(keys), self._job), f"Exporting sessions to {out.name}")
+
+    async def _export(self, source: Source, keys: frozenset[SessionKey], job: ExportJob) -> None:
+        try:
+            summaries = [summary for summary in await source.listing() if summary.key in keys]
+            job.total = sum(summary.event_count or 0 for summary in summaries)
+            if isinstance(source, DatabaseSource):
+                work = run_in_thread(job.write_stored, source.target, summaries)
+            else:
+                found = [(each.key, await source.history(each.key), await source.created(each.key)) for each in summaries]
+                work = run_in_thread(job.write_histories, found)
+            progress = self._tasks.spawn(self._show_progress(job), "Displaying the progress of an export", background=True)
+            try:
+                await work
+            finally:
+                progress.cancel()
+        except ExportCancelledError:
+            self._hint.suggest("The export was cancelled. No file was written.", "", "file-export", "accent", other="Close")
+            return
+        except BaseException:
+            job.cancelled.set()
+            self._hint.hide()
+            raise
+        finally:
+            self._job = None
+        self._written = job.out
+        sessions = "1 session" if len(summaries) == 1 else f"{len(summaries):,} sessions"
+        events = "1 event" if job.events == 1 else f"{job.events:,} events"
+        places = "1 place" if job.redactions == 1 else f"{job.redactions:,} places"
+        secrets = f" Passwords, keys and tokens in {places} were replaced." if job.redactions else ""
+        self._hint.suggest(f"{sessions} with {events} exported to {job.out}.{secrets}", "Open", "file-export", "accent", other="Close")
+
+    async def _show_progress(self, job: ExportJob) -> None:
+        while True:
+            await asyncio.sleep(_LOOK)
+            of_all = f" of {job.total:,}" if job.total else ""
+            self._hint.suggest(f"Exporting to {job.out.name}: {job.events:,}{of_all} events", "Cancel", "file-export", "accent")
+
+    def _on_hint_accepted(self) -> None:
+        if self._job is not None:
+            self._job.cancelled.set()
+        elif self._written is not None:
+            open_in_its_program(self._written)
+
+    def _on_import_sessions(self) -> None:
+        selected = self._cursor.session
+        sources = [source for source in self._databases.sources if source.writing_allowed]
+        self._on_import_requested(selected.database if selected is not None else sources[0].target if len(sources) == 1 else "")
+
+    def _on_import_requested(self, target: str) -> None:
+        ask_what_to_import(lambda file: self.import_file(file, target), self._pane.window())
+
+    def import_file(self, file: str, target: str) -> None:
+        """Read a file's sessions, and store them in a database; if it cannot be written, ask for a new one.
+
+        Args:
+            file: the file.
+            target: the open database; empty for none.
+        """
+        self._tasks.spawn(self._import(file, target), f"Importing {Path(file).name}")
+
+    async def _import(self, file: str, target: str) -> None:
+        self._hint.suggest(f"Reading {Path(file).name}", "", "file-import", "accent")
+        try:
+            imported = await run_in_thread(read_sessions, file)
+        except BaseException:
+            self._hint.hide()
+            raise
+        source = self._databases.source(target)
+        if source is not None and source.writing_allowed:
+            await self._store(file, imported, source)
+            return
+        self._hint.suggest("Choose the new database for the imported sessions.", "", "file-import", "accent")
+        ask_for_new_database(lambda chosen: self.import_into_new(file, imported, chosen), self._hint.hide, self._pane.window())
+
+    def import_into_new(self, file: str, imported: Imported, chosen: str) -> None:
+        """Store what was read from a file in a new database, and open it.
+
+        Args:
+            file: the file, for messages.
+            imported: its sessions.
+            chosen: the path of the database.
+        """
+        self._tasks.spawn(self._store_new(file, imported, chosen), f"Importing {Path(file).name}")
+
+    async def _store_new(self, file: str, imported: Imported, chosen: str) -> None:
+        if await run_in_thread(Path(chosen).exists):
+            self._hint.hide()
+            self._messages.info(f"{chosen} exists already. Open it, allow writing, and import into it; or name a new file.")
+            return
+        async with await run_in_thread(open_session_service, chosen) as service:
+            await store(service, imported)
+        self.workbench_requested.emit()
+        source = await self._databases.open_database(chosen)
+        if source is not None:
+            self._show(file, imported, source)
+
+    async def _store(self, file: str, imported: Imported, source: Source) -> None:
+        try:
+            check_new(imported, {summary.key for summary in await source.listing()}, source.title)
+            await store(await source.service(), imported)
+        except BaseException:
+            self._hint.hide()
+            raise
+        finally:
+            await self._databases.relist(source)
+        self._show(file, imported, source)
+
+    def _show(self, file: str, imported: Imported, source: Source) -> None:
+        count = len(imported.sessions)
+        what = f"{'1 session' if count == 1 else f'{count:,} sessions'} with {imported.events:,} events"
+        self._hint.suggest(f"{what} imported from {Path(file).name} into {source.title}.", "", "file-import", "accent", other="Close")
+        self._written = None
+        self._cursor.select_session(SessionAddress(source.target, next(iter(imported.sessions))))

@@ -1,0 +1,78 @@
+"""Writing of an export on a worker thread, with its progress and a way to cancel it. No Qt."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from inspector_app.exchange.exported_session import ExportedSession, exported_session, session_of_history
+from inspector_app.exchange.formats import export_text, write_export
+from runtime.history.state_at import History
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import SessionSummary, StoredDatabase
+
+
+class ExportCancelledError(Exception):
+    """The user cancelled the export; no file was written."""
+
+
+@dataclass(slots=True)
+class ExportJob:
+    """One export.
+
+    Attributes:
+        out: the file, which is replaced if it exists.
+        kind: one of `FORMATS`.
+        title: the database's name.
+        total: the expected number of events; 0 if unknown.
+        events: how many have been written.
+        redactions: in how many events and states something was replaced; complete at the end.
+        cancelled: set it to end the export.
+    """
+
+    out: Path
+    kind: str
+    title: str
+    total: int = 0
+    events: int = 0
+    redactions: int = 0
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def write_stored(self, target: str, summaries: Sequence[SessionSummary]) -> None:
+        """Write sessions of a database.
+
+        Args:
+            target: the database's path or URL.
+            summaries: the sessions.
+
+        Raises:
+            ExportCancelledError: the user cancelled.
+            StorageError: the database cannot be read, or the file not be written.
+        """
+        with closing(StoredDatabase.open(target)) as database:
+            self._write([exported_session(database, each.key, each.last_update_time) for each in summaries])
+
+    def write_histories(self, found: Sequence[tuple[SessionKey, History, float]]) -> None:
+        """Write sessions that are in memory: their histories and times of creation. See `write_stored` for the errors."""
+        self._write([session_of_history(history, key, created) for key, history, created in found])
+
+    def _write(self, sessions: Sequence[ExportedSession]) -> None:
+        text = export_text(self.kind, self._counted(sessions), self.title, single=len(sessions) == 1)
+        write_export(self.out, str(self.out), text, replaces=True)
+        self.redactions = sum(session.redactions for session in sessions)
+
+    def _counted(self, sessions: Iterable[ExportedSession]) -> Iterator[ExportedSession]:
+        for session in sessions:
+            session.events = self._counted_events(session.events)
+            yield session
+
+    def _counted_events(self, events: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        for event in events:
+            if self.cancelled.is_set():
+                raise ExportCancelledError
+            self.events += 1
+            yield event

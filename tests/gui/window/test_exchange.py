@@ -1,0 +1,94 @@
+"""Sessions are exported and imported from the session list, off the GUI thread, with a clear end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.sessions.export_job import ExportJob
+from runtime.storage.reading.reader import StoredDatabase
+from tests.gui.window.driver import WindowDriver
+
+
+@pytest.fixture
+def story_open(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> Inspector:
+    opened(story_db)
+    return inspector
+
+
+def choose(driver: WindowDriver, kind: str, text: str) -> None:
+    menu = driver.bench.sessions.context_menu(driver.sessions.indexes(kind)[0])
+    assert menu is not None
+    next(action for action in menu.actions() if action.text().startswith(text)).trigger()
+
+
+def dialog(inspector: Inspector) -> QFileDialog:
+    (found,) = inspector.window.findChildren(QFileDialog)
+    return found
+
+
+def hint(driver: WindowDriver) -> str:
+    return driver.bench.exchange_hint.text
+
+
+def contents(file: Path) -> dict[object, list[str]]:
+    with StoredDatabase.open(str(file)) as database:
+        return {summary.key: [event.model_dump_json() for event in database.events(summary.key)] for summary in database.sessions()}
+
+
+def test_a_session_is_exported_and_imported_into_a_new_database(
+    story_open: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot, tmp_path: Path
+) -> None:
+    key = driver.inspector.controller.sessions.node(driver.sessions.indexes("session")[0]).session
+    out, new = tmp_path / "story.html", tmp_path / "new.db"
+    choose(driver, "session", "Export the session…")
+    asked = dialog(story_open)
+    assert asked.selectedFiles()[0].endswith(".html")
+    asked.fileSelected.emit(str(out))
+    asked.close()
+    qtbot.waitUntil(lambda: " exported to " in hint(driver))
+    assert out.read_text("utf-8").startswith("<!DOCTYPE html>")
+    assert driver.bench.exchange_hint.button.text() == "Open"
+
+    story_open.window.commands.import_sessions.trigger()
+    dialog(story_open).fileSelected.emit(str(out))
+    # The story's database is Agent Inspector's own, so it may be written, but it has the session.
+    driver.run_until_idle()
+    assert "already has the session" in driver.log_text()
+
+    reads = story_open.controller.exchange
+    reads.import_file(str(out), "")
+    qtbot.waitUntil(lambda: hint(driver).startswith("Choose the new database"))
+    next(each for each in story_open.window.findChildren(QFileDialog) if "new database" in each.windowTitle()).fileSelected.emit(str(new))
+    qtbot.waitUntil(lambda: f"into {new.name}." in hint(driver))
+    driver.run_until_idle()
+    assert story_open.cursor.session is not None and story_open.cursor.session.database == str(new)
+    assert list(contents(new)) == [key]
+    assert contents(new)[key] == contents(story_db)[key]
+
+
+def test_a_cancelled_export_writes_no_file(
+    story_open: Inspector, driver: WindowDriver, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_continue = threading.Event()
+    write = ExportJob.write_stored
+
+    def held(job: ExportJob, *given: object) -> None:
+        may_continue.wait(10)
+        write(job, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ExportJob, "write_stored", held)
+    node = driver.inspector.controller.sessions.node(driver.sessions.indexes("session")[0])
+    assert node.session is not None
+    story_open.controller.exchange.export(node.database, [node.session], tmp_path / "a.md", "md")
+    qtbot.waitUntil(lambda: driver.bench.exchange_hint.button.text() == "Cancel" and hint(driver).startswith("Exporting"))
+    driver.bench.exchange_hint.button.click()
+    may_continue.set()
+    qtbot.waitUntil(lambda: hint(driver) == "The export was cancelled. No file was written.")
+    assert list(tmp_path.glob("a.md*")) == []

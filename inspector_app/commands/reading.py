@@ -32,6 +32,7 @@ from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history.key_writers import Write
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
+from runtime.storage.reading.prefilter import prefilter
 from runtime.storage.reading.reader import StoredDatabase
 
 if TYPE_CHECKING:
@@ -197,7 +198,7 @@ def matching_events(
 ) -> Iterator[Event]:
     """Yield the session's events that match a condition, evaluated with the state before each event."""
     if not condition.uses_state:
-        yield from filter(condition.matches, progress.over(database.plain_events(key, after=after)))
+        yield from database.matching(key, condition.matches, prefilter(condition.required), after=after, progress=progress.show)
         return
     past = database.history(key)
     first = _index(past.events, after) + 1 if after else 0

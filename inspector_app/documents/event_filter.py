@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass
 
 from runtime.events.event import Event
 from runtime.expressions import Expression, ExpressionError, ExpressionTooCostlyError, parse
+from runtime.storage.reading.event_pages import Found, containing
+from runtime.storage.reading.prefilter import prefilter
 
 _OPERATORS = (" changed", " contains ", " matches ", "call.", "response.", "==", "!=", "<", ">", "=~", "(", " and ", " or ", "not ", " in ")
-
-# An expression with one of these can hold for an event that does not contain the expression's texts.
-_NOT_ALL = re.compile(r"\b(or|not|in)\b|!=")
-_LITERAL = re.compile(r"""\b(?:author|transfer|call(?:\.[\w*]+)+|response(?:\.[\w*]+)+)\s*==?\s*"([^"\\]+)\"""")
-_NAMED = re.compile(r"\b(?:call|response|delta|artifact)\.(\w+)")
 
 
 class FilterError(ValueError):
@@ -42,15 +38,11 @@ class EventFilter:
         return list(dict.fromkeys([*_encodings(self.needle), self.needle]))
 
     @property
-    def needles(self) -> list[list[str]]:
-        """Groups of texts: the JSON of every event that passes contains one text of each group. Empty where no such text is known."""
+    def candidates(self) -> Found | None:
+        """The SQL condition that the row of every event that passes meets; None if that may be every row."""
         if self.needle is not None:
-            return [self.encodings]
-        if _NOT_ALL.search(self.text):
-            return []
-        found = [match[1] for match in _LITERAL.finditer(self.text)]
-        found += [match[1] for match in _NAMED.finditer(self.text)]
-        return [_encodings(text) for text in dict.fromkeys(found)]
+            return containing([self.encodings])
+        return prefilter(self.expression.required) if self.expression is not None else None
 
     def matches(self, event: Event) -> bool:
         """Return whether an event passes."""

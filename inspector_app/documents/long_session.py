@@ -18,7 +18,7 @@ from runtime.history.invocations import Invocation, invocations, with_recorded_e
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.session_key import SessionKey
-from runtime.storage.reading.event_pages import EventPages, SavedFiles, containing
+from runtime.storage.reading.event_pages import EventPages, Found, SavedFiles, containing
 from runtime.storage.reading.reader import StoredDatabase
 
 LONG = 2_000  # events above which a session is not read whole
@@ -170,12 +170,12 @@ class LongSession:
         """
         pages = self._pages
         assert pages is not None
-        needles = wanted.needles
+        candidates = wanted.candidates
         chunk = FIRST_CHUNK
         first = 0
         while first < len(pages) and not self.closed:
-            end = min(first + (chunk if needles else DECODED_CHUNK), len(pages))
-            yield await self._front.call(_find, pages, wanted, needles, first, end), end / len(pages)
+            end = min(first + (chunk if candidates else DECODED_CHUNK), len(pages))
+            yield await self._front.call(_find, pages, wanted, candidates, first, end), end / len(pages)
             first, chunk = end, CHUNK
 
     async def find_calls(self, ids: set[str], first: int, end: int, *, calls: bool) -> list[int]:
@@ -304,13 +304,12 @@ def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> lis
     return before + [whole.get((entry.invocation_id, entry.last_event_id), entry) for entry in latest]
 
 
-def _find(pages: EventPages, wanted: EventFilter, needles: list[list[str]], first: int, end: int) -> list[int]:
-    if not needles:
-        return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.decode(row))]
+def _find(pages: EventPages, wanted: EventFilter, candidates: Found | None, first: int, end: int) -> list[int]:
+    if candidates is None:
+        return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.read_plain(row))]
     if wanted.needle is not None:
-        return pages.find(containing(needles), first, end)
-    found = pages.rows_with(containing(needles), first, end)
-    return [place for place, row in found if wanted.matches(pages.decode(row))]
+        return pages.find(candidates, first, end)
+    return [place for place, row in pages.rows_with(candidates, first, end) if wanted.matches(pages.read_plain(row))]
 
 
 def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: bool) -> list[int]:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.expressions.errors import ExpressionError
 from runtime.expressions.names import View
-from runtime.expressions.parser import Operand, Reader
+from runtime.expressions.operand import Operand
+from runtime.expressions.parser import Reader
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -25,14 +26,15 @@ class Expression:
         source: the text as written.
         uses_state: whether it reads state, so that it needs `state_before` to be exact.
         mentions: the names it uses.
+        required: what an event contains for which the condition holds; None if nothing is known.
     """
 
-    __slots__ = ("_test", "mentions", "source", "uses_state")
+    __slots__ = ("_test", "mentions", "required", "source", "uses_state")
 
     def __init__(self, source: str) -> None:
         reader = Reader(source)
         self.source = source
-        self._test = reader.expression()
+        self._test, self.required = reader.expression()
         self.uses_state = reader.uses_state
         self.mentions = tuple(reader.mentions)
 

@@ -72,29 +72,31 @@ SIMPLE: dict[str, Simple] = {
 }
 
 
-def _error(event: Event) -> dict[str, Any]:
-    return {"code": event.error_code, "message": event.error_message}
-
-
 def _error_text(event: Event) -> str | None:
     return ": ".join(part for part in (event.error_code, event.error_message) if part) or None
 
 
-def _tokens(event: Event) -> dict[str, Any]:
-    usage = event.usage_metadata
-    return {
-        "total": tokens_of(event),
-        "prompt": (usage.prompt_token_count if usage else None) or 0,
-        "answer": (usage.candidates_token_count if usage else None) or 0,
-        "thoughts": (usage.thoughts_token_count if usage else None) or 0,
-        "cached": (usage.cached_content_token_count if usage else None) or 0,
-    }
+def _tokens(field: str) -> Simple:
+    def count(event: Event) -> int:
+        usage = event.usage_metadata
+        return (getattr(usage, field) if usage else None) or 0
+
+    return count
 
 
-# Names with a value of their own and with fields: the value, the fields, and the fields' names.
-RECORDS: dict[str, tuple[Simple, Simple, tuple[str, ...]]] = {
-    "error": (_error_text, _error, ("code", "message")),
-    "tokens": (tokens_of, _tokens, ("total", "prompt", "answer", "thoughts", "cached")),
+# Names with a value of their own and with fields: the value and the fields.
+RECORDS: dict[str, tuple[Simple, dict[str, Simple]]] = {
+    "error": (_error_text, {"code": lambda event: event.error_code, "message": lambda event: event.error_message}),
+    "tokens": (
+        tokens_of,
+        {
+            "total": tokens_of,
+            "prompt": _tokens("prompt_token_count"),
+            "answer": _tokens("candidates_token_count"),
+            "thoughts": _tokens("thoughts_token_count"),
+            "cached": _tokens("cached_content_token_count"),
+        },
+    ),
 }
 
 # Objects with arbitrary keys; the name alone means the keys.

@@ -5,13 +5,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime.events.kinds import KINDS
-from runtime.expressions import names
+from runtime.expressions import names, required
 from runtime.expressions.errors import ExpressionError
 from runtime.expressions.names import Step, View, walk
+from runtime.expressions.operand import Operand
 from runtime.expressions.pattern import Pattern
+from runtime.expressions.required import Requirement
 from runtime.expressions.tokens import Token, tokens
 from runtime.expressions.values import COMPARISONS, NOTHING, different, equal, is_true, plain
 
@@ -24,23 +26,16 @@ _BY_TYPE = ("==", "=", "!=", "<", "<=", ">", ">=")  # operators that hold for va
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """One side of a comparison.
+class Condition(NamedTuple):
+    """A condition that was parsed.
 
     Attributes:
-        each: returns its values in an event: one, none, or several.
-        single: the same for an operand that always has one value.
-        literal: the value of a literal; else NOTHING.
-        name: the first name of its path.
-        steps: the rest of the path.
+        test: evaluates it.
+        required: what an event contains for which it holds; None if nothing is known.
     """
 
-    each: Callable[[View], Iterable[Any]]
-    single: Callable[[View], Any] | None = None
-    literal: Any = NOTHING
-    name: str = ""
-    steps: tuple[Step, ...] = ()
+    test: Test
+    required: Requirement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +69,15 @@ class Reader:
         self.uses_state = False
         self.mentions: list[Mention] = []
 
-    def expression(self) -> Test:
+    def expression(self) -> Condition:
         """Parse the whole text as a condition.
 
         Raises:
             ExpressionError: the text is not a condition; the error has the position and what was expected there.
         """
-        test = self._either()
+        condition = self._either()
         self._end("`and`, `or`, a comparison or the end")
-        return test
+        return condition
 
     def value(self) -> Operand:
         """Parse the whole text as one value.
@@ -114,35 +109,42 @@ class Reader:
         if self._token.kind != "end":
             raise self._expected(what)
 
-    def _either(self) -> Test:
+    def _either(self) -> Condition:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise ExpressionError(f"parentheses are nested more than {MAX_DEPTH} deep.", self._token.position)
-        tests = [self._all()]
+        parts = [self._all()]
         while self._take("or"):
-            tests.append(self._all())
+            parts.append(self._all())
         self._depth -= 1
-        return tests[0] if len(tests) == 1 else lambda view: any(test(view) for test in tests)
+        tests = [part.test for part in parts]
+        if len(parts) == 1:
+            return parts[0]
+        return Condition(lambda view: any(test(view) for test in tests), required.any_of(part.required for part in parts))
 
-    def _all(self) -> Test:
-        tests = [self._not()]
+    def _all(self) -> Condition:
+        parts = [self._not()]
         while self._take("and"):
-            tests.append(self._not())
-        return tests[0] if len(tests) == 1 else lambda view: all(test(view) for test in tests)
+            parts.append(self._not())
+        tests = [part.test for part in parts]
+        if len(parts) == 1:
+            return parts[0]
+        return Condition(lambda view: all(test(view) for test in tests), required.all_of(part.required for part in parts))
 
-    def _not(self) -> Test:
+    def _not(self) -> Condition:
         negated = False
         while self._take("not"):
             negated = not negated
-        test = self._test()
-        return (lambda view: not test(view)) if negated else test
+        condition = self._test()
+        test = condition.test
+        return Condition(lambda view: not test(view)) if negated else condition
 
-    def _test(self) -> Test:
+    def _test(self) -> Condition:
         if self._take("("):
-            test = self._either()
+            condition = self._either()
             if not self._take(")"):
                 raise self._expected("`)`")
-            return test
+            return condition
         left = self._operand()
         sign = self._token
         if self._take("~", "matches"):
@@ -151,7 +153,7 @@ class Reader:
             return _changed(left, sign)
         operator = self._operator()
         if operator is None:
-            return _truth(left)
+            return Condition(_truth(left), required.of_value(left))
         right_token = self._token
         right = self._operand()
         for known, given, token in ((left, right, right_token), (right, left, sign)):
@@ -161,7 +163,7 @@ class Reader:
             if known.name == "author" and operator in _NAMES_ONE:
                 authors = given.literal if isinstance(given.literal, list) else [given.literal]
                 self.mentions += [Mention("author", (author,)) for author in authors if isinstance(author, str)]
-        return _comparison(left, operator, right)
+        return Condition(_comparison(left, operator, right), required.of_comparison(left, operator, right))
 
     def _operator(self) -> str | None:
         if self._take("not"):
@@ -171,14 +173,15 @@ class Reader:
         token = self._take(*COMPARISONS)
         return token.text if token else None
 
-    def _match(self, left: Operand) -> Test:
+    def _match(self, left: Operand) -> Condition:
         token = self._next()
         if token.kind != "string":
             self._at -= token.kind != "end"
             raise self._expected('a pattern, such as "refund|cancel"')
         pattern = Pattern(token.value, token.position + 1)
         each = left.each
-        return lambda view: any(pattern.found_in(text, view.budget) for text in each(view) if type(text) is str)
+        test: Test = lambda view: any(pattern.found_in(text, view.budget) for text in each(view) if type(text) is str)  # noqa: E731
+        return Condition(test, required.of_match(left, token.value))
 
     def _operand(self) -> Operand:
         token = self._next()
@@ -277,15 +280,16 @@ def _single(get: Callable[[View], Any], name: str, steps: tuple[Step, ...] = ())
 
 
 def _record(name: str, steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
-    whole, fields, known = names.RECORDS[name]
+    whole, fields = names.RECORDS[name]
     if not steps:
         return _single(lambda view: whole(view.event), name)
     field = steps[0]
-    if field not in known or not isinstance(field, str):
-        raise ExpressionError(f"`{name}` has the fields {', '.join(known)}.", places[0].position)
+    if field not in fields or not isinstance(field, str):
+        raise ExpressionError(f"`{name}` has the fields {', '.join(fields)}.", places[0].position)
     if len(steps) > 1:
         raise ExpressionError(f"`{name}.{field}` has no fields.", places[1].position)
-    return _single(lambda view: plain(fields(view.event)[field]), name, steps)
+    get = fields[field]
+    return _single(lambda view: plain(get(view.event)), name, steps)
 
 
 def _object(name: str, steps: tuple[Step, ...]) -> Operand:
@@ -322,7 +326,7 @@ def _state(steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
     return Operand(each, None, NOTHING, "state", steps)
 
 
-def _changed(operand: Operand, sign: Token) -> Test:
+def _changed(operand: Operand, sign: Token) -> Condition:
     if operand.name != "state" or None in operand.steps:
         raise ExpressionError('only state can be tested with `changed`, as in state["cart"] changed.', sign.position)
     key, rest = str(operand.steps[0]), operand.steps[1:]
@@ -339,7 +343,7 @@ def _changed(operand: Operand, sign: Token) -> Test:
             return before is not after
         return type(before) is not type(after) or not equal(before, after, view.budget)
 
-    return changed
+    return Condition(changed, required.of_change(key))
 
 
 def _truth(operand: Operand) -> Test:

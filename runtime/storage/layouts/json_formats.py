@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import json
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Any
 
 from runtime.events.plain_event import plain_event
 from runtime.storage.layouts.column_values import MIXED_TIMES, may_have_surrogates, to_seconds, without_lone_surrogates
 from runtime.storage.layouts.commit_record import delta_of
 from runtime.storage.layouts.event_format import EventFormat, EventRow
+from runtime.support.quick_json import parser_of_many
 
 JSON_COLUMNS = ["id", "invocation_id", "timestamp", "event_data"]
 
@@ -32,10 +33,10 @@ def _reader(
 ) -> Callable[[Sequence[str], int], Callable[[EventRow], Any]]:
     """Return the maker of a function that reads a row as a `PlainEvent`, or as an `Event` if it is unusual."""
 
-    def read(row: EventRow) -> Any:
+    def read(parse: Callable[[str], Any], row: EventRow) -> Any:
         event_id, invocation_id, _, data = row
         try:
-            found = json.loads(data) if isinstance(data, str) else None  # a BLOB is unusual
+            found = parse(data) if isinstance(data, str) else None  # a BLOB is unusual
         except (ValueError, RecursionError):
             found = None
         if type(found) is dict and "timestamp" in found and "NaN" not in data and "Infinity" not in data:
@@ -49,7 +50,7 @@ def _reader(
                 return event
         return getattr(importlib.import_module("runtime.storage.layouts.decode"), name)(row)
 
-    return lambda _columns, _offset: read
+    return lambda _columns, _offset: partial(read, parser_of_many())
 
 
 V1 = EventFormat(

@@ -81,22 +81,32 @@ class EventPages:
 
     Attributes:
         is_assumed: whether the events were not counted; see `assume`.
+        decode, read_plain: as given.
 
     Args:
         file: the database.
         key: the session.
         decode: decodes a row into an event.
+        read_plain: reads a row for code that only reads, see `EventFormat.reader`.
         count: the session's last known number of events. It saves counting them if no other session has events.
         assume: if the database has a single session, do not count its events, but assume that every row of the table belongs to it and
             that no row numbers are missing. The caller must later create another object without `assume` and compare (`begins_with`).
     """
 
     def __init__(
-        self, file: Readable, key: SessionKey, decode: Callable[[EventRow], Event], count: int | None = None, *, assume: bool = False
+        self,
+        file: Readable,
+        key: SessionKey,
+        decode: Callable[[EventRow], Event],
+        read_plain: Callable[[EventRow], Event],
+        count: int | None = None,
+        *,
+        assume: bool = False,
     ) -> None:
         self._file = file
         self._names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
         self.decode = decode
+        self.read_plain = read_plain
         self.is_assumed = False
         self._rowids: Sequence[int] = file.read(lambda connection: self._read_rowids(connection, count, assume=assume))
 

@@ -30,8 +30,8 @@ from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_fields import has_field
-from runtime.storage.reading.event_pages import EventPages
-from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, parts, read_offset
+from runtime.storage.reading.event_pages import EventPages, Found
+from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, no_event, parts, read_offset
 from runtime.storage.reading.long_session_history import read_long_history
 from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.present_state import state_after
@@ -51,6 +51,7 @@ T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
 _FIRST_PAGE, _PAGE = 50, 2_000  # rows read at once: the first ones are shown at once
+_SEARCHED = 20_000  # rows that SQLite searches at once
 MANY_EVENTS = 20_000  # in a database; counting more events takes too long for a list of sessions
 
 
@@ -193,6 +194,44 @@ class StoredDatabase:
             page = numbers[first:end]
             yield from map(read_row, self._file.read(lambda connection: self._rows.numbered(connection, page)))  # noqa: B023 - called at once
             first, end = end, end + _PAGE
+
+    def matching(
+        self,
+        key: SessionKey,
+        matches: Callable[[Event], bool],
+        candidates: Found | None,
+        *,
+        after: str | None = None,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> Iterator[Event]:
+        """Yield the events that match a condition, in commit order, as `plain_events` does.
+
+        Args:
+            key: the session.
+            matches: the condition.
+            candidates: what the row of each of these events meets, see `prefilter`; None if that may be every row.
+            after: return only events after the one with this id.
+            progress: called now and then with the number of events read so far.
+
+        Raises:
+            SessionNotFoundError: the session does not exist.
+            NotFoundError: the session has no event `after`.
+        """
+        if candidates is None or not self._has_json:
+            for number, event in enumerate(self.plain_events(key, after=after)):
+                if number % _FIRST_PAGE == 0:
+                    progress(number)
+                if matches(event):
+                    yield event
+            return
+        pages = self.pages(key)
+        place = pages.index_of(after) if after is not None else -1
+        if place is None:
+            raise no_event(key, after or "")
+        for first in range(place + 1, len(pages), _SEARCHED):
+            progress(first)
+            found = pages.rows_with(candidates, first, first + _SEARCHED)
+            yield from filter(matches, (pages.read_plain(row) for _, row in found))
 
     def newest_events(self, key: SessionKey, count: int) -> list[Event]:
         """Return a session's newest events, the oldest first.
@@ -415,9 +454,10 @@ class StoredDatabase:
             SessionNotFoundError: the session does not exist.
         """
         if not self._has_json:
-            return EventPages(CopiedEvents(key, self.events(key)), key, V1.decoder(JSON_COLUMNS, 0))
+            decode = V1.decoder(JSON_COLUMNS, 0)
+            return EventPages(CopiedEvents(key, self.events(key)), key, decode, decode)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, self._decode_json, count, assume=assume)
+        return EventPages(self._file, key, self._decode_json, self._read_plain, count, assume=assume)
 
     @one_read()
     def long_history(self, key: SessionKey, pages: EventPages) -> History:

@@ -1,0 +1,90 @@
+"""A condition in SQL that every row meets for whose event an expression holds. SQLite finds the candidates; only these are decoded.
+
+JSON has several spellings of one text. Letters, digits and most signs of ASCII are stored as they are, or as `\\u00xx`, which only an
+unusual writer does: rows with such an escape are always candidates. Other characters are stored as they are or as `\\uxxxx`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from runtime.expressions.required import AllOf, AnyOf, Requirement, Text
+from runtime.storage.reading.event_pages import Found
+
+_LONGEST_SQL = 20_000  # characters; a condition with hundreds of terms is not searched for
+_MOST_CHARACTERS = 3  # of a text outside ASCII that are searched for
+
+_PLAIN_RUN = re.compile(r"[ !#-.0-\[\]-~]+")  # ASCII that no usual writer escapes
+_OTHER = re.compile("[\u0080-\ud7ff\ue000-\ufffc\U00010000-\U0010ffff]")  # U+FFFD may be what a damaged row is read as
+_CASELESS = re.compile("[\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3]")  # kana, Chinese, Korean
+# ASCII letters that occur in the casefold of other characters, such as `s` in that of `ß`.
+FOLDED_INTO = frozenset("afhijklnstwy")
+
+_ODD = "(typeof(event_data) <> 'text' OR event_data GLOB '*\\u00[2-7]*')"
+_NOT_ASCII = "(instr(event_data, '\\u') > 0 OR length(event_data) <> length(CAST(event_data AS BLOB)))"
+_SEVERAL_TEXTS = 'event_data LIKE \'%"text"%"text"%\''
+
+
+def prefilter(requirement: Requirement | None) -> Found | None:
+    """Return the condition for a requirement; None if every row may meet it.
+
+    Args:
+        requirement: see `Expression.required`.
+    """
+    writer = _Writer()
+    sql = writer.write(requirement) if requirement is not None else None
+    if sql is None or len(sql) > _LONGEST_SQL:
+        return None
+    return Found(f"{sql} OR {_ODD}", writer.parameters)
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.parameters: dict[str, str] = {}
+
+    def write(self, requirement: Requirement) -> str | None:
+        """Return the condition of a requirement, without rows that have a text in an unusual spelling."""
+        if isinstance(requirement, Text):
+            found = self._text(requirement)
+            return found and self._elsewhere(requirement, found)
+        terms = [self.write(part) for part in requirement.parts]
+        known = [term for term in terms if term is not None]
+        if isinstance(requirement, AnyOf):
+            return f"({' OR '.join(known)})" if known and len(known) == len(terms) else None
+        assert isinstance(requirement, AllOf)
+        return f"({' AND '.join(known)})" if known else None
+
+    def _elsewhere(self, text: Text, found: str) -> str:
+        if text.place == "text parts":
+            return f"({found} OR {_SEVERAL_TEXTS})"
+        if text.place != "json":
+            return f"({found} OR {found.replace('event_data', text.place)} OR typeof({text.place}) <> 'text')"
+        return found
+
+    def _text(self, text: Text) -> str | None:
+        whole = text.text.casefold() if text.folded else text.text
+        runs = _PLAIN_RUN.findall(whole)
+        longest = max(runs, key=len, default="")
+        if longest and longest == whole and text.whole and text.place == "json":
+            return self._like(f'"{longest}"')
+        if longest:
+            folded = "".join("%" if letter in FOLDED_INTO else _escaped(letter) for letter in longest)
+            spelled = self._like(longest)
+            return f"({spelled} OR ({_NOT_ASCII} AND {self._pattern(folded)}))" if text.folded else spelled
+        others = list(dict.fromkeys((_CASELESS if text.folded else _OTHER).findall(whole)))[:_MOST_CHARACTERS]
+        if not others:
+            return None
+        return "(" + " AND ".join(f"({self._like(other)} OR {self._like(json.dumps(other)[1:-1])})" for other in others) + ")"
+
+    def _like(self, text: str) -> str:
+        return self._pattern(_escaped(text))
+
+    def _pattern(self, pattern: str) -> str:
+        name = f"find_{len(self.parameters)}"
+        self.parameters[name] = f"%{pattern}%"
+        return f"event_data LIKE :{name} ESCAPE '\\'"
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\\%_])", r"\\\1", text)

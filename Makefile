@@ -85,6 +85,7 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench.attach
 	$(BIN)/python -m bench.recorder
 	$(BIN)/python -m bench.commands
+	$(BIN)/python -m bench.timeline
 
 # The documentation as a web site in build/docs, with pictures drawn from the window. Warnings are errors.
 docs: $(STAMP)

@@ -1,1 +1,1 @@
-"""The selected event: content, files, model request, JSON, the timeline of its invocation."""
+"""The selected event: content, files, model request, JSON."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector_app.documents.long_session import LONG, TAIL, with_older
+from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_of
 from inspector_app.presentation.session_info import DatabaseInfo
@@ -87,6 +88,14 @@ class Source(abc.ABC):
     async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
         """Record how a run ended that another program stored: in the database if it has our tables, else as long as it is open."""
         await (await self.service()).record_end(key, invocation_id, end)
+
+    async def recorded_calls(self, key: SessionKey, invocations: Sequence[str] = ()) -> RecordedCalls:
+        """Return the recorded model and tool calls of a session, or of some of its invocations; none if they were not recorded.
+
+        Raises:
+            StorageError: the recording is damaged.
+        """
+        return RecordedCalls()
 
     def remember_unfinished(self, found: Mapping[SessionKey, Sequence[Invocation]]) -> None:
         """Replace `unfinished` by the result of a scan of the whole database."""
@@ -248,6 +257,11 @@ class DatabaseSource(Source):
         """See `Source.recorded_request`."""
         file = self.recording
         return await self._worker.call(_recorded_request, file, event_id) if file is not None else None
+
+    async def recorded_calls(self, key: SessionKey, invocations: Sequence[str] = ()) -> RecordedCalls:
+        """See `Source.recorded_calls`."""
+        file = self.recording
+        return await run_in_thread(_recorded_calls, file, key, invocations) if file is not None else RecordedCalls()
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """See `Source.pending`; of a long session its last events are read, and `unfinished` for those before."""
@@ -612,6 +626,13 @@ def database_info(source: Source) -> DatabaseInfo:
         return DatabaseInfo(source.title, source.badge, True, source.note)
     badge = source.badge if source.writing_allowed else f"{source.badge} · read-only"
     return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
+
+
+def _recorded_calls(file: Path, key: SessionKey, invocations: Sequence[str]) -> RecordedCalls:
+    if not file.is_file():
+        return RecordedCalls()
+    with closing(Recording(file)) as recording:
+        return RecordedCalls(recording.model_calls(key, invocations), recording.tool_calls(key, invocations))
 
 
 def _recorded_request(file: Path, event_id: str) -> tuple[RecordedModelCall, RecordedModelRequest] | None:

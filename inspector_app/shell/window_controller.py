@@ -16,9 +16,9 @@ from inspector_app.detail.code_controller import CodeController
 from inspector_app.detail.detail_controller import DetailController
 from inspector_app.detail.output_controller import OutputController
 from inspector_app.detail.request_controller import RequestController
-from inspector_app.detail.timeline_controller import TimelineController
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.session_ranges import SessionReader
 from inspector_app.engines.running_apps import RunningApp
 from inspector_app.findings.findings_controller import FindingsController
 from inspector_app.opening.agent_changes import AgentChanges
@@ -58,6 +58,7 @@ from inspector_app.stream.stream_controller import StreamController
 from inspector_app.stream.tool_agent_events import ToolAgentEvents
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
+from inspector_app.timeline.timeline_controller import TimelineController
 from inspector_app.widgets import theme
 from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -162,7 +163,8 @@ class WindowController(QObject):
         recording = RecordingController(run, preferences, self)
         window.commands.record_requests.setChecked(preferences.records_requests)
         window.commands.record_requests.toggled.connect(recording.choose)
-        TimelineController(cursor, current, colours, bench.timeline)
+        reader = SessionReader()
+        TimelineController(cursor, current, colours, reader, tasks, messages, bench.timeline)
         ArtifactController(current, tasks, messages, bench.detail)
         RequestController(run.requests, current, Prices(own_prices(preferences.prices)), tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)

@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 from inspector_app.branches.override_card import OverrideCard
 from inspector_app.databases.database_page import DatabasePage
 from inspector_app.detail.event_detail import EventDetail
-from inspector_app.detail.timeline_view import TimelineView
 from inspector_app.findings.findings_pane import FindingsPane
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.running.breakpoints_pane import BreakpointsPane
@@ -42,6 +41,7 @@ from inspector_app.state.writers_pane import WritersPane
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.filter_bar import FilterBar
+from inspector_app.timeline.timeline_view import TimelineView
 from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.hint_bar import HintBar

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,21 +65,25 @@ class Recording:
         """Close the file."""
         self._file.close()
 
-    def model_calls(self, key: SessionKey | None = None) -> list[RecordedModelCall]:
+    def model_calls(self, key: SessionKey | None = None, invocations: Sequence[str] = ()) -> list[RecordedModelCall]:
         """Return the model calls of a session, or of all sessions, in the order of their ends.
 
-        Raises:
-            StorageError: the file cannot be read.
-        """
-        return [_model_call(row) for row in self._rows(f"SELECT {_CALL}", key)]
-
-    def tool_calls(self, key: SessionKey | None = None) -> list[RecordedToolCall]:
-        """Return the tool calls of a session, or of all sessions, in the order of their ends.
+        Args:
+            key: the session; None for all.
+            invocations: ids of the session's invocations to read; empty for all.
 
         Raises:
             StorageError: the file cannot be read.
         """
-        return [_tool_call(row) for row in self._rows(f"SELECT {_TOOL}", key)]
+        return [_model_call(row) for row in self._rows(f"SELECT {_CALL}", key, invocations)]
+
+    def tool_calls(self, key: SessionKey | None = None, invocations: Sequence[str] = ()) -> list[RecordedToolCall]:
+        """Return the tool calls of a session, or of all sessions, in the order of their ends; see `model_calls`.
+
+        Raises:
+            StorageError: the file cannot be read.
+        """
+        return [_tool_call(row) for row in self._rows(f"SELECT {_TOOL}", key, invocations)]
 
     def call_of_event(self, event_id: str) -> RecordedModelCall | None:
         """Return the model call whose answer became an event, or None.
@@ -104,8 +109,11 @@ class Recording:
         except (LookupError, ValueError, TypeError, RecursionError) as error:
             raise StorageError(f"Request {number} in {self._name} is damaged: {error}") from error
 
-    def _rows(self, query: str, key: SessionKey | None) -> list[tuple[Any, ...]]:
+    def _rows(self, query: str, key: SessionKey | None, invocations: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         where, values = (_OF_SESSION, tuple(key)) if key is not None else ("", ())
+        if key is not None and invocations:
+            where += f" AND invocation_id IN ({', '.join('?' * len(invocations))})"
+            values += tuple(invocations)
         rows: list[tuple[Any, ...]] = self._file.read(
             lambda connection: connection.execute(f"{query}{where} ORDER BY id", values).fetchall()
         )

@@ -18,14 +18,16 @@ from inspector_app.detail.content_view import ContentView
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.request_values import request_values
 from inspector_app.detail.request_view import RequestView
-from inspector_app.detail.timeline_view import TimelineView
-from inspector_app.detail.waterfall import MOST_TOOLS, OTHER_TOOLS, timeline
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import SUMMARY_LIMIT, describe
+from inspector_app.presentation.spans import activity
+from inspector_app.presentation.timeline_rows import MOST_TOOLS, OTHER_TOOLS, Section, Timeline
+from inspector_app.presentation.timeline_rows import timeline as timeline_of
 from inspector_app.running.pending_pane import PendingPane, PendingRow
 from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_view import StateView
 from inspector_app.stream.stream_row import event_row
+from inspector_app.timeline.timeline_view import TimelineView
 from inspector_app.widgets.json_view import MAX_SHOWN, JsonView
 from inspector_app.widgets.value_tree import MAX_CHILDREN
 from runtime.events.event import Event
@@ -51,6 +53,10 @@ def responses(count: int, result: Any = "ok") -> Event:
         for number in range(count)
     ]
     return Event(author="clerk", invocation_id="e-1", timestamp=1e9 + 1, content=types.Content(role="user", parts=parts))
+
+
+def timeline(events: list[Event]) -> Timeline:
+    return timeline_of([Section("", activity(events))])
 
 
 def failures(count: int) -> Event:

@@ -1,4 +1,4 @@
-"""The waterfall of an invocation, from its events alone."""
+"""The timeline of an invocation, from its events alone."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector_app.detail.waterfall import Bar, Scale, Timeline, timeline
+from inspector_app.presentation.spans import activity
+from inspector_app.presentation.time_scale import TimeScale
+from inspector_app.presentation.timeline_rows import Section, Timeline
+from inspector_app.presentation.timeline_rows import timeline as timeline_of
 from runtime.events import Event, EventActions
+
+
+def timeline(events: list[Event], first: int = 0) -> Timeline:
+    return timeline_of([Section("", activity(events, first))])
 
 
 def said(author: str, at: float, *parts: types.Part, branch: str | None = None, tokens: int = 0, **fields: Any) -> Event:
@@ -81,11 +88,11 @@ def test_a_long_running_call_waits_until_the_user_answers() -> None:
 
 def test_a_call_without_a_result_has_no_end() -> None:
     (bar,) = next(row for row in timeline([said("desk", 1.0, call("find", "c-1"))]).rows if row.label == "find").bars
-    assert bar == Bar("tool", 1.0, None, 0, 0, "open")
+    assert (bar.kind, bar.start, bar.end, bar.index, bar.last, bar.label) == ("tool", 1.0, None, 0, 0, "open")
 
 
 def test_a_long_pause_is_shortened_on_the_scale() -> None:
-    scale = Scale([0.0, 1.0, 2.0, 40_000.0, 40_001.0])
+    scale = TimeScale([0.0, 1.0, 2.0, 40_000.0, 40_001.0])
     assert [round(scale.place(time), 3) for time in (0.0, 1.0, 2.0, 40_000.0, 40_001.0)] == [0.0, 0.313, 0.627, 0.687, 1.0]
     assert [(pause.start, pause.end) for pause in scale.pauses] == [(2.0, 40_000.0)]
     assert all(tick <= 2.0 or tick >= 40_000.0 for tick in scale.ticks(6))
@@ -133,12 +140,12 @@ def test_an_agent_is_indented_below_displayed_agents_only() -> None:
 
 @pytest.mark.parametrize(("length", "ticks"), [(3.4, [0, 1, 2, 3]), (0.04, [0, 0.01, 0.02, 0.03, 0.04]), (0.0, [0])])
 def test_ticks_are_round(length: float, ticks: list[float]) -> None:
-    assert [round(tick - 1000.0, 6) for tick in Scale([1000.0, 1000.0 + length]).ticks(5)] == ticks
+    assert [round(tick - 1000.0, 6) for tick in TimeScale([1000.0, 1000.0 + length]).ticks(5)] == ticks
 
 
 @given(st.lists(st.floats(0, 1e10), min_size=1, max_size=30))
 def test_a_scale_keeps_the_order_and_stays_within_its_width(times: list[float]) -> None:
-    scale = Scale(times)
+    scale = TimeScale(times)
     places = [scale.place(time) for time in sorted(times)]
     assert places == sorted(places)
     assert all(-1e-9 <= place <= 1 + 1e-9 for place in places)

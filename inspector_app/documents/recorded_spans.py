@@ -1,0 +1,61 @@
+"""Exact times of calls, from recordings. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from inspector_app.presentation.spans import MODEL, Activity, Span
+from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCalls:
+    """The recorded calls of a session.
+
+    Attributes:
+        models: the model calls.
+        tools: the tool calls.
+    """
+
+    models: Sequence[RecordedModelCall] = ()
+    tools: Sequence[RecordedToolCall] = ()
+
+
+def with_recorded_times(found: Activity, recorded: RecordedCalls, invocations: Iterable[str]) -> Activity:
+    """Replace the times of calls by those recorded, and add the recorded calls that no event reports, such as failed ones.
+
+    Args:
+        found: what events report; changed.
+        recorded: the calls of the session.
+        invocations: the invocations that are displayed.
+    """
+    wanted = set(invocations)
+    models = {span.event_id: span for span in found.calls if span.kind == "model"}
+    tools: dict[tuple[str, str | None], Span] = {(span.invocation_id, span.call_id): span for span in found.calls if span.call_id}
+    for call in recorded.models:
+        if call.invocation_id in wanted and call.ended is not None:
+            span = models.get(call.event_id) if call.event_id else None
+            if span is None:
+                span = Span("model", call.agent, MODEL, 0.0, None, branch=call.branch or "", invocation_id=call.invocation_id)
+                span.label = "no answer" if call.error is None else ""
+                found.calls.append(span)
+            span.start, span.end, span.exact = call.started, call.started + call.ended, True
+            span.first = call.started + call.first if call.first is not None else None
+            span.failed = span.failed or call.error is not None
+    for tool in recorded.tools:
+        if tool.invocation_id in wanted and tool.ended is not None:
+            _set_tool_times(found, tools.get((tool.invocation_id, tool.call_id)), tool, tool.ended)
+    return found
+
+
+def _set_tool_times(found: Activity, span: Span | None, call: RecordedToolCall, seconds: float) -> None:
+    if span is None:
+        span = Span("tool", call.agent, call.tool, 0.0, None, branch=call.branch or "", call_id=call.call_id)
+        span.invocation_id = call.invocation_id
+        found.calls.append(span)
+    if span.kind == "wait":
+        return  # the tool's own call only began the wait
+    span.start, span.end, span.exact = call.started, call.started + seconds, True
+    span.label = "" if span.label == "open" else span.label
+    span.failed = span.failed or call.error is not None

@@ -1,0 +1,137 @@
+"""The Timeline pane: its range, the chart, and where the times are from."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+
+from inspector_app.presentation.timeline_rows import Timeline
+from inspector_app.timeline.timeline_chart import ZOOM, TimelineChart
+from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.pictures import PictureButton, tool_button
+
+# Range → its name: the selected event's invocation alone, with another one below, or all of the session.
+RANGES = {
+    "invocation": "This invocation",
+    "previous": "With the one before",
+    "compared": "With the compared event's",
+    "session": "Whole session",
+}
+
+
+class TimelineView(QWidget):
+    """A view of a `Timeline`, or a text that explains why there is none.
+
+    Attributes:
+        chart: the chart.
+        picture: the button that saves a picture.
+
+    Signals:
+        event_chosen (int): the user chose the event at this position.
+        range_chosen: the user chose another range.
+        came_on_show: the view became visible.
+    """
+
+    event_chosen = Signal(int)
+    range_chosen = Signal()
+    came_on_show = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("timeline_view")
+        self._index: int | None = None
+        self.chart = TimelineChart()
+        self.chart.event_chosen.connect(self.event_chosen)
+        self._range = QComboBox()
+        self._range.setObjectName("timeline_range")
+        self._range.setAccessibleName("Range of the timeline")
+        self._range.setProperty("small", "true")
+        for name, text in RANGES.items():
+            self._range.addItem(text, name)
+        self._range.currentIndexChanged.connect(lambda _: self.range_chosen.emit())
+        self._sources = ElidedLabel()
+        self._sources.setObjectName("timeline_sources")
+        self._sources.setProperty("role", "secondary")
+        self._out = tool_button("timeline_zoom_out", "magnifying-glass-minus", "Zoom out", "-")
+        self._fit = tool_button("timeline_fit", "arrows-left-right-to-line", "Show all", "0")
+        self._in = tool_button("timeline_zoom_in", "magnifying-glass-plus", "Zoom in", "+, or Ctrl and the wheel")
+        self.picture = PictureButton(self, "timeline", lambda: self.chart.picture_size, self.chart.paint_whole)
+        self._out.clicked.connect(lambda: self.chart.zoom(1 / ZOOM))
+        self._in.clicked.connect(lambda: self.chart.zoom(ZOOM))
+        self._fit.clicked.connect(self.chart.fit)
+        self._empty = EmptyState("No timeline", "Select an event to see its invocation on a time axis.")
+        self._empty.setMinimumHeight(self.chart.minimumSizeHint().height())  # the pane shares its place with panes that may be low
+        self._stack = QStackedLayout()
+        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.chart)
+        bar = QHBoxLayout()
+        bar.setSpacing(6)
+        bar.addWidget(self._range)
+        bar.addWidget(self._sources, 1)
+        for button in (self._out, self._fit, self._in, self.picture):
+            bar.addWidget(button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        column.addLayout(bar)
+        column.addLayout(self._stack, 1)
+        self.setFocusProxy(self.chart)
+        self.set_timeline(None, {})
+
+    @property
+    def range(self) -> str:
+        """The chosen range, a key of `RANGES`."""
+        return str(self._range.currentData())
+
+    def choose_range(self, name: str) -> None:
+        """Choose a range, a key of `RANGES`."""
+        self._range.setCurrentIndex(max(self._range.findData(name), 0))
+
+    @property
+    def sources(self) -> str:
+        """The sentence that says where the times are from."""
+        return self._sources.text()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Emit `came_on_show`: a hidden timeline is not computed."""
+        super().showEvent(event)
+        self.came_on_show.emit()
+
+    def set_timeline(self, shown: Timeline | None, roles: dict[str, str], note: str = "", *, keep_zoom: bool = False) -> None:
+        """Show a timeline.
+
+        Args:
+            shown: the timeline; None for none.
+            roles: author → colour role.
+            note: a sentence to add to that about the sources of the times.
+            keep_zoom: show the same part of the axis; the timeline has only grown.
+        """
+        is_there = shown is not None and bool(shown.rows)
+        self.chart.set_timeline(shown, roles, keep_zoom=keep_zoom)
+        marks = "underlined: critical path" if shown is not None and shown.sources else ""
+        self._sources.setText(" · ".join(filter(None, (note, shown.sources if shown is not None else "", marks))))
+        self._stack.setCurrentWidget(self.chart if is_there else self._empty)
+        for button in (self._out, self._fit, self._in, self.picture):
+            button.setEnabled(is_there)
+
+    def set_empty_text(self, title: str, hint: str) -> None:
+        """Set the text shown without a timeline."""
+        self._empty.set_text(title, hint)
+
+    def allow_comparison(self, allowed: bool) -> None:
+        """Enable the range with the compared event's invocation, or disable it."""
+        item = self._range.model().item(self._range.findData("compared"))  # type: ignore[attr-defined]  # a QStandardItemModel
+        item.setEnabled(allowed)
+        item.setToolTip("" if allowed else "Select an event, press Ctrl+B, and select an event of another invocation.")
+
+    def select_event(self, index: int | None, time: float | None) -> None:
+        """Mark the selected event.
+
+        Args:
+            index: position of the event; None for none.
+            time: its timestamp, epoch seconds.
+        """
+        self._index = index
+        self.chart.select_event(index, time)

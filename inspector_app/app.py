@@ -325,7 +325,7 @@ def _with_application(
     app.setApplicationName("Agent Inspector")
     app.setDesktopFileName("agent-inspector")
     app.setQuitOnLastWindowClosed(False)  # the run ends first, then the loop
-    look.apply(app, theme or settings.theme)  # type: ignore[arg-type]  # one of its words
+    look.apply(app, theme or settings.theme).set_scale(settings.text_scale)  # type: ignore[arg-type]  # one of its words
     loop = InspectorLoop(app)
     messages = MessageBus()
     hooks = CrashHooks(messages)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor, QTextFormat
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QSplitter, QTextEdit, QVBoxLayout, QWidget
 
@@ -28,7 +28,7 @@ class AspectView(QWidget):
         self.names = QListWidget(self)
         self.names.setObjectName("compare_aspects")
         self.names.setAccessibleName("What is compared")
-        self.names.setIconSize(QSize(12, 12))
+        theme.keep_icon_size(self.names, 12)
         self.names.currentRowChanged.connect(self._on_row_changed)
         self.names.itemClicked.connect(self._on_chosen)
         self.names.itemActivated.connect(self._on_chosen)
@@ -114,7 +114,7 @@ def _text_pane(name: str, title: str) -> QPlainTextEdit:
     pane.setObjectName(name)
     pane.setAccessibleName(title)
     pane.setReadOnly(True)
-    pane.setFont(theme.mono_font())
+    theme.use_mono(pane)
     return pane
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QListView, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.databases.scope_list import Scope, ScopeListModel, scope_text
@@ -130,7 +130,7 @@ class SharedStatePane(QWidget):
         scopes.setUniformItemSizes(True)
         scopes.setLayoutMode(QListView.LayoutMode.Batched)  # laying out 100,000 users at once would freeze the window
         scopes.setBatchSize(500)
-        scopes.setIconSize(QSize(13, 13))
+        theme.keep_icon_size(scopes, 13)
         scopes.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         scopes.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scopes.setTextElideMode(Qt.TextElideMode.ElideMiddle)

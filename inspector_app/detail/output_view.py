@@ -27,7 +27,7 @@ class OutputView(QWidget):
         self._shown.setProperty("bare", "true")
         self._shown.setReadOnly(True)
         self._shown.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self._shown.setFont(theme.mono_font())
+        theme.use_mono(self._shown)
         empty = EmptyState(*NOTHING)
         empty.setProperty("card", "false")
         self._stack = QStackedLayout(self)

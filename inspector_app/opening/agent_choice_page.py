@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPushButton, QWidget
 
@@ -47,8 +47,8 @@ class AgentChoicePage(QWidget):
         self._list = QListWidget(column)
         self._list.setObjectName("agent_choice_list")
         self._list.setAccessibleName("Agents in this folder")
-        self._list.setFont(theme.mono_font())
-        self._list.setIconSize(QSize(14, 14))
+        theme.use_mono(self._list)
+        theme.keep_icon_size(self._list, 14)
         self._list.itemDoubleClicked.connect(self._on_item_activated)
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._list.installEventFilter(self)

@@ -176,7 +176,7 @@ def _copied(name: str, accessible: str, text: str) -> QLineEdit:
     line.setObjectName(name)
     line.setAccessibleName(accessible)
     line.setReadOnly(True)
-    line.setFont(theme.mono_font())
+    theme.use_mono(line)
     line.setCursorPosition(0)
     line.setToolTip(plain_tooltip(text))
     return line

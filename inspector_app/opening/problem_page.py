@@ -53,7 +53,7 @@ class ProblemPage(QWidget):
         self._details.setAccessibleName("Details")
         self._details.setReadOnly(True)
         self._details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._details.setFont(theme.mono_font())
+        theme.use_mono(self._details)
         rows.addWidget(self._details)
         rows.addLayout(self._buttons(column))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -160,7 +160,7 @@ class _BreakpointList(QTreeWidget):
         self.headerItem().setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
-        self.setIconSize(QSize(11, 11))
+        theme.keep_icon_size(self, 11)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         header = self.header()
         header.setStretchLastSection(False)
@@ -204,7 +204,7 @@ class BreakpointForm(QWidget):
         self.tool = self._line("breakpoint_tool", "Only this tool", "any tool")
         self.tool.setMaximumWidth(120)
         self.condition = self._line("breakpoint_condition", "Condition", "")
-        self.condition.setFont(theme.mono_font())
+        theme.use_mono(self.condition)
         self.after = self._spin("breakpoint_after", "Hits to skip", "Number of hits to skip before the first stop", 0)
         self.after.setPrefix("skip ")
         self.after.setSuffix(" hits")

@@ -44,9 +44,13 @@ class Composer(QWidget):
         self._send.setIcon(theme.icon("paper-plane", "accent"))
         self._send.setAutoRaise(True)
         self._send.clicked.connect(self.submit)
-        self._send.setFixedHeight(self._edit.height())  # the height of one line, to centre it there
+        self._send.setFixedHeight(self._edit.one_line)  # the height of one line, to centre it there
+        theme.current().changed.connect(self._on_theme_changed)
         line.addWidget(self._send, 0, Qt.AlignmentFlag.AlignBottom)
         self.set_blocked("Open an agent to talk to", "")
+
+    def _on_theme_changed(self) -> None:
+        self._send.setFixedHeight(self._edit.one_line)
 
     @property
     def text(self) -> str:
@@ -120,6 +124,7 @@ class _MessageEdit(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(8)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        theme.current().changed.connect(self._fit)
         self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -138,4 +143,9 @@ class _MessageEdit(QPlainTextEdit):
         lines = min(wanted, _MAX_LINES)
         always, never = Qt.ScrollBarPolicy.ScrollBarAsNeeded, Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         self.setVerticalScrollBarPolicy(always if wanted > lines else never)
-        self.setFixedHeight(lines * self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + _FRAME)
+        self.setFixedHeight((lines - 1) * self.fontMetrics().lineSpacing() + self.one_line)
+
+    @property
+    def one_line(self) -> int:
+        """The height with one line of text, in pixels."""
+        return self.fontMetrics().lineSpacing() + 2 * int(self.document().documentMargin()) + _FRAME

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -204,7 +204,7 @@ class _UnfinishedList(QTreeWidget):
         self.setObjectName("pending_list")
         self.setAccessibleName("Pending items")
         self.setHeaderLabels(["pending", "session", "last checkpoint", "last event"])
-        self.setIconSize(QSize(14, 14))
+        theme.keep_icon_size(self, 14)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -12,7 +12,7 @@ from inspector_app.sessions.session_node import TreeNode
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.widgets import theme
 
-ROW_HEIGHT = 22
+ROW_HEIGHT = 22  # pixels at a scale of 100 %
 _ICON = 13
 _GAP = 8
 _LEAST_NAME = 60  # pixels left for a name beside its details
@@ -23,12 +23,16 @@ class SessionDelegate(QStyledItemDelegate):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        theme.current().changed.connect(self._take_fonts)
+        self._take_fonts()
+
+    def _take_fonts(self) -> None:
         self._font = QFont(QApplication.font())
         self._small = theme.small_font()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the fixed height and a small width: names are elided to the available width."""
-        return QSize(40, ROW_HEIGHT)
+        return QSize(40, theme.px(ROW_HEIGHT))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Paint a row."""
@@ -40,9 +44,10 @@ class SessionDelegate(QStyledItemDelegate):
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(rect, theme.color("selected"))
         ratio = painter.device().devicePixelRatio()
-        drawn = theme.pixmap(node.icon, node.role, _ICON, ratio)
-        painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - _ICON // 2 + 1), drawn)
-        inner = rect.adjusted(22, 0, -6, 0)
+        icon = theme.px(_ICON)
+        drawn = theme.pixmap(node.icon, node.role, icon, ratio)
+        painter.drawPixmap(QPoint(rect.left() + 3, rect.center().y() - icon // 2 + 1), drawn)
+        inner = rect.adjusted(icon + 9, 0, -6, 0)
         small, normal = QFontMetrics(self._small), QFontMetrics(self._font)
         room = inner.width() - _GAP
         aside = self._aside(node, model.size_of(node), room)

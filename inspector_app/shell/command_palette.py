@@ -59,7 +59,7 @@ class CommandPalette(QFrame):
         self.commands.setAccessibleName("Commands")
         self.commands.setProperty("bare", "true")
         self.commands.setUniformItemSizes(True)
-        self.commands.setIconSize(QSize(14, 14))
+        theme.keep_icon_size(self.commands, 14)
         self.commands.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
         self.commands.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.commands.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -147,7 +147,7 @@ class CommandPalette(QFrame):
         window = self.parentWidget()  # not an attribute: the reference cycle would crash Python at exit
         assert window is not None
         width = min(_WIDTH, window.width() - 2 * _MARGIN)
-        height = 2 * _MARGIN + 8 + self.field.sizeHint().height() + min(self._rows.rowCount(), _MOST_ROWS) * _ROW_HEIGHT + 8
+        height = 2 * _MARGIN + 8 + self.field.sizeHint().height() + min(self._rows.rowCount(), _MOST_ROWS) * theme.px(_ROW_HEIGHT) + 8
         self.setGeometry((window.width() - width) // 2, 52, width, min(height, window.height() - 60))
 
 
@@ -173,7 +173,7 @@ class _CommandDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the size of a row; all rows have the same height."""
-        return QSize(option.rect.width(), _ROW_HEIGHT)
+        return QSize(option.rect.width(), theme.px(_ROW_HEIGHT))
 
 
 def _actions(menu: QMenu, path: str = "") -> Iterator[tuple[str, QAction]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -47,7 +47,7 @@ class LogPane(QWidget):
         self._list.setAccessibleName("Log")
         self._list.setUniformItemSizes(True)
         self._list.setMinimumHeight(2 * self._list.fontMetrics().lineSpacing())
-        self._list.setIconSize(QSize(14, 14))
+        theme.keep_icon_size(self._list, 14)
         self._list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self._list.currentItemChanged.connect(self._on_current_changed)
         self._details = QPlainTextEdit(self)
@@ -55,7 +55,7 @@ class LogPane(QWidget):
         self._details.setAccessibleName("Details of the message")
         self._details.setReadOnly(True)
         self._details.setMinimumHeight(self._list.minimumHeight())
-        self._details.setFont(theme.mono_font())
+        theme.use_mono(self._details)
         self._details.hide()
         split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self._list)

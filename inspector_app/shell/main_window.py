@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal
 from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QIcon, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFileDialog, QMainWindow, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.branches.compare_page import ComparePage
 from inspector_app.databases.foreign_database_page import ForeignDatabasePage
@@ -22,6 +22,7 @@ from inspector_app.shell.help_dialog import HelpDialog
 from inspector_app.shell.message_bar import MessageBar
 from inspector_app.shell.run_bar import RunBar
 from inspector_app.shell.status_bar import StatusBar
+from inspector_app.shell.text_size import TextSize
 from inspector_app.shell.workbench import Workbench
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets.actions import make_actions
@@ -37,6 +38,7 @@ class MainWindow(QMainWindow):
     Attributes:
         commands: the window's actions.
         run_bar, message_bar, status, palette_card: the parts that every page has.
+        text_size: changes the size of text.
         welcome, agent_choice, trust, problem, foreign_database, workbench, compare: the pages.
 
     Signals:
@@ -88,6 +90,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         self.message_bar = MessageBar(body)
         self.palette_card = CommandPalette(menu, self)
+        self.text_size = TextSize(self.commands, self.findChildren(QAbstractScrollArea), self)
         self._connect_signals()
         self.show_page(self.welcome)
 
@@ -224,6 +227,7 @@ class MainWindow(QMainWindow):
         view.addSeparator()
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addAction(actions.choose_editor)
+        view.addActions([actions.larger_text, actions.smaller_text, actions.normal_text])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
         themes = menu.addMenu("Theme")
         themes.addActions(list(actions.themes.values()))

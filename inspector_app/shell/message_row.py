@@ -119,7 +119,7 @@ def _details(text: str, parent: QWidget) -> QPlainTextEdit:
     view.setAccessibleName("Details")
     view.setReadOnly(True)
     view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    view.setFont(theme.mono_font())
+    theme.use_mono(view)
     view.setFixedHeight(min(view.blockCount() * view.fontMetrics().lineSpacing() + _DETAILS_MARGIN, _DETAILS_HEIGHT))
     view.hide()
     return view

@@ -312,6 +312,7 @@ class WindowController(QObject):
             command.setChecked(choice == theme.current().choice)
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
+        window.text_size.changed.connect(self._on_text_size_changed)
         self._messages.posted.connect(self._on_message)
         self._messages.withdrawn.connect(window.message_bar.withdraw)
         self.tail.watching_changed.connect(window.status.show_tail)
@@ -400,6 +401,9 @@ class WindowController(QObject):
         selected = self._cursor.session
         if selected is not None:
             self._tasks.spawn(self._databases.close_database(selected.database), "Closing the database")
+
+    def _on_text_size_changed(self, scale: int) -> None:
+        self._preferences.text_scale = scale
 
     def _on_theme_chosen(self) -> None:
         choice = self.window.commands.themes

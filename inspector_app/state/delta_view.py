@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLay
 
 from inspector_app.state.delta import DeltaModel
 from inspector_app.state.delta_delegate import DeltaDelegate
+from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_json
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
@@ -63,8 +64,7 @@ class DeltaView(QWidget):
             shortcut.activated.connect(lambda: self._on_clicked(self.table.currentIndex()))
         rows = self.table.verticalHeader()
         rows.setVisible(False)
-        rows.setMinimumSectionSize(ROW_HEIGHT)
-        rows.setDefaultSectionSize(ROW_HEIGHT)
+        theme.keep_row_height(self.table, ROW_HEIGHT)
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         columns = self.table.horizontalHeader()
         columns.setHighlightSections(False)

@@ -41,6 +41,7 @@ class StateEditBar(QWidget):
         self._stack.addWidget(self._buttons)
         self._stack.addWidget(self._form)
         self._show_form(False)
+        theme.current().changed.connect(self._fit)
         self.set_undo(False)
         self._show()
 
@@ -90,7 +91,10 @@ class StateEditBar(QWidget):
     def _show_form(self, shown: bool) -> None:
         self._stack.setCurrentIndex(1 if shown else 0)
         self.form_shown.emit(shown)
-        self.setFixedHeight(FORM_HEIGHT if shown else self._buttons.sizeHint().height())
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setFixedHeight(theme.px(FORM_HEIGHT) if self._stack.currentIndex() == 1 else self._buttons.sizeHint().height())
 
     def _show(self) -> None:
         chosen = None if self._selected else "Select a key first. temp: keys, which exist only during an invocation, cannot be edited."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -156,7 +156,7 @@ class WritersPane(QWidget):
         tree.setObjectName("writers_list")
         tree.setAccessibleName("Who wrote this key")
         tree.setHeaderLabels(["written by", "event", "time", "branch · session", "value"])
-        tree.setIconSize(QSize(13, 13))
+        theme.keep_icon_size(tree, 13)
         tree.setUniformRowHeights(True)
         tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

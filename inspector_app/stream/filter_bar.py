@@ -76,7 +76,7 @@ class FilterBar(QWidget):
         self.field.setAccessibleName("Filter the events")
         self.field.setPlaceholderText(HINT)
         theme.make_clearable(self.field)
-        self.field.setFont(theme.mono_font())
+        theme.use_mono(self.field)
         self._remembered = QStringListModel(self)
         completer = QCompleter(self._remembered, self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)

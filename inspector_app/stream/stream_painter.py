@@ -17,12 +17,12 @@ from inspector_app.stream.event_cells import TEXT_COLUMNS, Column
 from inspector_app.stream.stream_row import StreamRow
 from inspector_app.widgets import theme
 
-ROW_HEIGHT = 27
+ROW_HEIGHT = 27  # pixels at a scale of 100 %, as all lengths below
 ICON_SIZE = 14
+_CHEVRON = 9
 _MARGIN = 6
 _GAP = 14
 _LANE = 8
-_MIDDLE = (ROW_HEIGHT - 1) // 2
 _LETTERS = "".join(map(chr, range(32, 127))) + "→…Δ·–"  # a text of these is as wide as its letters together; others may not be
 _KNOWN = re.compile(f"[{re.escape(_LETTERS)}]*").fullmatch
 _ELIDE = Qt.TextElideMode.ElideRight
@@ -39,6 +39,8 @@ class Cell(NamedTuple):
 class StreamPainter:
     """Paints a whole row at once. A delegate is called for each cell, which costs more than the painting itself.
 
+    It measures its fonts once: make another one when the theme's scale has changed.
+
     Args:
         view: the view to paint on.
     """
@@ -48,7 +50,11 @@ class StreamPainter:
         font = QFont(QApplication.font())
         italic = QFont(font)
         italic.setItalic(True)
-        self._normal, self._italic, self._small = _Letters(font), _Letters(italic), _Letters(theme.small_font())
+        self._height = theme.px(ROW_HEIGHT)
+        self._middle = (self._height - 1) // 2
+        self._icon_size, self._chevron = theme.px(ICON_SIZE), theme.px(_CHEVRON)
+        self._icon_x, self._text_x = theme.px(13), theme.px(20)  # from the left of a summary
+        self._normal, self._italic, self._small = (_Letters(letters, self._height) for letters in (font, italic, theme.small_font()))
 
     def paint(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow, *, selected: bool, is_hit: bool) -> None:
         """Paint a row.
@@ -64,7 +70,7 @@ class StreamPainter:
         header = row.kind == "invocation"
         if selected or header:
             left, right = cells[0].left, cells[-1].left + cells[-1].width
-            painter.fillRect(left, top, right - left, ROW_HEIGHT, theme.color("selected" if selected else "raised"))
+            painter.fillRect(left, top, right - left, self._height, theme.color("selected" if selected else "raised"))
         if header:
             self._paint_header(painter, top, cells, row)
             return
@@ -78,7 +84,7 @@ class StreamPainter:
                 self._paint_summary(painter, top, left, width, row)
             elif column == Column.AUTHOR:
                 if row.author_sign > 1:  # italics for the second author of a colour, a bar for the others
-                    painter.fillRect(left, top, 3, ROW_HEIGHT, theme.color(row.author_role))
+                    painter.fillRect(left, top, 3, self._height, theme.color(row.author_role))
                 letters = self._italic if row.author_sign == 1 else self._normal
                 author = letters.shortened(row.author, width - 2 * _MARGIN)
                 self._text(painter, left, top, width, author, row.author_role, letters)
@@ -88,10 +94,10 @@ class StreamPainter:
     def _paint_header(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow) -> None:
         left, right = cells[0].left, cells[-1].left + cells[-1].width - 1
         painter.setPen(theme.color("line"))
-        painter.drawLine(left, top + ROW_HEIGHT - 1, right, top + ROW_HEIGHT - 1)
-        self._icon(painter, left + 12, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
+        painter.drawLine(left, top + self._height - 1, right, top + self._height - 1)
+        self._icon(painter, left + theme.px(12), top + self._middle + 1, _fold_icon(row), "dim", self._chevron)
         painter.setFont(self._small.font)
-        x = left + 24
+        x = left + theme.px(24)
         for text, role in ((row.summary, "dim"), (row.event_kind, row.role), (row.tokens, "dim")):
             if text and x <= right:
                 painter.setPen(theme.color(role))
@@ -101,31 +107,31 @@ class StreamPainter:
     def _paint_gutter(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow, is_hit: bool) -> None:
         middle = left + (width - 1) // 2
         if is_hit:
-            painter.fillRect(left, top + 2, 3, ROW_HEIGHT - 4, theme.color("accent"))
+            painter.fillRect(left, top + 2, 3, self._height - 4, theme.color("accent"))
         if row.held:
-            self._icon(painter, middle, top + _MIDDLE, "circle-arrow-right", "warn", ICON_SIZE)
+            self._icon(painter, middle, top + self._middle, "circle-arrow-right", "warn", self._icon_size)
         elif row.breakpoint:
-            self._icon(painter, middle, top + _MIDDLE, "circle", "bad" if row.breakpoint == "on" else "line", ICON_SIZE - 2)
+            self._icon(painter, middle, top + self._middle, "circle", "bad" if row.breakpoint == "on" else "line", self._icon_size - 2)
 
     def _paint_summary(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow) -> None:
         right = left + width
         for lane in range(row.lanes):  # a line for each level of the agent's branch
             colour = theme.color(row.author_role if lane == row.lanes - 1 else "line")
-            painter.fillRect(left + 3 + lane * _LANE, top, 2, ROW_HEIGHT, colour)
+            painter.fillRect(left + 3 + lane * _LANE, top, 2, self._height, colour)
         left += row.lanes * _LANE
         if row.kind == "tool agent":
-            self._icon(painter, left + 13, top + _MIDDLE + 1, "chevron-right" if row.folded else "chevron-down", "dim", 9)
-            self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._small)
+            self._icon(painter, left + self._icon_x, top + self._middle + 1, _fold_icon(row), "dim", self._chevron)
+            self._text(painter, left + self._text_x, top, right - left - self._text_x, row.summary, row.role, self._small)
             return
         loud = row.role in ("bad", "warn")
-        self._icon(painter, left + 13, top + _MIDDLE + 1, row.icon, row.role if loud else row.author_role, ICON_SIZE)
+        self._icon(painter, left + self._icon_x, top + self._middle + 1, row.icon, row.role if loud else row.author_role, self._icon_size)
         for is_marked, icon, mark in ((row.edited, "pen", "edited"), (row.ran_ahead, "forward", "ran ahead")):
             if is_marked:
-                self._icon(painter, right - 13, top + _MIDDLE + 1, icon, "warn", ICON_SIZE - 2)
+                self._icon(painter, right - self._icon_x, top + self._middle + 1, icon, "warn", self._icon_size - 2)
                 room = ceil(self._small.width(mark)) + 2 * _MARGIN
-                self._text(painter, right - 23 - room, top, room, mark, "warn", self._small)
-                right -= 24 + room
-        self._text(painter, left + 20, top, right - left - 20, row.summary, row.role, self._normal)
+                self._text(painter, right - self._icon_x - 10 - room, top, room, mark, "warn", self._small)
+                right -= self._icon_x + 11 + room
+        self._text(painter, left + self._text_x, top, right - left - self._text_x, row.summary, row.role, self._normal)
 
     def _text(
         self, painter: QPainter, left: int, top: int, width: int, text: str, role: str, letters: _Letters, *, at_right: bool = False
@@ -143,15 +149,19 @@ class StreamPainter:
         painter.drawPixmap(x - size // 2, y - size // 2, drawn)
 
 
+def _fold_icon(row: StreamRow) -> str:
+    return "chevron-right" if row.folded else "chevron-down"
+
+
 class _Letters:
     """A font and the widths of its letters, measured once: Qt lays out a text to measure it, which takes as long as painting it."""
 
-    def __init__(self, font: QFont) -> None:
+    def __init__(self, font: QFont, row_height: int) -> None:
         self.font = font
         self._metrics = QFontMetricsF(font)
         self._widths = {letter: self._metrics.horizontalAdvance(letter) for letter in _LETTERS}
         self._narrowest = min(self._widths.values())
-        self.baseline = round((ROW_HEIGHT - self._metrics.height()) / 2 + self._metrics.ascent())  # pixels from the top of a row
+        self.baseline = round((row_height - self._metrics.height()) / 2 + self._metrics.ascent())  # pixels from the top of a row
 
     def width(self, text: str) -> float:
         """Return the width of a text in pixels."""

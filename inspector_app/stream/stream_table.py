@@ -67,13 +67,18 @@ class StreamTable(QTableView):
         self._fitted: object = None
         self._set_up_headers()
         self.clicked.connect(self._on_clicked)
+        theme.current().changed.connect(self._on_theme_changed)
+
+    def _on_theme_changed(self) -> None:
+        self._row_painter = StreamPainter(self)
+        self.fit_columns()
+        self.paint_next()
 
     def _set_up_headers(self) -> None:
         self.setHorizontalHeader(_Headings(self))
         rows = self.verticalHeader()
         rows.setVisible(False)
-        rows.setMinimumSectionSize(ROW_HEIGHT)
-        rows.setDefaultSectionSize(ROW_HEIGHT)
+        theme.keep_row_height(self, ROW_HEIGHT)
         rows.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         columns = self.horizontalHeader()
         columns.setHighlightSections(False)
@@ -101,7 +106,7 @@ class StreamTable(QTableView):
             letters = small if texts.is_small else normal
             widest = letters.horizontalAdvance(samples.get(Column(column), texts.sample))
             self.setColumnWidth(column, max(widest, normal.horizontalAdvance(HEADINGS[column])) + 14)
-        self.setColumnWidth(Column.GUTTER, 24)
+        self.setColumnWidth(Column.GUTTER, theme.px(24))
         self.setColumnWidth(Column.AUTHOR, min(max(authors), widest_author) + 16)
         self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
 
@@ -134,7 +139,7 @@ class StreamTable(QTableView):
             return
         self._rows_are_made = True
         last = self._events.rowCount() - 1
-        for row in range(max(last - self.viewport().height() // ROW_HEIGHT, 0), last + 1):
+        for row in range(max(last - self.viewport().height() // theme.px(ROW_HEIGHT), 0), last + 1):
             self._events.stream_row(row)
         self._paint_timer.start(PAINT_LATER_MS)
 

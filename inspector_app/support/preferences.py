@@ -153,6 +153,16 @@ class Preferences:
         self._change(lambda values: values.update(records_requests=wanted))
 
     @property
+    def text_scale(self) -> int:
+        """Size of text and rows in per cent."""
+        scale = self._read().get("text_scale", 100)
+        return scale if isinstance(scale, int) else 100
+
+    @text_scale.setter
+    def text_scale(self, scale: int) -> None:
+        self._change(lambda values: values.update(text_scale=scale))
+
+    @property
     def theme(self) -> str:
         """`light`, `dark` or `system`."""
         return str(self._read().get("theme", "system"))

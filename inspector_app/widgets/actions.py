@@ -73,6 +73,9 @@ class Actions:
     theme_light: QAction
     theme_dark: QAction
     theme_contrast: QAction
+    larger_text: QAction
+    smaller_text: QAction
+    normal_text: QAction
     palette: QAction
     quit: QAction
 
@@ -157,10 +160,14 @@ def make_actions(parent: QObject) -> Actions:
         theme_light=action("theme_light", "Light"),
         theme_dark=action("theme_dark", "Dark"),
         theme_contrast=action("theme_contrast", "High contrast"),
+        larger_text=action("larger_text", "Larger text", "magnifying-glass-plus", "Ctrl++"),
+        smaller_text=action("smaller_text", "Smaller text", "magnifying-glass-minus", "Ctrl+-"),
+        normal_text=action("normal_text", "Normal text size", "text-height", "Ctrl+0"),
         palette=action("palette", "Find a command…", "terminal", "Ctrl+Shift+P"),
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
     actions.find_event.setShortcuts([QKeySequence("Ctrl+F"), QKeySequence("/")])
+    actions.larger_text.setShortcuts([QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")])  # + is on = without Shift on many keyboards
     actions.step_into.setIconText("Into")  # the tool bar has less room than the menus
     actions.step_out.setIconText("Out")
     actions.record_requests.setCheckable(True)

@@ -34,7 +34,7 @@ class CodeButton(QToolButton):
         self.setObjectName(name)
         self.setProperty("code", "true")
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(12, 12))
+        theme.keep_icon_size(self, 12)
         kept = self.sizePolicy()
         kept.setRetainSizeWhenHidden(keeps_room)
         self.setSizePolicy(kept)

@@ -56,7 +56,7 @@ class JsonEditor(QWidget):
         self.edit = _Box(self)
         self.edit.setObjectName(name)
         self.edit.setAccessibleName(title)
-        self.edit.setFont(theme.mono_font())
+        theme.use_mono(self.edit)
         self.edit.setTabChangesFocus(True)
         self.edit.textChanged.connect(self._on_text_changed)
         self._highlighter = JsonHighlighter(self.edit.document())

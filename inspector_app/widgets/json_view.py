@@ -35,7 +35,7 @@ class JsonView(QWidget):
         self._shown.setProperty("bare", "true")
         self._shown.setReadOnly(True)
         self._shown.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self._shown.setFont(theme.mono_font())
+        theme.use_mono(self._shown)
         self._highlighter = JsonHighlighter(self._shown.document())
         self._facts = QLabel()
         self._facts.setTextFormat(Qt.TextFormat.PlainText)

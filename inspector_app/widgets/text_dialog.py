@@ -41,7 +41,7 @@ class TextDialog(QDialog):
         shown.setAccessibleName(title)
         shown.setReadOnly(True)
         shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
-        shown.setFont(theme.mono_font())
+        theme.use_mono(shown)
         facts = QLabel(_facts(text))
         facts.setTextFormat(Qt.TextFormat.PlainText)
         facts.setProperty("role", "secondary")

@@ -15,13 +15,25 @@ from typing import Literal
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QApplication,
+    QLineEdit,
+    QTableView,
+    QToolBar,
+    QToolButton,
+    QWidget,
+)
 
 from inspector_app.widgets.glyphs import paint_glyph
 
 Choice = Literal["light", "dark", "contrast", "system"]
-BASE_SIZE = 13
-SMALL_SIZE = 11
+BASE_SIZE = 13  # pixels of text at a scale of 1
+SMALL_SIZE = 11  # pixels of secondary text
+HEADING_SIZE = 20
+SCALES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent; the steps between smaller and larger text
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +128,10 @@ class Theme(QObject):
         choice: the user's choice; `system` follows the desktop.
         tokens: the current colours.
         colors: cache of QColor by role; every cell of a table asks for several.
+        scale: size of text and rows in per cent, one of `SCALES`.
 
     Signals:
-        changed: the colours changed; widgets that keep pixmaps or highlighted text must repaint them.
+        changed: the colours or the scale changed; widgets that keep fonts, pixmaps or highlighted text must make them again.
     """
 
     changed = Signal()
@@ -129,7 +142,10 @@ class Theme(QObject):
         self.choice: Choice = "system"
         self.tokens = LIGHT
         self.colors: dict[str, QColor] = {}
+        self.scale = 100
         self._in_force = False
+        app.setStyle("Fusion")
+        self._set_font()
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_changed)
 
     @property
@@ -151,6 +167,24 @@ class Theme(QObject):
             hints.setColorScheme(Qt.ColorScheme.Light if choice == "light" else Qt.ColorScheme.Dark)
         self._put_in_force()
 
+    def set_scale(self, scale: int) -> None:
+        """Set the size of text and rows.
+
+        Args:
+            scale: per cent; the nearest one of `SCALES` is used.
+        """
+        scale = min(SCALES, key=lambda step: abs(step - scale))
+        if scale != self.scale:
+            self.scale = scale
+            self._set_font()
+            self._app.setStyleSheet(style_sheet(self.tokens, scale))
+            self.changed.emit()
+
+    def _set_font(self) -> None:
+        font = self._app.font()
+        font.setPixelSize(scaled(BASE_SIZE, self.scale))
+        self._app.setFont(font)
+
     def _on_system_changed(self) -> None:
         if self.choice == "system":
             self._put_in_force()
@@ -164,8 +198,18 @@ class Theme(QObject):
         self.tokens = tokens
         self.colors = {}
         self._app.setPalette(palette(self.tokens))
-        self._app.setStyleSheet(style_sheet(self.tokens))
+        self._app.setStyleSheet(style_sheet(self.tokens, self.scale))
         self.changed.emit()
+
+
+def scaled(pixels: int, scale: int) -> int:
+    """Return a length at a scale in per cent, at least one pixel."""
+    return max(round(pixels * scale / 100), 1)
+
+
+def px(pixels: int) -> int:
+    """Return a length at the current scale: sizes of text, and rooms that depend on them."""
+    return scaled(pixels, current().scale)
 
 
 def _system_is_dark() -> bool:
@@ -187,10 +231,6 @@ def apply(app: QApplication, choice: Choice) -> Theme:
     global _theme
     if _theme is None or _theme.parent() is not app:
         _theme = Theme(app)
-        app.setStyle("Fusion")
-        font = app.font()
-        font.setPixelSize(BASE_SIZE)
-        app.setFont(font)
     _theme.choose(choice)
     return _theme
 
@@ -231,7 +271,7 @@ def mono_font() -> QFont:
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setFamilies(_mono_families())
     font.setStyleHint(QFont.StyleHint.Monospace)
-    font.setPixelSize(BASE_SIZE - 1)
+    font.setPixelSize(px(BASE_SIZE - 1))
     return font
 
 
@@ -243,8 +283,66 @@ def _mono_families() -> list[str]:
 def small_font() -> QFont:
     """Return the font for secondary text."""
     font = QFont(QApplication.font())
-    font.setPixelSize(SMALL_SIZE)
+    font.setPixelSize(px(SMALL_SIZE))
     return font
+
+
+def use_mono(widget: QWidget) -> None:
+    """Give a widget the monospace font. The style sheet sets it, as that would undo a font that is set directly."""
+    widget.setProperty("mono", "true")
+    widget.ensurePolished()
+    restyle(widget)
+
+
+def keep_row_height(table: QTableView, pixels: int) -> None:
+    """Give all rows of a table a height, which follows the scale.
+
+    Args:
+        table: the table.
+        pixels: the height at a scale of 100 %.
+    """
+    _RowHeight(table, pixels)
+
+
+def keep_icon_size(widget: QAbstractItemView | QToolBar | QAbstractButton, pixels: int) -> None:
+    """Give the icons of a widget a size, which follows the scale.
+
+    Args:
+        widget: a view, tool bar or button.
+        pixels: width and height at a scale of 100 %.
+    """
+    _IconSize(widget, pixels)
+
+
+class _IconSize(QObject):
+    """Keeps the size of its parent's icons; see `_RowHeight`."""
+
+    def __init__(self, widget: QAbstractItemView | QToolBar | QAbstractButton, pixels: int) -> None:
+        super().__init__(widget)
+        self._pixels = pixels
+        current().changed.connect(self._set)
+        self._set()
+
+    def _set(self) -> None:
+        widget = self.parent()
+        assert isinstance(widget, QAbstractItemView | QToolBar | QAbstractButton)
+        widget.setIconSize(QSize(px(self._pixels), px(self._pixels)))
+
+
+class _RowHeight(QObject):
+    """Keeps the row height of its parent, a table. It asks for the parent each time: a reference would keep a deleted table's memory."""
+
+    def __init__(self, table: QTableView, pixels: int) -> None:
+        super().__init__(table)
+        self._pixels = pixels
+        current().changed.connect(self._set)
+        self._set()
+
+    def _set(self) -> None:
+        table = self.parent()
+        assert isinstance(table, QTableView)
+        table.verticalHeader().setMinimumSectionSize(px(self._pixels))
+        table.verticalHeader().setDefaultSectionSize(px(self._pixels))
 
 
 def with_widest_digits(text: str) -> str:
@@ -371,8 +469,8 @@ def palette(tokens: Tokens) -> QPalette:
     return made
 
 
-def style_sheet(tokens: Tokens) -> str:
-    """Return the style sheet in a theme's colours."""
+def style_sheet(tokens: Tokens, scale: int = 100) -> str:
+    """Return the style sheet in a theme's colours, with text at a scale in per cent."""
     template = Template(files("inspector_app.resources").joinpath("style.qss").read_text("utf-8"))
     names = {field.name: getattr(tokens, field.name) for field in fields(tokens) if field.name != "authors"}
     shade = "dark" if QColor(tokens.window).lightness() < 128 else "light"
@@ -380,4 +478,6 @@ def style_sheet(tokens: Tokens) -> str:
         what: Path(str(files("inspector_app.resources"))).joinpath(f"{what}_{shade}.svg").as_posix()
         for what in ("up", "down", "check", "close", "float")
     }
-    return template.substitute(names, **drawings, base=f"{BASE_SIZE}px", small=f"{SMALL_SIZE}px")
+    sizes = {"base": BASE_SIZE, "small": SMALL_SIZE, "heading": HEADING_SIZE, "letters": 16, "row": 22, "mono_size": BASE_SIZE - 1}
+    families = ", ".join(f'"{family}"' for family in _mono_families())
+    return template.substitute(names, mono=families, **drawings, **{name: f"{scaled(size, scale)}px" for name, size in sizes.items()})

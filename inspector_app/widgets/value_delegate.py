@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QStyle, QStyledItemDelegate, QStyleO
 from inspector_app.widgets import theme
 from inspector_app.widgets.value_tree import ValueNode, ValueTreeModel
 
-ROW_HEIGHT = 22
+ROW_HEIGHT = 22  # pixels at a scale of 100 %
 MARGIN = 6  # pixels beside a text
 _LANE_ROOM = 80
 _GROUNDS = {"added": "added", "changed": "added", "cleared": "removed"}
@@ -22,6 +22,10 @@ class ValueDelegate(QStyledItemDelegate):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        theme.current().changed.connect(self._take_fonts)
+        self._take_fonts()
+
+    def _take_fonts(self) -> None:
         self._font = QFont(QApplication.font())
         self._bold = QFont(self._font)
         self._bold.setBold(True)
@@ -33,7 +37,7 @@ class ValueDelegate(QStyledItemDelegate):
         is_writer = index.column() == 2 and isinstance(index.model(), ValueTreeModel)
         font = self._small if is_writer else self._mono if index.column() else self._font
         text = str(index.data() or "")
-        return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * MARGIN + 2, ROW_HEIGHT)
+        return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * MARGIN + 2, theme.px(ROW_HEIGHT))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint a cell."""

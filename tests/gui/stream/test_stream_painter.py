@@ -14,7 +14,7 @@ from inspector_app.stream.stream_painter import _LETTERS, _Letters
 
 @pytest.fixture(scope="module")
 def letters(qapp: QApplication) -> _Letters:
-    return _Letters(QApplication.font())
+    return _Letters(QApplication.font(), 27)
 
 
 ANY = st.text(st.sampled_from(_LETTERS + "äß×Ωж"), min_size=1, max_size=300)

@@ -1,0 +1,79 @@
+"""Ctrl with the wheel, or with + and -, changes the size of text and rows in the whole window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
+
+from inspector_app.app import Inspector
+from inspector_app.support.settings import Settings
+from inspector_app.widgets import theme
+from tests.gui.window.driver import WindowDriver
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture(autouse=True)
+def normal_size() -> Iterator[None]:
+    yield
+    theme.current().set_scale(100)
+
+
+def turn(widget: QWidget, angle: int, keys: Qt.KeyboardModifier = CTRL) -> None:
+    place = QPointF(5, 5)
+    event = QWheelEvent(
+        place, widget.mapToGlobal(place), QPoint(), QPoint(0, angle), Qt.MouseButton.NoButton, keys, Qt.ScrollPhase.NoScrollPhase, False
+    )
+    QApplication.sendEvent(widget, event)
+
+
+def test_the_wheel_with_ctrl_changes_the_size_and_without_it_scrolls(driver: WindowDriver, story: Inspector, settings: Settings) -> None:
+    table = driver.bench.stream.table
+    before = table.rowHeight(0), table.columnWidth(1)
+    turn(table.viewport(), 120, Qt.KeyboardModifier.NoModifier)
+    assert theme.current().scale == 100
+    turn(table.viewport(), 60)
+    assert theme.current().scale == 100, "half a notch"
+    turn(table.viewport(), 60)
+    turn(table.viewport(), 120)
+    assert theme.current().scale == 125
+    assert table.rowHeight(0) == round(before[0] * 1.25) and table.columnWidth(1) > before[1]
+    assert QApplication.font().pixelSize() == 16
+    assert settings.text_scale == 125, "it is remembered"
+
+
+def test_the_keys_stop_at_the_largest_and_smallest_size(driver: WindowDriver, story: Inspector) -> None:
+    commands = story.window.commands
+    for _ in range(20):
+        driver.qtbot.keyClick(story.window, Qt.Key.Key_Plus, CTRL)
+    assert theme.current().scale == 200
+    assert not commands.larger_text.isEnabled() and commands.smaller_text.isEnabled()
+    driver.qtbot.keyClick(story.window, Qt.Key.Key_0, CTRL)
+    assert theme.current().scale == 100
+    for _ in range(20):
+        driver.qtbot.keyClick(story.window, Qt.Key.Key_Minus, CTRL)
+    assert theme.current().scale == 80
+
+
+def test_values_titles_and_monospace_text_follow(driver: WindowDriver, story: Inspector) -> None:
+    bench = driver.bench
+    bench.stream.select_event(1)
+    tree, delta = bench.detail.state.tree, bench.detail.delta.table
+    filter_field = bench.filter_bar.field
+    before = tree.visualRect(tree.model().index(0, 0)).height(), filter_field.font().pixelSize()
+    theme.current().set_scale(200)
+    driver.run_until(lambda: tree.visualRect(tree.model().index(0, 0)).height() == 2 * before[0])
+    assert filter_field.font().pixelSize() == 2 * before[1]
+    assert delta.rowHeight(0) == 44
+    driver.run_until(lambda: bench.detail.findChild(QWidget, "event_detail_title").font().pixelSize() == 22)
+
+
+def test_the_size_is_in_the_preferences_of_the_next_window(driver: WindowDriver, settings: Settings) -> None:
+    driver.inspector.window.commands.larger_text.trigger()
+    driver.run_until(lambda: Settings(settings.folder).text_scale == 110)
+    headings = [label for label in driver.inspector.window.findChildren(QLabel) if label.property("role") == "heading"]
+    assert {label.font().pixelSize() for label in headings if label.isVisible()} == {22}

@@ -86,7 +86,7 @@ class _AgentFinder(MetaPathFinder):
         return for_agent(spec)
 
     def _is_below(self, place: str) -> bool:
-        return any(place.startswith(folder + os.sep) for folder in self.folders)
+        return any(place == folder or place.startswith(folder + os.sep) for folder in self.folders)
 
 
 _FINDER = _AgentFinder()

@@ -30,6 +30,7 @@ from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.function_tool import FunctionTool
+from runtime.tools.google_search_agent_tool import GoogleSearchAgentTool
 from runtime.tools.google_search_tool import GoogleSearchTool, google_search
 from runtime.tools.output_schema import OutputSchemaError, shaped
 from runtime.utils.instructions_utils import inject_session_state
@@ -193,7 +194,7 @@ class LlmAgent(BaseAgent):
             if isinstance(given, BaseToolset):
                 tools += await given.get_tools_with_prefix(ctx)
             elif isinstance(given, GoogleSearchTool) and given.bypass_multi_tools_limit and len(self.tools) > 1:
-                tools.append(AgentTool(_search_agent(given.model or self.canonical_model), propagate_grounding_metadata=True))
+                tools.append(GoogleSearchAgentTool(create_google_search_agent(given.model or self.canonical_model)))
             else:
                 tools.append(given if isinstance(given, BaseTool) else FunctionTool(given))
         return tools
@@ -260,8 +261,12 @@ async def _instruction_text(instruction: str | InstructionProvider, ctx: Readonl
     return str(await call(ctx._invocation_context.sync_calls, instruction, context=ctx))
 
 
-def _search_agent(model: str | BaseLlm) -> LlmAgent:
-    """Return an agent that only searches the web, for an agent whose model cannot search and call functions in one request."""
+def create_google_search_agent(model: str | BaseLlm) -> LlmAgent:
+    """Return an agent that only searches the web, for an agent whose model cannot search and call functions in one request.
+
+    Args:
+        model: its model, or the model's name.
+    """
     return LlmAgent(
         name="google_search_agent",
         model=model,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.alias_generators import to_camel
 
 
@@ -55,6 +55,9 @@ class OAuth2Auth(_Json):
         auth_response_uri, auth_code: the answer to the consent.
         access_token, refresh_token, expires_at, expires_in: the tokens; times in seconds.
         audience: the service that the token is for.
+        nonce, prompt: sent with the request for consent; `prompt` is `consent` if left out.
+        id_token: the user's identity, from OpenID Connect.
+        code_verifier, code_challenge_method: PKCE, by the method `S256`; a client without a secret always uses it.
         token_endpoint_auth_method: how the client identifies itself: in a header (`client_secret_basic`) or in the form
             (`client_secret_post`). Others need the google-adk engine.
     """
@@ -62,16 +65,21 @@ class OAuth2Auth(_Json):
     client_id: str | None = None
     client_secret: str | None = Field(default=None, repr=False)
     auth_uri: str | None = None
+    nonce: str | None = None
     state: str | None = None
     redirect_uri: str | None = None
     auth_response_uri: str | None = Field(default=None, repr=False)
     auth_code: str | None = Field(default=None, repr=False)
     access_token: str | None = Field(default=None, repr=False)
     refresh_token: str | None = Field(default=None, repr=False)
+    id_token: str | None = Field(default=None, repr=False)
     expires_at: int | None = None
     expires_in: int | None = None
     audience: str | None = None
-    token_endpoint_auth_method: str | None = None
+    prompt: str | None = None
+    code_verifier: str | None = Field(default=None, repr=False)
+    code_challenge_method: str | None = None
+    token_endpoint_auth_method: str | None = "client_secret_basic"
 
 
 class ServiceAccountCredential(_Json):
@@ -97,11 +105,21 @@ class ServiceAccount(_Json):
         service_account_credential: its key.
         scopes: what the token is for.
         use_default_credential: use the credentials of the machine instead of a key.
+        use_id_token: get an identity token for `audience` instead of an access token.
+        audience: the service that the identity token is for, as its address.
     """
 
     service_account_credential: ServiceAccountCredential | None = None
     scopes: list[str] | None = None
     use_default_credential: bool | None = False
+    use_id_token: bool | None = False
+    audience: str | None = None
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> ServiceAccount:
+        if self.use_id_token and not self.audience:
+            raise ValueError("An identity token (use_id_token=True) needs an audience: the address of the service that it is for.")
+        return self
 
 
 class AuthCredential(_Json):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes
+from runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes, OAuth2Auth
 from runtime.auth.auth_handler import AuthHandler
 from runtime.auth.auth_schemes import AuthSchemeType, OAuthGrantType
 from runtime.auth.auth_tool import AuthConfig
@@ -15,6 +15,7 @@ from runtime.auth.exchanger.service_account_exchanger import ServiceAccountCrede
 from runtime.auth.oauth2_tokens import grant_of
 from runtime.auth.refresher.credential_refresher_registry import CredentialRefresherRegistry
 from runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
+from runtime.support.request_calls import CREDENTIAL_CALL
 
 _OAUTH2 = (AuthCredentialTypes.OAUTH2, AuthCredentialTypes.OPEN_ID_CONNECT)
 
@@ -64,7 +65,7 @@ class CredentialManager:
         credential = await service.load_credential(self._auth_config, context) if service is not None else None
         is_new = credential is None
         if credential is None:
-            credential = self._with_client(context.get_auth_response(self._auth_config))
+            credential = self._with_client(context.get_auth_response(self._auth_config), context)
         if credential is None and raw and self._needs_no_user(raw):
             credential = raw.model_copy(deep=True)
         if credential is None:
@@ -90,12 +91,17 @@ class CredentialManager:
             return True
         return raw.auth_type in _OAUTH2 and grant_of(self._auth_config.auth_scheme) is OAuthGrantType.CLIENT_CREDENTIALS
 
-    def _with_client(self, answer: AuthCredential | None) -> AuthCredential | None:
-        """Return the user's answer with the client's secret, which was left out of the request."""
+    def _with_client(self, answer: AuthCredential | None, context: Any) -> AuthCredential | None:
+        """Return the user's answer with the client's secret and PKCE's, which are not in it: neither is shown to the user."""
         raw = self._auth_config.raw_auth_credential
         if answer is None or answer.oauth2 is None or raw is None or raw.oauth2 is None:
             return answer
-        missing = {name: getattr(raw.oauth2, name) for name in ("client_id", "client_secret") if not getattr(answer.oauth2, name)}
+        request = _request_of(context)
+        known = {
+            **{name: getattr(raw.oauth2, name) for name in ("client_id", "client_secret", "redirect_uri")},
+            **({name: getattr(request, name) for name in ("code_verifier", "code_challenge_method")} if request else {}),
+        }
+        missing = {name: value for name, value in known.items() if value and not getattr(answer.oauth2, name)}
         return answer.model_copy(update={"oauth2": answer.oauth2.model_copy(update=missing)})
 
     def _check(self) -> None:
@@ -104,3 +110,18 @@ class CredentialManager:
             raise ValueError(f"A credential of the kind {kind} needs raw_auth_credential.")
         if raw is not None and raw.auth_type in _OAUTH2 and raw.oauth2 is None:
             raise ValueError(f"A credential of the kind {raw.auth_type.value} needs oauth2.")
+
+
+def _request_of(context: Any) -> OAuth2Auth | None:
+    """Return what the committed request of a tool call sent the user to; None if there is none.
+
+    Args:
+        context: the tool call.
+    """
+    for event in reversed(context.session.events):
+        for call in event.get_function_calls():
+            args = call.args or {}
+            if call.name == CREDENTIAL_CALL and args.get("functionCallId") == context.function_call_id and "authConfig" in args:
+                asked = AuthConfig.model_validate(args["authConfig"]).exchanged_auth_credential
+                return asked.oauth2 if asked else None
+    return None

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
+from runtime.auth import pkce
 from runtime.auth.auth_credential import AuthCredential, OAuth2Auth
 from runtime.auth.auth_schemes import AuthScheme, OAuth2, OAuthGrantType, OpenIdConnectWithConfig
 
@@ -33,16 +34,22 @@ def grant_of(scheme: AuthScheme) -> OAuthGrantType | None:
 def authorization_request(credential: AuthCredential, scheme: AuthScheme) -> AuthCredential:
     """Return a credential with the address where the user consents.
 
+    A client without a secret, or one that asks for it with `code_challenge_method`, proves by PKCE that the code is its own.
+
     Args:
         credential: the client.
         scheme: the service's scheme.
 
     Raises:
-        ValueError: the client's id or secret, or the scheme's address, is missing.
+        ValueError: the client's id or the scheme's address is missing, or the client asks for another method than S256.
     """
     oauth2 = credential.oauth2
-    if oauth2 is None or not oauth2.client_id or not oauth2.client_secret:
-        raise ValueError("An OAuth2 credential needs oauth2 with client_id and client_secret.")
+    if oauth2 is None or not oauth2.client_id:
+        raise ValueError("An OAuth2 credential needs oauth2 with client_id.")
+    method = oauth2.code_challenge_method or (None if oauth2.client_secret else pkce.METHOD)
+    if method not in (None, pkce.METHOD):
+        raise ValueError(f"Unsupported code_challenge_method: {method}. Only {pkce.METHOD!r} is supported.")
+    verifier = oauth2.code_verifier or (pkce.new_verifier() if method else None)
     address, scopes = _authorization(scheme)
     if not address:
         raise ValueError("The OAuth2 scheme has no address where the user consents.")
@@ -54,12 +61,16 @@ def authorization_request(credential: AuthCredential, scheme: AuthScheme) -> Aut
         "scope": " ".join(scopes) or None,
         "state": state,
         "access_type": "offline",
-        "prompt": "consent",
+        "prompt": oauth2.prompt or "consent",
         "audience": oauth2.audience,
+        "nonce": oauth2.nonce,
+        "code_challenge": pkce.challenge_of(verifier) if method and verifier else None,
+        "code_challenge_method": method,
     }
     query = urlencode({name: value for name, value in form.items() if value})
     uri = f"{address}{'&' if urlsplit(address).query else '?'}{query}"
-    return credential.model_copy(update={"oauth2": oauth2.model_copy(update={"auth_uri": uri, "state": state})})
+    made = {"auth_uri": uri, "state": state, "code_verifier": verifier, "code_challenge_method": method}
+    return credential.model_copy(update={"oauth2": oauth2.model_copy(update=made)})
 
 
 def code_of(oauth2: OAuth2Auth) -> str | None:
@@ -87,7 +98,8 @@ async def fetch_tokens(credential: AuthCredential, scheme: AuthScheme, form: dic
         form: the request.
     """
     oauth2, address = credential.oauth2, _token_address(scheme)
-    if oauth2 is None or not oauth2.client_id or not oauth2.client_secret or not address:
+    is_public = bool(oauth2 and not oauth2.client_secret and oauth2.code_challenge_method)
+    if oauth2 is None or not oauth2.client_id or not (oauth2.client_secret or is_public) or not address:
         logger.warning("There is no OAuth2 token without the client's id and secret and the address of tokens in the scheme.")
         return None
     scopes = _scopes(scheme)
@@ -95,10 +107,11 @@ async def fetch_tokens(credential: AuthCredential, scheme: AuthScheme, form: dic
         form = {**form, "scope": " ".join(scopes)}
     if oauth2.audience:
         form = {**form, "audience": oauth2.audience}
-    in_form = oauth2.token_endpoint_auth_method == "client_secret_post"
+    secret = oauth2.client_secret
+    in_form = is_public or oauth2.token_endpoint_auth_method == "client_secret_post"
     if in_form:
-        form = {**form, "client_id": oauth2.client_id, "client_secret": oauth2.client_secret}
-    login = httpx.Auth() if in_form else httpx.BasicAuth(oauth2.client_id, oauth2.client_secret)
+        form = {**form, "client_id": oauth2.client_id, **({"client_secret": secret} if secret else {})}
+    login = httpx.Auth() if in_form else httpx.BasicAuth(oauth2.client_id, secret or "")
     try:
         async with httpx.AsyncClient(timeout=_TIMEOUT) as client:
             response = await client.post(address, data=form, auth=login, headers={"Accept": "application/json"})
@@ -119,6 +132,8 @@ def _fields(tokens: dict[str, Any], old: OAuth2Auth) -> dict[str, Any]:
     return {
         "access_token": tokens["access_token"],
         "refresh_token": tokens.get("refresh_token") or old.refresh_token,
+        "id_token": tokens.get("id_token") or old.id_token,
+        "code_verifier": None,  # used up
         "expires_in": seconds,
         "expires_at": int(time.time()) + seconds if seconds is not None else None,
     }

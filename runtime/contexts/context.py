@@ -169,6 +169,29 @@ class Context(ReadonlyContext):
         """
         return await self._memory().search_memory(**self._user(), query=query)
 
+    async def load_credential(self, auth_config: AuthConfig) -> AuthCredential | None:
+        """Return a credential from the credential service; None if there is none.
+
+        Args:
+            auth_config: the request.
+
+        Raises:
+            ServiceMissingError: the Runner has no credential service.
+        """
+        found: AuthCredential | None = await self._credentials().load_credential(auth_config, self)
+        return found
+
+    async def save_credential(self, auth_config: AuthConfig) -> None:
+        """Keep a credential in the credential service.
+
+        Args:
+            auth_config: the request with its answer.
+
+        Raises:
+            ServiceMissingError: the Runner has no credential service.
+        """
+        await self._credentials().save_credential(auth_config, self)
+
     async def add_session_to_memory(self) -> None:
         """Store this session in the memory service.
 
@@ -248,8 +271,8 @@ class Context(ReadonlyContext):
         return self.function_call_id
 
     def _user(self) -> dict[str, str]:
-        context = self._invocation_context
-        return {"app_name": context.app_name, "user_id": context.user_id}
+        session = self._invocation_context.session
+        return {"app_name": session.app_name, "user_id": session.user_id}
 
     def _artifacts(self) -> tuple[Any, dict[str, str]]:
         service = self._invocation_context.artifact_service
@@ -261,6 +284,12 @@ class Context(ReadonlyContext):
         service = self._invocation_context.memory_service
         if service is None:
             raise ServiceMissingError("This Runner has no memory service; give it one: Runner(…, memory_service=…).")
+        return service
+
+    def _credentials(self) -> Any:
+        service = self._invocation_context.credential_service
+        if service is None:
+            raise ServiceMissingError("Credential service is not initialized; give the Runner one: Runner(…, credential_service=…).")
         return service
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
@@ -17,8 +18,22 @@ class ToolConfirmation(BaseModel):
         payload: data for the user to fill in, any JSON value.
     """
 
-    model_config = ConfigDict(extra="allow", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
     hint: str = ""
     confirmed: bool = False
     payload: Any | None = None
+
+    @classmethod
+    def from_response_dict(cls, response: dict[str, Any]) -> Self:
+        """Return the confirmation in a function response; adk web sends it as a JSON text under `response`.
+
+        Args:
+            response: the function response's object.
+
+        Raises:
+            pydantic.ValidationError: it has other fields.
+            ValueError: the text is not JSON.
+        """
+        text = response.get("response") if set(response) == {"response"} else None
+        return cls.model_validate(json.loads(text) if isinstance(text, str) else response)

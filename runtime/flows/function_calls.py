@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -40,6 +40,7 @@ async def run_calls(
     calls: Sequence[types.FunctionCall],
     tools: dict[str, BaseTool],
     answers: dict[str, dict[str, Any]] | None = None,
+    asked: Collection[str] = (),
 ) -> AsyncGenerator[Event, None]:
     """Run function calls concurrently and yield their results.
 
@@ -53,9 +54,10 @@ async def run_calls(
         calls: the model's function calls.
         tools: tool name → tool.
         answers: call id → the user's answer to that call's request.
+        asked: ids of calls whose requests are committed already.
 
     Yields:
-        The function responses, each followed by its requests for confirmation and credentials.
+        The function responses with their requests for confirmation and credentials, in google-adk's order.
 
     Raises:
         Exception: the error of the call that failed first; notes name the other calls that failed.
@@ -71,9 +73,8 @@ async def run_calls(
             committed: set[str] = set()
             async for event in events:
                 _take_newer_writes(ctx, event, committed)
-                yield event
-                for request in requests(ctx, event, calls):
-                    yield request
+                for one in _with_requests(ctx, event, calls, asked):
+                    yield one
         if failures:
             first = failures[0][1]
             for name, other in failures[1:]:
@@ -86,9 +87,8 @@ async def run_calls(
         in_order = [results[call.id] for call in calls if call.id in results]
         event = _merged(ctx, in_order) if in_order else None
     if event is not None:
-        yield event
-        for request in requests(ctx, event, calls):
-            yield request
+        for one in _with_requests(ctx, event, calls, asked):
+            yield one
 
 
 def _in_order(runs: Sequence[Coroutine[Any, Any, Event | None]]) -> list[AsyncGenerator[Event, None]]:
@@ -223,21 +223,34 @@ async def _after_error(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str
     return await first_answer(ctx.sync_calls, agent.on_tool_error_callback, **named) if result is None else result
 
 
-def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall]) -> list[Event]:
+def _with_requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall], asked: Collection[str]) -> list[Event]:
+    """Return a result event and its requests in google-adk's order: the requests first, but after results that await no approval."""
+    asking = requests(ctx, event, calls, asked)
+    awaiting = event.actions.requested_tool_confirmations
+    settled = awaiting and any(response.id not in awaiting for response in event.get_function_responses())
+    return [event, *asking] if settled else [*asking, event]
+
+
+def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall], asked: Collection[str] = ()) -> list[Event]:
     """Return the event that asks the user for the confirmations and credentials requested in a result event, if any.
 
     Args:
         ctx: the invocation.
         event: the result event.
         calls: the model's function calls.
+        asked: ids of calls that asked before.
     """
     by_id = {call.id: call for call in calls}
     parts = []
     for call_id, confirmation in event.actions.requested_tool_confirmations.items():
+        if call_id in asked:
+            continue
         original = by_id[call_id].model_dump(mode="json", exclude_none=True, by_alias=True)
         asked = confirmation.model_dump(mode="json", exclude_none=True, by_alias=True)
         parts.append(_request_part(CONFIRMATION_CALL, {"originalFunctionCall": original, "toolConfirmation": asked}))
     for call_id, auth_config in event.actions.requested_auth_configs.items():
+        if call_id in asked:
+            continue
         asked = as_auth_config(auth_config).model_dump(mode="json", exclude_none=True, by_alias=True)
         parts.append(_request_part(CREDENTIAL_CALL, {"functionCallId": call_id, "authConfig": asked}))
     if not parts:
@@ -257,22 +270,45 @@ def _event(ctx: InvocationContext, agent: TurnAgent, content: types.Content | No
     return Event(invocation_id=ctx.invocation_id, author=agent.name, branch=ctx.branch, content=content, actions=actions, **more)
 
 
-def _merged(ctx: InvocationContext, events: Sequence[Event]) -> Event:
-    """Return one event with all results, as google-adk merges them.
+def merged_results(events: Sequence[Event]) -> Event:
+    """Return one event with the results of all; of several, a copy of the first with the others' results.
 
-    Where several calls set one key, the later call wins, and dicts are merged. Of lists and dicts the newest write is merged last: a call
-    that read the key after another wrote it has built on that.
+    Args:
+        events: result events of one turn, at least one. They are not changed.
+    """
+    if len(events) == 1:
+        return events[0]
+    merged = events[0].model_copy(deep=True)
+    _add_results(merged, events[1:])
+    return merged
+
+
+def _merged(ctx: InvocationContext, events: Sequence[Event]) -> Event:
+    """Return the first event with all results.
+
+    Of lists and dicts that several calls set, the newest write is merged last: a call that read the key after another wrote it has
+    built on that.
     """
     merged = events[0]
-    deltas = [dict(merged.actions.state_delta)]
+    deltas = [dict(event.actions.state_delta) for event in events]
     ctx.writes.join(merged.actions.state_delta, [event.actions.state_delta for event in events[1:]])
-    for event in events[1:]:
+    _add_results(merged, events[1:])
+    for key, value in merged.actions.state_delta.items():
+        newest = ctx.session.state.get(key)
+        writes = [delta[key] for delta in deltas if key in delta]
+        if len(writes) > 1 and isinstance(newest, (dict, list)) and any(write is newest for write in writes):
+            merged.actions.state_delta[key] = _deep_merged(value, newest)
+    return merged
+
+
+def _add_results(merged: Event, others: Sequence[Event]) -> None:
+    """Add results to an event, as google-adk does: where several calls set one key, the later call wins, and dicts are merged."""
+    for event in others:
         assert merged.content and merged.content.parts is not None and event.content  # each result has one response
         merged.content.parts.extend(event.content.parts or [])
         if event.custom_metadata:
             merged.custom_metadata = {**(merged.custom_metadata or {}), **event.custom_metadata}
         actions = event.actions
-        deltas.append(dict(actions.state_delta))
         for key, value in actions.state_delta.items():
             merged.actions.state_delta[key] = _deep_merged(merged.actions.state_delta.get(key), value)
         merged.actions.artifact_delta.update(actions.artifact_delta)
@@ -281,12 +317,6 @@ def _merged(ctx: InvocationContext, events: Sequence[Event]) -> Event:
         merged.actions.transfer_to_agent = actions.transfer_to_agent or merged.actions.transfer_to_agent
         merged.actions.escalate = actions.escalate or merged.actions.escalate
         merged.actions.skip_summarization = actions.skip_summarization or merged.actions.skip_summarization
-    for key, value in merged.actions.state_delta.items():
-        newest = ctx.session.state.get(key)
-        writes = [delta[key] for delta in deltas if key in delta]
-        if len(writes) > 1 and isinstance(newest, (dict, list)) and any(write is newest for write in writes):
-            merged.actions.state_delta[key] = _deep_merged(value, newest)
-    return merged
 
 
 def _take_newer_writes(ctx: InvocationContext, event: Event, committed: set[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -105,7 +105,7 @@ class LlmFlow:
         transfer = None if turn.pauses or not ctx.is_resumable else turn.transfer  # apps that do not pause have transferred already
         if turn.to_run or transfer is not None:
             tools = (await build_request(self._agent, ctx, llm)).tools_dict
-            async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers, transfer)) as events:
+            async with aclosing(self._answer_calls(ctx, turn.to_run, tools, turn.answers, transfer, turn.asked)) as events:
                 async for event in events:
                     yield event
         if turn.pauses and ctx.is_resumable:
@@ -124,11 +124,12 @@ class LlmFlow:
         tools: dict[str, BaseTool],
         answers: dict[str, dict[str, Any]],
         target: str | None,
+        asked: Collection[str] = (),
     ) -> AsyncGenerator[Event, None]:
         """Run calls and, if one of them or the call event itself (`target`) transferred, the target agent."""
         asked_someone = False
         answer: str | None = None
-        async with aclosing(run_calls(self._agent, ctx, calls, tools, answers)) as events:
+        async with aclosing(run_calls(self._agent, ctx, calls, tools, answers, asked)) as events:
             async for event in events:
                 target = event.actions.transfer_to_agent or target
                 asked_someone = asked_someone or bool(event.long_running_tool_ids)

@@ -103,6 +103,7 @@ class Turn:
     Attributes:
         to_run: calls without a committed result; they are executed, perhaps for the second time.
         answers: call id → a person's answer to the request that the call made; such a call is executed again.
+        asked: calls in `to_run` whose request to a person is committed and not answered; they make no second one.
         to_ask: results whose tools requested a confirmation or credential, with no committed request to a person.
         calls: the model's last calls.
         waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
@@ -114,6 +115,7 @@ class Turn:
 
     to_run: list[types.FunctionCall] = field(default_factory=list)
     answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
     to_ask: list[Event] = field(default_factory=list)
     calls: list[types.FunctionCall] = field(default_factory=list)
     waiting: list[types.FunctionCall] = field(default_factory=list)
@@ -159,7 +161,7 @@ def read_turn(events: Sequence[Event], agent_key: str) -> Turn:
                 turn.answers.pop(response.id or "", None)
         if event.author == "user":
             _collect_answers(turn.answers, requests, from_outside)
-    given.update(requested_call_id(request) for request in requests.values())  # asked, and not answered yet
+    turn.asked = {call_id for request in requests.values() if (call_id := requested_call_id(request)) and call_id not in given}
     for call_id, call in calls.items():
         if call_id in turn.answers or (call_id not in given and call_id not in from_outside):
             turn.to_run.append(call)
@@ -217,8 +219,7 @@ def answer_set(event: Event) -> str | None:
 def without_request(events: Iterable[Event]) -> list[Event]:
     """Return the results whose tools asked for a confirmation or credential, but whose request to a person was not committed.
 
-    A request is committed after the result that asks for it, so that it cannot be answered before the tool's changes are committed.
-    google-adk commits it before the result, so the request may also come first.
+    A request is committed before the result that asks for it, as in google-adk. In sessions of earlier versions it comes after.
 
     Args:
         events: the invocation's events, in commit order.

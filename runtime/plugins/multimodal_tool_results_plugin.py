@@ -46,7 +46,7 @@ class MultimodalToolResultsPlugin(BasePlugin):
         """Keep the parts in a result for the next request."""
         parts = _parts_in(result)
         if not parts:
-            return None
+            return result  # as google-adk: no later plugin or callback sees the result
         state = tool_context.state
         state[PARTS_RETURNED_BY_TOOLS_ID] = [*state.get(PARTS_RETURNED_BY_TOOLS_ID, []), *parts]
         kept = [part.model_dump(mode="json", exclude_none=True) for part in parts if part.inline_data is None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
 from runtime.contexts.hooks import CallFailure, NoResult
@@ -36,6 +36,17 @@ PluginCallbackName = Literal[
 
 class PluginError(KnownError, RuntimeError):
     """Raised when a plugin's hook raises; the message names plugin and hook, and the cause is chained."""
+
+
+def _calls(hook: PluginCallbackName, *, tells: bool = False) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """Return the method that calls a hook of every plugin; see `PluginManager.run_hook`, or `notify` if the hook only tells of an error."""
+
+    async def run(self: PluginManager, **arguments: Any) -> Any:
+        return await (self.notify if tells else self.run_hook)(hook, **arguments)
+
+    run.__name__ = f"run_{hook}"
+    run.__doc__ = f"Call `{hook}` of the plugins with its arguments, until one returns a value."
+    return run
 
 
 class PluginManager:
@@ -113,7 +124,7 @@ class PluginManager:
             except (CallFailure, NoResult):
                 raise
             except (Exception, SystemExit) as error:
-                raise PluginError(f"Plugin {plugin.name!r} failed in {hook}: {error}") from error
+                raise PluginError(f"Error in plugin {plugin.name!r}, in {hook}: {error}") from error
             if answer is not None:
                 return answer
         return None
@@ -138,6 +149,22 @@ class PluginManager:
                 await _answer(getattr(plugin, hook), arguments)
             except Exception:
                 logger.exception("Plugin %r failed in %s.", plugin.name, hook)
+
+    # google-adk's names of the hooks' calls; its arguments are given by name.
+    run_on_user_message_callback = _calls("on_user_message_callback")
+    run_before_run_callback = _calls("before_run_callback")
+    run_after_run_callback = _calls("after_run_callback")
+    run_on_event_callback = _calls("on_event_callback")
+    run_before_agent_callback = _calls("before_agent_callback")
+    run_after_agent_callback = _calls("after_agent_callback")
+    run_before_tool_callback = _calls("before_tool_callback")
+    run_after_tool_callback = _calls("after_tool_callback")
+    run_before_model_callback = _calls("before_model_callback")
+    run_after_model_callback = _calls("after_model_callback")
+    run_on_tool_error_callback = _calls("on_tool_error_callback")
+    run_on_model_error_callback = _calls("on_model_error_callback")
+    run_on_agent_error_callback = _calls("on_agent_error_callback", tells=True)
+    run_on_run_error_callback = _calls("on_run_error_callback", tells=True)
 
     async def close(self) -> None:
         """Close every plugin, one after the other, even if one of them fails or takes too long.

@@ -205,6 +205,10 @@ class BaseSessionService(abc.ABC):
         """Return the session's own initial state, without `user:` and `app:` keys; None if this service did not record it."""
         return None
 
+    async def flush(self) -> None:
+        """Store buffered events; the services here have none, as each event is stored when it is appended."""
+        return None
+
     async def close(self) -> None:
         """Release files and connections; a closed service cannot be used again."""
         return None

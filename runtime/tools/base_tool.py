@@ -23,15 +23,30 @@ class BaseTool(ABC):  # noqa: B024 - subclasses, such as authenticated tools, ha
         description: the tool's purpose, for the model.
         is_long_running: the answer is given later, from outside; the returned value is only a receipt.
         custom_metadata: the application's own data.
+        behavior, response_scheduling: settings of live audio, which only the google-adk engine has. They are not used here.
     """
 
+    is_long_running: bool = False
+    custom_metadata: dict[str, Any] | None = None
+    behavior: types.Behavior | None = None
+    response_scheduling: types.FunctionResponseScheduling | None = None
+
     def __init__(
-        self, *, name: str, description: str, is_long_running: bool = False, custom_metadata: dict[str, Any] | None = None
+        self,
+        *,
+        name: str,
+        description: str,
+        is_long_running: bool = False,
+        custom_metadata: dict[str, Any] | None = None,
+        behavior: types.Behavior | None = None,
+        response_scheduling: types.FunctionResponseScheduling | None = None,
     ) -> None:
         self.name = name
         self.description = description
         self.is_long_running = is_long_running
         self.custom_metadata = custom_metadata
+        self.behavior = behavior
+        self.response_scheduling = response_scheduling
 
     @classmethod
     def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
@@ -59,6 +74,15 @@ class BaseTool(ABC):  # noqa: B024 - subclasses, such as authenticated tools, ha
             yet.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot be called.")
+
+    async def check_require_confirmation(self, args: dict[str, Any], tool_context: ToolContext) -> bool:
+        """Return whether the user must approve a call with these arguments.
+
+        Args:
+            args: the model's arguments.
+            tool_context: the call.
+        """
+        return False
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
         """Add the tool to a request; by default its declaration.

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
+from runtime.contexts.invocation_context import InvocationContext
+from runtime.support.agent_thread import AgentThread
 from runtime.support.calling import call_bound
 from runtime.support.unchecked import copy_unchecked
 from runtime.support.weak_cache import cached_by_function
@@ -72,17 +74,22 @@ class FunctionTool(BaseTool):
 
     async def _ask_for_confirmation(self, built: dict[str, Any], tool_context: ToolContext) -> str | None:
         """Return why the call must not run, after requesting confirmation if necessary; None if it may run."""
-        required = self._require_confirmation
-        if callable(required):
-            required = await _call(required, built, tool_context)
-        if not required:
+        if not await self.check_require_confirmation(built, tool_context):
             return None
         return ask_for_confirmation(self.name, tool_context)
+
+    async def check_require_confirmation(self, args: dict[str, Any], tool_context: ToolContext) -> bool:
+        """See `BaseTool.check_require_confirmation`."""
+        required = self._require_confirmation
+        return bool(await _call(required, args, tool_context) if callable(required) else required)
 
 
 async def _call(func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext) -> Any:
     positional, named = signature_of(func).bind(built, tool_context)
-    return await call_bound(tool_context._invocation_context.sync_calls, func, positional, named)
+    # A test may call a tool with a stand-in for the context, which has no thread.
+    context = getattr(tool_context, "_invocation_context", None)
+    sync_calls = context.sync_calls if isinstance(context, InvocationContext) else AgentThread()
+    return await call_bound(sync_calls, func, positional, named)
 
 
 @cached_by_function

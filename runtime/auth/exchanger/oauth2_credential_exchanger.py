@@ -30,7 +30,7 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
         if grant is OAuthGrantType.CLIENT_CREDENTIALS:
             changed = await fetch_tokens(auth_credential, auth_scheme, {"grant_type": grant.value})
         elif grant is OAuthGrantType.AUTHORIZATION_CODE and (code := code_of(oauth2)):
-            form = {"grant_type": grant.value, "code": code, "redirect_uri": oauth2.redirect_uri or ""}
+            form = {"grant_type": grant.value, "code": code, "redirect_uri": oauth2.redirect_uri, "code_verifier": oauth2.code_verifier}
             changed = await fetch_tokens(auth_credential, auth_scheme, {name: value for name, value in form.items() if value})
         else:
             changed = None

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, Engine
 
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.storage_error import StorageError
@@ -34,6 +34,9 @@ from runtime.support.gc_freeze import collection_paused
 from runtime.support.ids import new_uuid
 from runtime.support.serial_thread import SerialThread
 
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
+
 _ONE_MICROSECOND, _ONE_DAY, _YEAR_9999 = 1e-6, 86_400.0, 253_370_764_800.0
 _ALL = 2**63 - 1
 T = TypeVar("T")
@@ -47,17 +50,21 @@ class DatabaseSessionService(BaseSessionService):
 
     Args:
         db_url: an SQLAlchemy URL. google-adk's `sqlite+aiosqlite:` and `postgresql+asyncpg:` also work; our own drivers are used.
+        db_engine: an engine of SQLAlchemy, sync or async, in place of `db_url`. Its database is opened again with our own driver; the
+            engine itself is neither used nor closed, and its pool and `connect_args` are not taken over.
         **kwargs: keyword arguments for SQLAlchemy's `create_engine`. `connect_args={"timeout": seconds}` sets how long a commit waits for
             other writers.
 
     Raises:
-        StorageError: the URL's database is not supported.
+        StorageError: the URL's database is not supported, or only the engine itself can reach it.
+        ValueError: both `db_url` and `db_engine` are given, or neither.
     """
 
     _layout: ClassVar[WrittenLayout] = "v1"
 
-    def __init__(self, db_url: str | URL, **kwargs: Any) -> None:
-        self._database = Database(database_url(db_url), self._layout, kwargs)
+    def __init__(self, db_url: str | URL | None = None, db_engine: Engine | AsyncEngine | None = None, **kwargs: Any) -> None:
+        self.db_engine = db_engine
+        self._database = Database(_url_of(db_url, db_engine), self._layout, kwargs)
         self._thread = SerialThread(f"sessions {self._database.name}", closed_error=lambda: StorageError("This session service is closed."))
         self._writer = EventWriter(self._database)
         self._decode = decode_v1 if self._layout == "v1" else decode_sqlite
@@ -124,6 +131,10 @@ class DatabaseSessionService(BaseSessionService):
             StorageError: the tables cannot be written.
         """
         await self._run(self._prepare)
+
+    async def prepare_tables(self) -> None:
+        """Do what `prepare` does, by google-adk's name."""
+        await self.prepare()
 
     async def close(self) -> None:
         """See `BaseSessionService.close`."""
@@ -323,3 +334,16 @@ def _timed(session: Session, last_event_id: str | None) -> Session:
     if session.events and session.events.last_id() == last_event_id:
         session.last_update_time = session.events[-1].timestamp
     return session
+
+
+def _url_of(db_url: str | URL | None, db_engine: Engine | AsyncEngine | None) -> URL:
+    if (db_url is None) == (db_engine is None):
+        raise ValueError("A DatabaseSessionService needs either db_url or db_engine.")
+    if db_engine is None:
+        return database_url(db_url or "")
+    url = database_url(db_engine.url)
+    if not url.host and not url.query and url.database in (None, "", ":memory:"):
+        raise StorageError(
+            "Only this db_engine can reach its database: it is in memory, or the engine makes its connections itself. Give a db_url."
+        )
+    return url

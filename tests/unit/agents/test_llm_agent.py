@@ -14,6 +14,7 @@ from runtime.errors import UnknownLlmError
 from runtime.models import Gemini, LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.tools import AgentTool, exit_loop, google_search
+from runtime.tools.google_search_agent_tool import GoogleSearchAgentTool, create_google_search_agent
 from runtime.tools.google_search_tool import GoogleSearchTool
 from tests.seeds.running import run, runner_for, stored
 
@@ -268,3 +269,10 @@ async def test_beside_other_tools_an_agent_of_its_own_searches_the_web() -> None
         [google_search],
         "gemini-2.5-flash",
     )
+
+
+async def test_the_agent_that_searches_can_be_made_by_google_adks_name() -> None:
+    tool = GoogleSearchAgentTool(create_google_search_agent("gemini-2.5-pro"))
+    assert tool.name == "google_search_agent" and tool.propagate_grounding_metadata
+    both = LlmAgent(name="both", model="gemini-2.5-flash", tools=[GoogleSearchTool(bypass_multi_tools_limit=True), exit_loop])
+    assert isinstance((await both.canonical_tools())[0], GoogleSearchAgentTool)

@@ -65,3 +65,9 @@ async def test_parts_without_bytes_may_stay() -> None:
 def test_another_retention_is_refused() -> None:
     with pytest.raises(ValueError, match="retention must be"):
         MultimodalToolResultsPlugin(retention="for ever")  # type: ignore[arg-type]
+
+
+async def test_a_result_without_parts_is_returned_as_google_adk_returns_it() -> None:
+    plugin, given = MultimodalToolResultsPlugin(), {"ok": True}
+    call: Any = None  # neither tool nor context is looked at
+    assert await plugin.after_tool_callback(tool=call, tool_args={}, tool_context=call, result=given) is given

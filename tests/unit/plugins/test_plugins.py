@@ -264,3 +264,24 @@ async def test_the_logging_plugin_prints_each_step_and_changes_nothing(capsys: p
         assert part in printed
     assert all(line.startswith("[logging_plugin] ") for line in printed.splitlines())
     assert texts((await stored(runner)).events) == ["go", "recovered"]
+
+
+async def test_each_hook_can_be_called_by_google_adks_name() -> None:
+    plugin = Hooked("before_run_callback", answer=said("instead"))
+    manager = PluginManager([plugin, later := Hooked(name="later")])
+
+    assert await manager.run_before_run_callback(invocation_context=None) == said("instead")
+    assert later.called == []
+    for hook in ALL_HOOKS:
+        await getattr(manager, f"run_{hook}")(told=hook)
+    assert plugin.called[1:] == ALL_HOOKS and plugin.seen[ALL_HOOKS[-1]] == {"told": ALL_HOOKS[-1]}
+
+
+@pytest.mark.logs("failed in on_run_error_callback")
+async def test_a_hook_called_by_name_fails_as_in_a_run() -> None:
+    manager = PluginManager(
+        [Hooked("before_run_callback", error=ValueError("no")), Hooked("on_run_error_callback", error=ValueError("no"), name="b")]
+    )
+    with pytest.raises(PluginError, match="plugin 'hooked', in before_run_callback: no"):
+        await manager.run_before_run_callback()
+    await manager.run_on_run_error_callback()

@@ -306,3 +306,28 @@ async def test_a_tool_may_be_declared_before_a_variable_that_it_uses_has_a_value
     tool, declaration = declared()
     assert declaration is not None and declaration.name == "greet"
     assert await tool.run_async(args={"name": "you"}, tool_context=tool_context()) == "hello you"
+
+
+async def test_a_stand_in_for_the_context_is_enough_to_call_a_function() -> None:
+    class StandIn:
+        function_call_id = "call-9"
+
+    def tell(name: str, tool_context: Any) -> str:
+        """Tell."""
+        return f"{name} {tool_context.function_call_id}"
+
+    stand_in: Any = StandIn()
+    assert await FunctionTool(tell).run_async(args={"name": "Ada"}, tool_context=stand_in) == "Ada call-9"
+
+
+@pytest.mark.parametrize(("needed", "expected"), [(True, True), (False, False), (lambda a: a > 1, True)])
+async def test_a_tool_says_whether_a_call_needs_approval(needed: Any, expected: bool) -> None:
+    tool = FunctionTool(add, require_confirmation=needed)
+    assert await tool.check_require_confirmation({"a": 2}, tool_context()) is expected
+
+
+def test_an_approval_is_read_from_a_response() -> None:
+    for response in ({"confirmed": True, "hint": "why"}, {"response": '{"confirmed": true, "hint": "why"}'}):
+        assert ToolConfirmation.from_response_dict(response) == ToolConfirmation(confirmed=True, hint="why")
+    with pytest.raises(ValueError, match="other"):
+        ToolConfirmation.from_response_dict({"other": 1})

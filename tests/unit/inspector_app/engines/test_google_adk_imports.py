@@ -150,3 +150,18 @@ def test_fastapis_security_schemes_are_ours_where_fastapi_is_not_installed(tmp_p
     assert load_agent(write(tmp_path / "planner_1", agent=code)).root.description == "oauth2"
     with pytest.raises(AgentLoadError, match="fastapi"):
         load_agent(write(tmp_path / "planner_1", agent="from fastapi import FastAPI"))
+
+
+def test_modules_beside_the_folder_in_a_package_above_it_see_it_too(tmp_path: Path) -> None:
+    write(tmp_path / "planners_pkg", __init__="", settings="from google.adk.agents import LlmAgent as Kind\n")
+    code = f"""
+        import sys
+        sys.path.append({str(tmp_path)!r})
+        from planners_pkg.settings import Kind
+        root_agent = Kind(name="planner", model="gemini-2.5-flash")
+    """
+    try:
+        loaded = load_agent(write(tmp_path / "planners_pkg" / "inner_planner", agent=code))
+        assert type(loaded.app.root_agent) is runtime.agents.LlmAgent
+    finally:
+        sys.path.remove(str(tmp_path))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine
 
 from runtime.errors import StaleSessionError, StorageError, UnstorableValueError
 from runtime.events import Event, EventActions
@@ -543,3 +544,27 @@ async def test_a_backup_restored_in_place_is_read_and_written(tmp_path: Path) ->
         assert (restored.state, len(restored.events)) == ({"k": 1}, 1)
         await service.append_event(restored, delta(k=4))
     assert json.loads(str(rows(file, "SELECT state FROM sessions")[0][0])) == {"k": 4}
+
+
+async def test_an_engine_names_the_database(tmp_path: Path) -> None:
+    engine = create_engine(f"sqlite:///{tmp_path / 'a.db'}")
+    async with DatabaseSessionService(db_engine=engine) as service:
+        await service.prepare_tables()
+        await service.create_session(app_name="app", user_id="u", session_id="s")
+        await service.flush()
+        assert service.db_engine is engine
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'a.db'}") as again:
+        assert await again.get_session(app_name="app", user_id="u", session_id="s") is not None
+    with engine.connect() as connection:  # it is not closed
+        assert connection.exec_driver_sql("SELECT count(*) FROM sessions").scalar() == 1
+    engine.dispose()
+
+
+def test_an_engine_that_alone_reaches_its_database_is_refused() -> None:
+    with pytest.raises(StorageError, match="Only this db_engine can reach its database"):
+        DatabaseSessionService(db_engine=create_engine("sqlite://"))
+    with pytest.raises(StorageError, match="Only this db_engine"):
+        DatabaseSessionService(db_engine=create_engine("postgresql+psycopg://", creator=lambda: None))
+    for both in ({}, {"db_url": "sqlite://", "db_engine": create_engine("sqlite://")}):
+        with pytest.raises(ValueError, match="either db_url or db_engine"):
+            DatabaseSessionService(**both)

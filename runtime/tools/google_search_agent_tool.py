@@ -1,0 +1,31 @@
+"""An agent that searches the web, as a tool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runtime.history.agent_tree import AgentTree
+from runtime.support.lazy import lazy_exports
+from runtime.tools.agent_tool import AgentTool
+
+if TYPE_CHECKING:
+    from runtime.agents.llm_agent import create_google_search_agent
+
+__all__ = ["GoogleSearchAgentTool", "create_google_search_agent"]
+
+
+class GoogleSearchAgentTool(AgentTool):
+    """Lets an agent with other tools search the web: older Gemini models cannot search and call functions in one request.
+
+    The sources that the search finds become those of the caller's answers.
+
+    Args:
+        agent: the agent that searches, such as `create_google_search_agent(model)`.
+    """
+
+    def __init__(self, agent: AgentTree) -> None:
+        super().__init__(agent, propagate_grounding_metadata=True)
+
+
+# Agents import tools, so the function that makes one is loaded when it is named.
+__getattr__: Any = lazy_exports(__name__, {"create_google_search_agent": "runtime.agents.llm_agent"})

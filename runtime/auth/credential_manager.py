@@ -15,7 +15,7 @@ from runtime.auth.exchanger.service_account_exchanger import ServiceAccountCrede
 from runtime.auth.oauth2_tokens import grant_of
 from runtime.auth.refresher.credential_refresher_registry import CredentialRefresherRegistry
 from runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
-from runtime.support.request_calls import CREDENTIAL_CALL
+from runtime.auth.request_calls import CREDENTIAL_CALL
 
 _OAUTH2 = (AuthCredentialTypes.OAUTH2, AuthCredentialTypes.OPEN_ID_CONNECT)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.support.request_calls import CREDENTIAL_CALL
+from runtime.auth.request_calls import CREDENTIAL_CALL
 
 if TYPE_CHECKING:
     from runtime.events.event import Event

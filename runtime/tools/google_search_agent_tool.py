@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from runtime.history.agent_tree import AgentTree
 from runtime.support.lazy import lazy_exports
 from runtime.tools.agent_tool import AgentTool
-
-if TYPE_CHECKING:
-    from runtime.agents.llm_agent import create_google_search_agent
 
 __all__ = ["GoogleSearchAgentTool", "create_google_search_agent"]
 
@@ -28,4 +26,5 @@ class GoogleSearchAgentTool(AgentTool):
 
 
 # Agents import tools, so the function that makes one is loaded when it is named.
+create_google_search_agent: Callable[..., Any]
 __getattr__: Any = lazy_exports(__name__, {"create_google_search_agent": "runtime.agents.llm_agent"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes, OAuth2Auth
+from runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes
 from runtime.auth.auth_handler import AuthHandler
 from runtime.auth.auth_schemes import AuthSchemeType, OAuthGrantType
 from runtime.auth.auth_tool import AuthConfig
@@ -15,7 +15,6 @@ from runtime.auth.exchanger.service_account_exchanger import ServiceAccountCrede
 from runtime.auth.oauth2_tokens import grant_of
 from runtime.auth.refresher.credential_refresher_registry import CredentialRefresherRegistry
 from runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
-from runtime.auth.request_calls import CREDENTIAL_CALL
 
 _OAUTH2 = (AuthCredentialTypes.OAUTH2, AuthCredentialTypes.OPEN_ID_CONNECT)
 
@@ -96,7 +95,8 @@ class CredentialManager:
         raw = self._auth_config.raw_auth_credential
         if answer is None or answer.oauth2 is None or raw is None or raw.oauth2 is None:
             return answer
-        request = _request_of(context)
+        made = context.committed_auth_request()
+        request = made.exchanged_auth_credential.oauth2 if made and made.exchanged_auth_credential else None
         known = {
             **{name: getattr(raw.oauth2, name) for name in ("client_id", "client_secret", "redirect_uri")},
             **({name: getattr(request, name) for name in ("code_verifier", "code_challenge_method")} if request else {}),
@@ -110,18 +110,3 @@ class CredentialManager:
             raise ValueError(f"A credential of the kind {kind} needs raw_auth_credential.")
         if raw is not None and raw.auth_type in _OAUTH2 and raw.oauth2 is None:
             raise ValueError(f"A credential of the kind {raw.auth_type.value} needs oauth2.")
-
-
-def _request_of(context: Any) -> OAuth2Auth | None:
-    """Return what the committed request of a tool call sent the user to; None if there is none.
-
-    Args:
-        context: the tool call.
-    """
-    for event in reversed(context.session.events):
-        for call in event.get_function_calls():
-            args = call.args or {}
-            if call.name == CREDENTIAL_CALL and args.get("functionCallId") == context.function_call_id and "authConfig" in args:
-                asked = AuthConfig.model_validate(args["authConfig"]).exchanged_auth_credential
-                return asked.oauth2 if asked else None
-    return None

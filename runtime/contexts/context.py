@@ -12,6 +12,7 @@ from runtime.auth.auth_tool import AuthConfig, as_auth_config
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.known_error import KnownError
 from runtime.events.event_actions import EventActions
+from runtime.events.marks import CREDENTIAL_CALL
 from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.sessions.state import State
 from runtime.support.json_value import as_json
@@ -249,6 +250,15 @@ class Context(ReadonlyContext):
             ValueError: this is no tool call's context, or `auth_config` has no scheme.
         """
         self.actions.requested_auth_configs[self._call_id()] = as_auth_config(auth_config).without_secrets()
+
+    def committed_auth_request(self) -> AuthConfig | None:
+        """Return this call's committed request for a credential, with what it sent the user to; None if it has made none."""
+        for event in reversed(self._invocation_context.session.events):
+            for call in event.get_function_calls():
+                args = call.args or {}
+                if call.name == CREDENTIAL_CALL and args.get("functionCallId") == self.function_call_id and "authConfig" in args:
+                    return as_auth_config(args["authConfig"])
+        return None
 
     def get_auth_response(self, auth_config: Any) -> AuthCredential | None:
         """Return the credential that the user gave to this call or to an earlier call of this invocation.

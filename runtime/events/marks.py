@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runtime.auth.request_calls import CREDENTIAL_CALL
-
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
@@ -35,6 +33,7 @@ REPLAYED_CHECKPOINT = "inspector_replayed_checkpoint"
 TRANSFER_CALL = "transfer_to_agent"
 SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer in the agent's output schema
 CONFIRMATION_CALL = "adk_request_confirmation"
+CREDENTIAL_CALL = "adk_request_credential"
 INPUT_CALL = "adk_request_input"  # a question to the user, asked by a model (`tools.request_input`) or by a node of google-adk 2
 REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL})  # requests about another call, which are never sent to models
 ASKING_CALLS = REQUEST_CALLS | {INPUT_CALL}  # calls that a person answers

@@ -69,5 +69,5 @@ def test_another_retention_is_refused() -> None:
 
 async def test_a_result_without_parts_is_returned_as_google_adk_returns_it() -> None:
     plugin, given = MultimodalToolResultsPlugin(), {"ok": True}
-    call: Any = None  # neither tool nor context is looked at
+    call: Any = None  # neither tool nor context is used
     assert await plugin.after_tool_callback(tool=call, tool_args={}, tool_context=call, result=given) is given

@@ -60,8 +60,8 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
 
     async def _replaced(self, ctx: InvocationContext, index: int, part: types.Part, saved: dict[str, int]) -> list[types.Part]:
         """Save a file; return what the message has in its place."""
-        blob = part.inline_data
-        assert blob is not None
+        blob, service = part.inline_data, ctx.artifact_service
+        assert blob is not None and service is not None
         name = blob.display_name or f"artifact_{ctx.invocation_id}_{index}"
         if len(blob.data or b"") > _LARGEST:
             size = len(blob.data or b"") / 1024**2
@@ -70,7 +70,7 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
             return [types.Part(text=f"[Upload Error: {text}]")]
         names = {"app_name": ctx.app_name, "user_id": ctx.user_id, "session_id": ctx.session.id, "filename": name}
         try:
-            version = await ctx.artifact_service.save_artifact(**names, artifact=part.model_copy())
+            version = await service.save_artifact(**names, artifact=part.model_copy())
         except Exception as error:
             _log.error("The file %s of the message could not be saved: %s", name, error)
             return [part]
@@ -80,8 +80,10 @@ class SaveFilesAsArtifactsPlugin(BasePlugin):
 
     async def _reference(self, ctx: InvocationContext, names: dict[str, str], version: int, blob: types.Blob) -> types.Part | None:
         """Return a part with the file's address; None if models cannot read it there."""
+        service = ctx.artifact_service
+        assert service is not None
         try:
-            found = await ctx.artifact_service.get_artifact_version(**names, version=version)
+            found = await service.get_artifact_version(**names, version=version)
         except Exception as error:
             _log.warning("The address of the file %s is unknown: %s", names["filename"], error)
             return None

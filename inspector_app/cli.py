@@ -526,9 +526,24 @@ def api_server(
     ],
     port: Annotated[str, given.option("--port", "N", "0 takes any free port.", given.port)] = "8000",
     host: Annotated[str, given.option("--host", "H", "localhost, 127.0.0.1 or ::1.")] = "127.0.0.1",
+    allow_origins: Annotated[
+        list[str] | None,
+        given.option("--allow_origins", "ORIGIN", "A page's origin that needs no token, or regex:PATTERN. Can be repeated.", given.texts),
+    ] = None,
+    session_service_uri: Annotated[
+        str | None, given.option("--session_service_uri", "URI", "A database for all agents' sessions, or memory://.", given.text)
+    ] = None,
+    artifact_service_uri: Annotated[
+        str | None, given.option("--artifact_service_uri", "URI", "file:///FOLDER for all agents' files, or memory://.", given.text)
+    ] = None,
+    reload_agents: Annotated[bool, typer.Option("--reload_agents", help="Load an agent again when its code has changed.")] = False,
+    web: Annotated[
+        str | None,
+        given.option("--web", "DIR", "An environment with google-adk, whose page to serve. Default: the agents' own.", given.text),
+    ] = None,
     json: given.AsJson = False,
 ) -> int:
-    """Serve agents to programs on this machine, with the endpoints of google-adk's api_server."""
+    """Serve agents to programs on this machine, with the endpoints of google-adk's api_server and web."""
     return _call("serving:api_server", locals())
 
 

@@ -5,15 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, load_agent
+from inspector_app.engines.code_files import code_digest
 from inspector_app.engines.env_file import AgentEnvironment
 from inspector_app.server.adk_servers import adk_server_of
-from runtime.artifacts import FileArtifactService
+from inspector_app.server.spans import SpanRecorder
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.errors import KnownError, NotFoundError, StorageError
 from runtime.events import Event
-from runtime.memory import InMemoryMemoryService
+from runtime.memory.base_memory_service import BaseMemoryService
+from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.storage.open_service import open_session_service
@@ -25,6 +30,10 @@ SECONDS_FOR_A_TURN = 60  # how long a run waits for agents with other environmen
 
 class AgentBusyError(KnownError):
     """Agents with other environment variables ran for too long."""
+
+
+class NoAppNameError(KnownError):
+    """A request does not say which of several agents it is for."""
 
 
 class Turns:
@@ -67,6 +76,19 @@ class Turns:
                 self._free.set()
 
 
+@dataclass(frozen=True, slots=True)
+class Stores:
+    """Where all agents keep what they store, in place of their own folders.
+
+    Attributes:
+        sessions: None: a database in each agent's folder.
+        files: None: a folder of artifacts in each agent's folder.
+    """
+
+    sessions: BaseSessionService | None = None
+    files: BaseArtifactService | None = None
+
+
 class ServedAgent:
     """One agent. Its code is loaded and its database opened on the first request.
 
@@ -74,14 +96,28 @@ class ServedAgent:
         name: the folder's name, and the app's name in requests and in the database.
         folder: the agent's folder.
         turns: shared by all agents of the server.
+        stores: shared by all agents of the server.
+        reloads: whether to load the agent again when its code has changed.
+
+    Attributes:
+        name: see above.
+        folder: see above.
+        memory: what its agents search, until the server stops.
+        spans: what its runs did, until the server stops.
     """
 
-    def __init__(self, name: str, folder: Path, turns: Turns) -> None:
+    def __init__(self, name: str, folder: Path, turns: Turns, stores: Stores, *, reloads: bool = False) -> None:
         self.name = name
-        self._folder = folder
+        self.folder = folder
+        self.memory: BaseMemoryService = InMemoryMemoryService()
+        self.spans = SpanRecorder()
         self._turns = turns
+        self._stores = stores
+        self._reloads = reloads
+        self._digest: str | None = None
         self._loaded: LoadedAgent | None = None
         self._service: BaseSessionService | None = None
+        self._files: BaseArtifactService | None = None
         self._runner: Runner | None = None
         self._loading = asyncio.Lock()
 
@@ -92,13 +128,24 @@ class ServedAgent:
         Raises:
             StorageError: the database cannot be written.
         """
+        if self._stores.sessions is not None:
+            return self._stores.sessions
         if self._service is None:
             try:
-                (self._folder / KEPT_IN).mkdir(exist_ok=True)
+                (self.folder / KEPT_IN).mkdir(exist_ok=True)
             except OSError as error:
-                raise StorageError(f"The sessions of {self.name!r} cannot be stored in {self._folder / KEPT_IN}: {error}") from error
-            self._service = open_session_service(str(self._folder / KEPT_IN / "session.db"))
+                raise StorageError(f"The sessions of {self.name!r} cannot be stored in {self.folder / KEPT_IN}: {error}") from error
+            self._service = open_session_service(str(self.folder / KEPT_IN / "session.db"))
         return self._service
+
+    @property
+    def files(self) -> BaseArtifactService:
+        """The service for its artifacts."""
+        if self._stores.files is not None:
+            return self._stores.files
+        if self._files is None:
+            self._files = FileArtifactService(root_dir=self.folder / KEPT_IN / "artifacts", make_now=False)
+        return self._files
 
     async def runner(self) -> Runner:
         """Return the agent's Runner.
@@ -109,25 +156,33 @@ class ServedAgent:
             StorageError: its database cannot be written.
         """
         async with self._loading:
-            if self._runner is None or (self._loaded is not None and self._loaded.is_blocked):
+            if self._runner is None or await self._is_outdated():
                 # In a thread, so that other agents' streams continue while this one imports its libraries.
-                async with self._turns.turn(AgentEnvironment(self._folder)):
+                async with self._turns.turn(AgentEnvironment(self.folder)):
                     loaded = self._loaded = await run_in_thread(self._load)
-                files = FileArtifactService(root_dir=self._folder / KEPT_IN / "artifacts")
                 self._runner = Runner(
                     app=loaded.app,
                     app_name=self.name,
                     session_service=self.sessions,
-                    artifact_service=files,
-                    memory_service=InMemoryMemoryService(),
+                    artifact_service=self.files,
+                    memory_service=self.memory,
                 )
+                self._runner.plugin_manager.register_plugin(self.spans, first=True)
             return self._runner
 
+    async def _is_outdated(self) -> bool:
+        """Return whether to load the agent again: a stopped run still blocks its thread, or its code has changed."""
+        if self._loaded is not None and self._loaded.is_blocked:
+            return True
+        return self._reloads and await run_in_thread(code_digest, self.folder) != self._digest
+
     def _load(self) -> LoadedAgent:
+        if self._reloads:
+            self._digest = code_digest(self.folder)
         try:
-            return load_agent(str(self._folder))
+            return load_agent(str(self.folder))
         except AgentLoadError as error:
-            server = adk_server_of(self._folder) if error.missing else None
+            server = adk_server_of(self.folder) if error.missing else None
             if server is None:
                 raise
             raise AgentLoadError(f"{error.missing} {server.sentence}", error.traceback, place=(error.file, error.line)) from error
@@ -159,16 +214,24 @@ class ServedAgents:
 
     Args:
         folders: agent name → its folder.
+        stores: where they keep what they store.
+        reloads: whether to load an agent again when its code has changed.
     """
 
-    def __init__(self, folders: Mapping[str, Path]) -> None:
+    def __init__(self, folders: Mapping[str, Path], stores: Stores | None = None, *, reloads: bool = False) -> None:
         turns = Turns()
-        self._agents = {name: ServedAgent(name, folder, turns) for name, folder in folders.items()}
+        self._stores = stores or Stores()
+        self._agents = {name: ServedAgent(name, folder, turns, self._stores, reloads=reloads) for name, folder in folders.items()}
 
     @property
     def names(self) -> list[str]:
         """The agents' names, sorted."""
         return sorted(self._agents)
+
+    @property
+    def only(self) -> str | None:
+        """The name of the only agent, which a request need not give; None if there are several."""
+        return self.names[0] if len(self._agents) == 1 else None
 
     def named(self, name: str) -> ServedAgent:
         """Return the agent with this name.
@@ -180,7 +243,21 @@ class ServedAgents:
             raise NotFoundError(f"There is no agent {name!r} here. The agents are: {', '.join(self.names)}.")
         return self._agents[name]
 
+    def named_or_only(self, name: str | None) -> ServedAgent:
+        """Return the agent with this name, or the only one if no name is given.
+
+        Raises:
+            NotFoundError: there is no such agent.
+            NoAppNameError: no name is given, and there are several agents.
+        """
+        name = name or self.only
+        if name is None:
+            raise NoAppNameError(f"The request names no app. Add app_name; the agents are: {', '.join(self.names)}.")
+        return self.named(name)
+
     async def close(self) -> None:
         """Close all agents."""
         for agent in self._agents.values():
             await agent.close()
+        if self._stores.sessions is not None:
+            await self._stores.sessions.close()

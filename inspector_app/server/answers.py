@@ -16,11 +16,18 @@ from starlette.types import Receive, Scope, Send
 from inspector_app.presentation.values import error_text
 from inspector_app.server.json_shapes import event_json
 from inspector_app.server.runs import Run
+from runtime.events.event import Event
 
 STOPPED = "The run was stopped because the server is shutting down. In a resumable app the invocation can be resumed."
 
 
-class WholeRun(Response):
+class _OwnResponse(Response):
+    """A response that sends itself, in place of a body that is known beforehand."""
+
+    background = None  # what FastAPI asks of each response
+
+
+class WholeRun(_OwnResponse):
     """All events of a run, sent when it is over; 500 if it failed (committed events stay in the session).
 
     Args:
@@ -50,17 +57,19 @@ class WholeRun(Response):
         await JSONResponse(found)(scope, receive, send)
 
 
-class EventStream(Response):
+class EventStream(_OwnResponse):
     """The events of a run, sent as they are committed; a failure is the last one, in google-adk's form.
 
     The agent resumes when the client has received the previous event.
 
     Args:
         run: a run that has begun and has no other reader.
+        splits_artifacts: whether an event that has both content and new files is sent as two, as google-adk's page expects it.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, *, splits_artifacts: bool = True) -> None:
         self._run = run
+        self._splits_artifacts = splits_artifacts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Run the agent and send its events."""
@@ -72,7 +81,8 @@ class EventStream(Response):
         try:
             async with aclosing(self._run.events) as events:
                 async for event in events:
-                    await _send_line(send, json.dumps(event_json(event), ensure_ascii=False, separators=(",", ":")))
+                    for sent in _split(event) if self._splits_artifacts else [event]:
+                        await _send_line(send, json.dumps(event_json(sent), ensure_ascii=False, separators=(",", ":")))
         except asyncio.CancelledError:
             await _send_line(send, json.dumps({"error": STOPPED}), more=False)
             raise
@@ -81,6 +91,14 @@ class EventStream(Response):
             details = {"error_type": type(error).__name__, "error_message": str(error), "timestamp": time.time()}
             await _send_line(send, json.dumps({"error": error_text(error), "error_details": details}))
         await send({"type": "http.response.body", "body": b""})
+
+
+def _split(event: Event) -> list[Event]:
+    """Return an event without its new files, and one with nothing but them; the event itself if it has not both."""
+    if not event.actions.artifact_delta or not (event.content and event.content.parts):
+        return [event]
+    without_files = event.actions.model_copy(update={"artifact_delta": {}})
+    return [event.model_copy(update={"actions": without_files}), event.model_copy(update={"content": None})]
 
 
 async def _send_line(send: Send, text: str, *, more: bool = True) -> None:

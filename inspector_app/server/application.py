@@ -1,32 +1,37 @@
-"""The HTTP endpoints: google-adk's for listing agents, for sessions and for running."""
+"""The HTTP application: google-adk's endpoints, their errors and the access to them."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
+from fastapi import APIRouter, FastAPI
+from pydantic.json_schema import models_json_schema
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
 
 from inspector_app.engines.agent_loader import AgentLoadError
 from inspector_app.engines.env_file import EnvFileError
-from inspector_app.server.agents import AgentBusyError, ServedAgent, ServedAgents
-from inspector_app.server.answers import EventStream, WholeRun
-from inspector_app.server.bodies import BadBodyError, NewSessionBody, RunBody, StateBody, read_body, read_json
-from inspector_app.server.guard import Guard
-from inspector_app.server.json_shapes import session_events, session_json
-from inspector_app.server.runs import Run, Runs, SessionBusyError
-from runtime.contexts.run_config import RunConfig, StreamingMode
-from runtime.errors import AlreadyExistsError, KnownError, NotFoundError, ResumeError, SessionNotFoundError, StaleSessionError, StorageError
-from runtime.events import Event
-from runtime.history.invocations import invocations
-from runtime.runners import Runner
-from runtime.running.invocation_start import which_invocation
-from runtime.sessions.session import Session, SessionKey
+from inspector_app.server.agents import AgentBusyError, ServedAgents
+from inspector_app.server.bodies import SCHEMAS, BadBodyError
+from inspector_app.server.endpoints.artifacts import ArtifactBody, Artifacts
+from inspector_app.server.endpoints.development import Development, TestFileBody
+from inspector_app.server.endpoints.evaluations import AddSessionBody, Evaluations, NewSetBody, RunEvalBody
+from inspector_app.server.endpoints.general import General, TelemetryBody
+from inspector_app.server.endpoints.graphs import Graphs
+from inspector_app.server.endpoints.pages import Pages
+from inspector_app.server.endpoints.running import Running
+from inspector_app.server.endpoints.sessions import Sessions
+from inspector_app.server.eval_models import EvalCase
+from inspector_app.server.guard import Access, Guard
+from inspector_app.server.only_app import OnlyApp
+from inspector_app.server.request_models import MemoryBody, NewSessionBody, RunBody, StateBody
+from inspector_app.server.runs import Runs, SessionBusyError
+from runtime.errors import AlreadyExistsError, KnownError, NotFoundError, ResumeError, StaleSessionError, StorageError
+from runtime.version import __version__
 
 # The HTTP status for each kind of error; 400 for all others.
 _STATUS: list[tuple[type[KnownError], int]] = [
@@ -40,166 +45,80 @@ _STATUS: list[tuple[type[KnownError], int]] = [
     (AgentLoadError, 500),
     (StorageError, 500),
 ]
-SESSIONS = "/apps/{app_name}/users/{user_id}/sessions"
+_BODIES = (
+    RunBody,
+    NewSessionBody,
+    StateBody,
+    MemoryBody,
+    ArtifactBody,
+    NewSetBody,
+    AddSessionBody,
+    RunEvalBody,
+    EvalCase,
+    TestFileBody,
+    TelemetryBody,
+)
 
 
-def application(agents: ServedAgents, runs: Runs, *, port: int, token: str) -> Starlette:
+def application(agents: ServedAgents, runs: Runs, access: Access, page: Path | None = None) -> FastAPI:
     """Return the server's ASGI application.
 
     Args:
         agents: the served agents; closed when the server shuts down.
         runs: the active runs.
-        port: the server's port.
-        token: see `Guard`.
+        access: who may use it.
+        page: the folder of google-adk's page; None: no page is served.
     """
-    endpoints = _Endpoints(agents, runs)
 
     @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await agents.close()
 
-    return Starlette(
-        routes=[
-            Route("/list-apps", endpoints.list_apps, methods=["GET"]),
-            Route(SESSIONS, endpoints.list_sessions, methods=["GET"]),
-            Route(SESSIONS, endpoints.create_session, methods=["POST"]),
-            Route(SESSIONS + "/{session_id}", endpoints.get_session, methods=["GET"]),
-            Route(SESSIONS + "/{session_id}", endpoints.create_named_session, methods=["POST"]),
-            Route(SESSIONS + "/{session_id}", endpoints.change_state, methods=["PATCH"]),
-            Route(SESSIONS + "/{session_id}", endpoints.delete_session, methods=["DELETE"]),
-            Route("/run", endpoints.run, methods=["POST"]),
-            Route("/run_sse", endpoints.run_sse, methods=["POST"]),
-        ],
-        middleware=[Middleware(Guard, port=port, token=token)],
-        exception_handlers={KnownError: _known_error, BadBodyError: bad_body, 404: _no_such_page, 405: _no_such_page},
-        lifespan=lifespan,
+    app = FastAPI(
+        title="Agent Inspector", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan, separate_input_output_schemas=False
     )
+    router = APIRouter()
+    pages = Pages(app, page)
+    for endpoints in (
+        General(agents),
+        Sessions(agents, runs),
+        Running(agents, runs),
+        Artifacts(agents),
+        Graphs(agents),
+        Evaluations(agents),
+        Development(agents),
+        pages,
+    ):
+        endpoints.add_to(router)
+    app.include_router(router)
+    pages.mount()
+    app.openapi = _documented(app)  # type: ignore[method-assign]  # FastAPI's way to extend the document
+    app.add_exception_handler(KnownError, _known_error)
+    app.add_exception_handler(BadBodyError, bad_body)
+    for status in (404, 405):
+        app.add_exception_handler(status, _no_such_page)
+    # The last one added sees a request first.
+    app.add_middleware(OnlyApp, name=agents.only)
+    if access.origins:
+        app.add_middleware(CORSMiddleware, **access.origins.cors)
+    app.add_middleware(Guard, access=access)
+    return app
 
 
-class _Endpoints:
-    """The handlers of the endpoints."""
+def _documented(app: FastAPI) -> Any:
+    """Return a function that describes the endpoints, with the models of bodies that they read themselves."""
+    original = app.openapi
 
-    def __init__(self, agents: ServedAgents, runs: Runs) -> None:
-        self._agents = agents
-        self._runs = runs
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            found = original()
+            _, models = models_json_schema([(kind, "validation") for kind in _BODIES], ref_template=SCHEMAS + "{model}")
+            found.setdefault("components", {}).setdefault("schemas", {}).update(models["$defs"])
+            app.openapi_schema = found
+        return app.openapi_schema
 
-    async def list_apps(self, _: Request) -> Response:
-        """List the agents' names."""
-        return JSONResponse(self._agents.names)
-
-    async def list_sessions(self, request: Request) -> Response:
-        """List a user's sessions, without their events."""
-        listed = await self._agent(request).sessions.list_sessions(app_name=_name(request), user_id=request.path_params["user_id"])
-        return JSONResponse([session_json(session) for session in listed.sessions])
-
-    async def create_session(self, request: Request) -> Response:
-        """Create a session with the body's id or a generated one."""
-        body = await read_body(request, NewSessionBody)
-        events = session_events(body.events or [])
-        return await self._created(request, body.session_id, body.state or {}, [event async for event in events])
-
-    async def create_named_session(self, request: Request) -> Response:
-        """Create the session in the path; the body is its initial state."""
-        state = await read_json(request)
-        if not isinstance(state, dict):
-            raise BadBodyError(422, "The body must be a JSON object, the session's initial state.")
-        return await self._created(request, request.path_params["session_id"], state)
-
-    async def get_session(self, request: Request) -> Response:
-        """Return a session with its events."""
-        return JSONResponse(session_json(await self._session(self._agent(request), _key(request))))
-
-    async def change_state(self, request: Request) -> Response:
-        """Set state keys, as an event by `system`."""
-        body = await read_body(request, StateBody)
-        agent, key = self._agent(request), _key(request)
-        runner = await agent.runner()
-        await runner.edit_state(user_id=key.user_id, session_id=key.session_id, changes=body.state_delta)
-        return JSONResponse(session_json(await self._session(agent, key)))
-
-    async def delete_session(self, request: Request) -> Response:
-        """Delete a session without an active run."""
-        key = _key(request)
-        self._runs.check_free(key)
-        await self._agent(request).sessions.delete_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        return JSONResponse(None)
-
-    async def run(self, request: Request) -> Response:
-        """Run or resume an invocation; respond when it is over."""
-        return WholeRun(await self._begun(request, may_stream=False))
-
-    async def run_sse(self, request: Request) -> Response:
-        """Run or resume an invocation; send its events as they are committed."""
-        return EventStream(await self._begun(request, may_stream=True))
-
-    async def _begun(self, request: Request, *, may_stream: bool) -> Run:
-        """Begin the run after all checks that can be made beforehand, so that these errors have their own HTTP status.
-
-        Args:
-            request: the request.
-            may_stream: whether the response may have partial events; as in google-adk, that of `/run` has none.
-        """
-        body = await read_body(request, RunBody)
-        agent = self._agents.named(body.app_name)
-        runner = await agent.runner()
-        key = SessionKey(body.app_name, body.user_id, body.session_id)
-        self._runs.check_free(key)
-        # The session for the run itself, so that a long one is not decoded twice.
-        session = await agent.sessions.session_for_run(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        _check(_found(session, key), runner, body)
-        mode = StreamingMode.SSE if body.streaming and may_stream else StreamingMode.NONE
-        events = runner.run_async(
-            user_id=key.user_id,
-            session_id=key.session_id,
-            invocation_id=body.invocation_id,
-            new_message=body.new_message,
-            state_delta=body.state_delta,
-            run_config=RunConfig(streaming_mode=mode, custom_metadata=body.custom_metadata),
-        )
-        return self._runs.begin(key, agent.in_environment(events))
-
-    def _agent(self, request: Request) -> ServedAgent:
-        return self._agents.named(_name(request))
-
-    async def _created(self, request: Request, session_id: str | None, state: dict[str, Any], events: Sequence[Event] = ()) -> Response:
-        user_id = request.path_params["user_id"]
-        service = self._agent(request).sessions
-        session = await service.create_session(app_name=_name(request), user_id=user_id, session_id=session_id, state=state)
-        for event in events:
-            await service.append_event(session, event)
-        return JSONResponse(session_json(session))
-
-    async def _session(self, agent: ServedAgent, key: SessionKey) -> Session:
-        session = await agent.sessions.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        return _found(session, key)
-
-
-def _found(session: Session | None, key: SessionKey) -> Session:
-    if session is None:
-        raise SessionNotFoundError(f"Session not found: {key.session_id}. It does not exist for user {key.user_id!r} in {key.app_name!r}.")
-    return session
-
-
-def _check(session: Session, runner: Runner, body: RunBody) -> None:
-    """Raise ResumeError if there is nothing to run or to resume."""
-    config = runner.resumability_config
-    resumed = which_invocation(session, body.invocation_id, body.new_message, is_resumable=bool(config and config.is_resumable))
-    if resumed is None or body.new_message is not None:
-        return
-    for invocation in invocations(session.events):
-        # Not by status: an agent without checkpoints that stopped after a text looks finished and can still be run again.
-        if invocation.invocation_id == resumed and invocation.checkpoint.get(runner.agent.name) == "end":
-            raise ResumeError(f"The invocation {resumed} is finished ({invocation.reason}) and cannot be resumed.")
-
-
-def _name(request: Request) -> str:
-    name: str = request.path_params["app_name"]
-    return name
-
-
-def _key(request: Request) -> SessionKey:
-    return SessionKey(_name(request), request.path_params["user_id"], request.path_params["session_id"])
+    return openapi
 
 
 def _known_error(_: Request, error: Exception) -> Response:

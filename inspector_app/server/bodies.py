@@ -8,8 +8,8 @@ import math
 import re
 from typing import Any, TypeVar
 
-from google.genai import types
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from fastapi import Depends
+from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
 from starlette.requests import ClientDisconnect, Request
 
@@ -23,6 +23,7 @@ MAX_VALUES = 200_000
 MAX_DEPTH = 100  # brackets inside brackets
 MAX_PARTS = 1_000  # of a message; validating more stops all other requests for longer than 0.1 s
 MAX_PROBLEMS = 20  # listed in a response
+MAX_INPUT = 300  # characters of a wrong value that are sent back
 
 _STRING_OR_VALUE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
 _BEFORE_A_PROBLEM = 200  # characters that are searched for a comma
@@ -32,62 +33,6 @@ class Body(BaseModel):
     """A request's JSON object."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
-
-
-class RunBody(Body):
-    """The body of `/run` and `/run_sse`.
-
-    Attributes:
-        app_name, user_id, session_id: the session.
-        new_message: the user's message, or a function response; None: resume `invocation_id`.
-        invocation_id: the invocation to resume.
-        state_delta: state changes committed with the message.
-        streaming: whether the model streams.
-        custom_metadata: added to every event of the run.
-    """
-
-    app_name: str
-    user_id: str
-    session_id: str
-    new_message: types.Content | None = None
-    invocation_id: str | None = None
-    state_delta: dict[str, Any] | None = None
-    streaming: bool = False
-    custom_metadata: dict[str, Any] | None = None
-
-    @field_validator("new_message", mode="before")
-    @classmethod
-    def _has_parts(cls, message: Any) -> Any:
-        parts = message.get("parts") if isinstance(message, dict) else None
-        if isinstance(message, dict) and not parts:
-            raise ValueError("The message has no parts. Send at least one, such as a text.")
-        if isinstance(parts, list) and len(parts) > MAX_PARTS:
-            raise ValueError(f"The message has more than {MAX_PARTS:,} parts.")
-        return message
-
-
-class NewSessionBody(Body):
-    """The body for a new session.
-
-    Attributes:
-        session_id: None for a generated id.
-        state: the session's initial state.
-        events: its first events, as JSON objects; each is validated when it is appended.
-    """
-
-    session_id: str | None = None
-    state: dict[str, Any] | None = None
-    events: list[dict[str, Any]] | None = None
-
-
-class StateBody(Body):
-    """A change to a session's state.
-
-    Attributes:
-        state_delta: key with scope prefix → value.
-    """
-
-    state_delta: dict[str, Any]
 
 
 class BadBodyError(KnownError):
@@ -104,14 +49,34 @@ class BadBodyError(KnownError):
         self.problems = problems
 
 
-B = TypeVar("B", bound=Body)
+B = TypeVar("B", bound=BaseModel)
+SCHEMAS = "#/components/schemas/"  # of an OpenAPI document
+
+
+def body_of(kind: type[BaseModel]) -> Any:
+    """Return the annotation of an endpoint's parameter that receives the request's body, read with the limits of this module."""
+
+    async def read(request: Request) -> Any:
+        return await read_body(request, kind)
+
+    return Depends(read)
+
+
+def described(kind: type[BaseModel] | None = None) -> dict[str, Any]:
+    """Return the OpenAPI description of an endpoint's body; the model itself is listed by the document.
+
+    Args:
+        kind: the body's model; None: a JSON object.
+    """
+    schema = {"$ref": f"{SCHEMAS}{kind.__name__}"} if kind is not None else {"type": "object"}
+    return {"requestBody": {"content": {"application/json": {"schema": schema}}}}
 
 
 async def read_body(request: Request, kind: type[B]) -> B:
-    """Return a request's body.
+    """Return a request's body; a missing one counts as an empty object.
 
     Raises:
-        BadBodyError: it is not JSON, or not of this kind; a missing body counts as an empty object.
+        BadBodyError: it is not JSON, or not of this kind.
     """
     body = await read_json(request)
     try:
@@ -121,8 +86,29 @@ async def read_body(request: Request, kind: type[B]) -> B:
 
 
 def problems_of(error: ValidationError) -> list[dict[str, Any]]:
-    """Return what is wrong, in the form of google-adk's server; of many problems, the first ones."""
-    return [dict(problem) for problem in error.errors(include_url=False, include_context=False, include_input=False)[:MAX_PROBLEMS]]
+    """Return what is wrong, in the form of google-adk's server; of many problems, the first ones, and only short inputs."""
+    found = [dict(problem) for problem in error.errors(include_url=False, include_context=False)[:MAX_PROBLEMS]]
+    for problem in found:
+        if not _is_short(problem["input"]):
+            del problem["input"]
+    return found
+
+
+def _is_short(value: Any) -> bool:
+    """Return whether a parsed value takes little space as JSON; a long one is not walked to its end."""
+    left, pending = MAX_INPUT, [value]
+    while pending and left >= 0:
+        item = pending.pop()
+        if isinstance(item, dict | list):
+            left -= 2 * len(item)
+            if left >= 0:
+                pending.extend(item.values() if isinstance(item, dict) else item)
+                left -= sum(map(len, item)) if isinstance(item, dict) else 0
+        elif isinstance(item, str):
+            left -= len(item)
+        elif not isinstance(item, int | float | bool | None):
+            return False
+    return left >= 0
 
 
 async def read_json(request: Request) -> Any:

@@ -24,8 +24,11 @@ class RefusedEventError(KnownError):
 
 
 def event_json(event: Event) -> dict[str, Any]:
-    """Return an event with google-adk's names, also of fields that only its newer versions know, and without credentials."""
-    return google_event(without_credentials(event, shown=None))
+    """Return an event with google-adk's names, also of fields that only its newer versions know, and without credentials.
+
+    google-adk 2 names the node of its graph that made an event; an event that was made without a graph has none.
+    """
+    return {"nodeInfo": {"path": ""}, **google_event(without_credentials(event, shown=None))}
 
 
 def session_json(session: Session) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import asyncio
 import errno
 import signal
 import socket
-from collections.abc import Mapping
 from pathlib import Path
 
 import uvicorn
@@ -14,7 +13,7 @@ import uvicorn
 from inspector_app.server.agents import ServedAgents
 from inspector_app.server.application import application
 from inspector_app.server.connection import Connection
-from inspector_app.server.guard import LOOPBACK_NAMES
+from inspector_app.server.guard import LOOPBACK_NAMES, Access
 from inspector_app.server.runs import Runs
 from runtime.errors import KnownError
 
@@ -71,27 +70,27 @@ def url_of(listening: socket.socket, host: str) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> None:
+def serve(listening: socket.socket, agents: ServedAgents, access: Access, page: Path | None) -> None:
     """Serve agents until the process is interrupted.
 
     Args:
         listening: from `listening_socket`; closed at the end.
-        folders: agent name → its folder.
-        token: see `Guard`.
+        agents: the agents; closed at the end.
+        access: who may use the server.
+        page: the folder of google-adk's page; None: no page is served.
 
     Raises:
         KeyboardInterrupt: on Ctrl+C, after all runs were stopped and all databases closed.
     """
     # A shell starts background processes with Ctrl+C ignored. The server stops on it anyway, and must then report that it was interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    asyncio.run(_serve(listening, folders, token))
+    asyncio.run(_serve(listening, agents, access, page))
 
 
-async def _serve(listening: socket.socket, folders: Mapping[str, Path], token: str) -> None:
+async def _serve(listening: socket.socket, agents: ServedAgents, access: Access, page: Path | None) -> None:
     runs = Runs()
-    app = application(ServedAgents(folders), runs, port=listening.getsockname()[1], token=token)
     config = uvicorn.Config(
-        app,
+        application(agents, runs, access, page),
         http=Connection,
         ws="none",
         lifespan="on",

@@ -9,6 +9,7 @@ from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.run_config import RunConfig
 from runtime.events.event import Event
+from runtime.events.marks import SYSTEM
 from runtime.running.rewind import rewind_event
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.base_session_service import BaseSessionService
@@ -23,13 +24,14 @@ class SessionEdits(abc.ABC):
     session_service: BaseSessionService
     artifact_service: BaseArtifactService | None
 
-    async def edit_state(self, *, user_id: str, session_id: str, changes: dict[str, Any]) -> Event:
-        """Set state keys manually, with a committed event by `system`. This also works during a run of this Runner in that session.
+    async def edit_state(self, *, user_id: str, session_id: str, changes: dict[str, Any], author: str = SYSTEM) -> Event:
+        """Set state keys manually, with a committed event. This also works during a run of this Runner in that session.
 
         Args:
             user_id: the session's user.
             session_id: the session.
             changes: key with scope prefix → JSON value; None clears a key.
+            author: the event's author; only an edit by `system` can be undone.
 
         Returns:
             The committed event; it records the earlier values, for `undo_state_edit`.
@@ -40,7 +42,7 @@ class SessionEdits(abc.ABC):
             UnstorableValueError: a value is not JSON.
         """
         ctx = await self._context_for_edit(user_id, session_id)
-        event = state_edit(changes, ctx.shared.committed_state, ctx.invocation_id)
+        event = state_edit(changes, ctx.shared.committed_state, ctx.invocation_id, author)
         await self._commit(ctx, event)
         return event
 

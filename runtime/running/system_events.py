@@ -38,13 +38,14 @@ class ProgressError(KnownError, ValueError):
     """A progress report is not possible; the message says why."""
 
 
-def state_edit(changes: Mapping[str, Any], state: Mapping[str, Any], invocation_id: str) -> Event:
+def state_edit(changes: Mapping[str, Any], state: Mapping[str, Any], invocation_id: str, author: str = SYSTEM) -> Event:
     """Return an event that sets state keys and records their earlier values, so that the edit can be undone.
 
     Args:
         changes: key with scope prefix → value; None clears a key by storing null, as a delta cannot remove one.
         state: the committed state.
         invocation_id: the invocation that the event becomes part of.
+        author: the event's author; an edit of another author than `system` cannot be undone.
 
     Raises:
         StateEditError: the edit changes nothing, or a key cannot be edited.
@@ -58,7 +59,7 @@ def state_edit(changes: Mapping[str, Any], state: Mapping[str, Any], invocation_
             raise StateEditError(f"{key} is never stored: temp: keys live in a running invocation only.")
     before = {key: state[key] for key in changes if key in state}
     edit = {"before": before, "absent": [key for key in changes if key not in state]}
-    return _state_event(changes, edit, invocation_id)
+    return _state_event(changes, edit, invocation_id, author)
 
 
 def state_edit_undone(edit: Event, state: Mapping[str, Any], invocation_id: str) -> Event:
@@ -162,10 +163,10 @@ def _place(event: Event) -> dict[str, Any]:
     return {} if place is None else {AGENT_PLACE: place}
 
 
-def _state_event(delta: Mapping[str, Any], edit: dict[str, Any], invocation_id: str) -> Event:
+def _state_event(delta: Mapping[str, Any], edit: dict[str, Any], invocation_id: str, author: str = SYSTEM) -> Event:
     return Event(
         invocation_id=invocation_id,
-        author=SYSTEM,
+        author=author,
         actions=EventActions(state_delta=dict(delta)),
-        custom_metadata={EDITED: {"state": edit}},
+        custom_metadata={EDITED: {"state": edit}} if author == SYSTEM else None,
     )

@@ -192,8 +192,8 @@ class TestSessions:
             ("POST", "{sessions}", {"events": [{**SAID, "actions": {"stateDelta": {"a": 1}}}]}, 400, "event actions"),
             ("POST", "{sessions}", {"events": [{**SAID, "longRunningToolIds": ["x"]}]}, 400, "long-running tool ids"),
             ("POST", "{sessions}", {"events": [{**SAID, "content": {"parts": [CONFIRM]}}]}, 400, "calls of the runtime itself"),
-            ("GET", "/apps/nobody/users/u/sessions", None, 404, "The agents are: broken, my_resumable_agent, streams, waits"),
-            ("GET", "/apps/../users/u/sessions", None, 404, "There is no agent"),
+            ("POST", "/apps/nobody/users/u/sessions", {}, 404, "The agents are: broken, my_resumable_agent, streams, waits"),
+            ("POST", "/apps/../users/u/sessions", {}, 404, "There is no agent"),
             ("GET", "/apps/..%2F..%2Fetc/users/u/sessions", None, 404, "Not Found"),
             ("GET", "/nothing", None, 404, "Not Found"),
             ("GET", "/run", None, 405, "Method Not Allowed"),
@@ -484,3 +484,60 @@ class TestStartAndEnd:
     def test_a_folder_without_agents_is_reported(self, tmp_path: Path, capsys: pytest.CaptureFixture[str], folder: str, says: str) -> None:
         write_agents(tmp_path)
         assert says in refused(capsys, str(tmp_path / folder))
+
+
+class TestOptions:
+    def test_a_single_agent_need_not_be_named(self, tmp_path: Path) -> None:
+        folder = write_agents(tmp_path) / "streams"
+        with api_server(folder) as server:
+            assert server.ask("POST", "/users/u/sessions/s1", {}).json["appName"] == "streams"
+            asked = {"user_id": "u", "session_id": "s1", "new_message": message("x")}
+            assert server.ask("POST", "/run", asked).json[-1]["content"]["parts"][0]["text"] == "one two"
+            assert server.ask("GET", "/app-info").json["rootAgentName"] == "streams"
+
+    def test_one_of_several_agents_must_be_named(self, server: ApiServer) -> None:
+        answer = server.ask("POST", "/run", {"user_id": "u", "session_id": "s1", "new_message": message("x")})
+        assert (answer.status, "names no app" in answer.json["detail"]) == (400, True)
+
+    def test_services_are_chosen_by_their_uris(self, tmp_path: Path) -> None:
+        folder = write_agents(tmp_path / "agents")
+        files = tmp_path / "files"
+        with api_server(folder, "--session_service_uri", f"{tmp_path / 'all.db'}", "--artifact_service_uri", files.as_uri()) as server:
+            for app in ("streams", "waits"):
+                sessions = f"/apps/{app}/users/u/sessions"
+                assert server.ask("POST", f"{sessions}/s1", {"k": app}).status == 200
+                assert server.ask("GET", f"{sessions}/s1").json["state"] == {"k": app}
+                saved = server.ask("POST", f"{sessions}/s1/artifacts", {"filename": "a.txt", "artifact": {"text": app}})
+                assert saved.json["canonicalUri"].startswith(files.as_uri())
+            assert not (folder / "streams" / ".adk").exists()
+            assert (tmp_path / "all.db").exists()
+
+    def test_sessions_in_memory_leave_nothing(self, tmp_path: Path) -> None:
+        folder = write_agents(tmp_path)
+        with api_server(folder, "--session_service_uri", "memory://", "--artifact_service_uri", "memory://") as server:
+            assert server.ask("POST", "/apps/streams/users/u/sessions/s1", {}).status == 200
+            assert server.ask("GET", "/apps/streams/users/u/sessions/s1").status == 200
+        assert not (folder / "streams" / ".adk").exists()
+
+    def test_an_agent_whose_code_has_changed_is_loaded_again(self, tmp_path: Path) -> None:
+        folder = write_agents(tmp_path)
+        asked = {"app_name": "streams", "user_id": "u", "session_id": "s1", "new_message": message("x")}
+        with api_server(folder, "--reload_agents") as server:
+            server.ask("POST", "/apps/streams/users/u/sessions/s1", {})
+            assert server.ask("POST", "/run", asked).json[-1]["content"]["parts"][0]["text"] == "one two"
+            code = folder / "streams" / "agent.py"
+            code.write_text(code.read_text("utf-8").replace("one two", "three"), "utf-8")
+            assert server.ask("POST", "/run", asked).json[-1]["content"]["parts"][0]["text"] == "three"
+
+    @pytest.mark.parametrize(
+        ("arguments", "says"),
+        [
+            (["--artifact_service_uri", "ftp://x"], "names no artifact service"),
+            (["--artifact_service_uri", "file://other/x"], "a folder of this machine"),
+            (["--web", "."], "has no page of google-adk"),
+        ],
+    )
+    def test_an_option_that_names_nothing_says_so(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], says: str
+    ) -> None:
+        assert says in refused(capsys, str(write_agents(tmp_path)), *arguments)

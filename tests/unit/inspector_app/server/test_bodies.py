@@ -7,7 +7,8 @@ import time
 import pytest
 
 from inspector_app.server import bodies
-from inspector_app.server.bodies import BadBodyError, RunBody, _parsed
+from inspector_app.server.bodies import BadBodyError, _parsed
+from inspector_app.server.request_models import RunBody
 
 RUN = {"app_name": "a", "user_id": "u", "session_id": "s"}
 

@@ -1,0 +1,54 @@
+"""Session and artifact services by URI, as google-adk's options name them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from runtime.errors import KnownError
+from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.storage.open_service import open_session_service
+
+_MEMORY = "memory://"
+
+
+class ServiceUriError(KnownError):
+    """A URI names no service; the message says which ones there are."""
+
+
+def session_service(uri: str) -> BaseSessionService:
+    """Return the session service of a URI.
+
+    Args:
+        uri: `memory://`, or the path or URL of a database.
+
+    Raises:
+        StorageError: the database cannot be used.
+    """
+    if uri in (_MEMORY, "sqlite://"):
+        return InMemorySessionService()
+    return open_session_service(uri)
+
+
+def artifact_service(uri: str) -> BaseArtifactService:
+    """Return the artifact service of a URI.
+
+    Args:
+        uri: `memory://` or `file:///folder`.
+
+    Raises:
+        ServiceUriError: it is none of these.
+        StorageError: the folder cannot be made.
+    """
+    parts = urlsplit(uri)
+    if uri == _MEMORY:
+        return InMemoryArtifactService()
+    if parts.scheme == "file":
+        if parts.netloc not in ("", "localhost") or not parts.path:
+            raise ServiceUriError(f"--artifact_service_uri {uri} must name a folder of this machine, like file:///home/me/artifacts.")
+        return FileArtifactService(Path(unquote(parts.path)))
+    raise ServiceUriError(f"--artifact_service_uri {uri} names no artifact service. Use memory:// or file:///folder.")

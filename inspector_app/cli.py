@@ -457,6 +457,16 @@ def convert(
     return _call("converting:convert", locals())
 
 
+@_command("recover", CHANGE, "agent-inspector recover damaged.db recovered.db")
+def recover(
+    db: Annotated[str, typer.Argument(metavar="DB", callback=given.text, show_default=False, help="The damaged file; it is not changed.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", callback=given.text, show_default=False, help="The new file; must not exist.")],
+    json: given.AsJson = False,
+) -> int:
+    """Copy what is readable of a damaged database into a new file, and say what was lost."""
+    return _call("recovering:recover", locals())
+
+
 @_command("rewind", CHANGE, "agent-inspector rewind orders.db --session s1 --before e-4c1 --dry-run")
 def rewind(
     db: given.Database,

@@ -16,7 +16,7 @@ _SENTENCES = {
     sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists, and that this program may read and write both.",
     sqlite3.SQLITE_IOERR: "the system reported an error when reading or writing {name}. Check its disk.",
     sqlite3.SQLITE_CORRUPT: "{name} is damaged. Restore a backup, or copy what is readable into a new file:"
-    " sqlite3 {quoted} .recover | sqlite3 recovered.db",
+    " agent-inspector recover {quoted} recovered.db",
     sqlite3.SQLITE_INTERRUPT: "{name} took too long to read; it may be damaged.",
 }
 

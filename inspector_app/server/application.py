@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
-from pydantic.json_schema import models_json_schema
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -16,19 +14,18 @@ from starlette.responses import JSONResponse, Response
 from inspector_app.engines.agent_loader import AgentLoadError
 from inspector_app.engines.env_file import EnvFileError
 from inspector_app.server.agents import AgentBusyError, ServedAgents
-from inspector_app.server.bodies import SCHEMAS, BadBodyError
-from inspector_app.server.endpoints.artifacts import ArtifactBody, Artifacts
-from inspector_app.server.endpoints.development import Development, TestFileBody
-from inspector_app.server.endpoints.evaluations import AddSessionBody, Evaluations, NewSetBody, RunEvalBody
-from inspector_app.server.endpoints.general import General, TelemetryBody
+from inspector_app.server.bodies import BadBodyError
+from inspector_app.server.document import document
+from inspector_app.server.endpoints.artifacts import Artifacts
+from inspector_app.server.endpoints.development import Development
+from inspector_app.server.endpoints.evaluations import Evaluations
+from inspector_app.server.endpoints.general import General
 from inspector_app.server.endpoints.graphs import Graphs
 from inspector_app.server.endpoints.pages import Pages
 from inspector_app.server.endpoints.running import Running
 from inspector_app.server.endpoints.sessions import Sessions
-from inspector_app.server.eval_models import EvalCase
 from inspector_app.server.guard import Access, Guard
 from inspector_app.server.only_app import OnlyApp
-from inspector_app.server.request_models import MemoryBody, NewSessionBody, RunBody, StateBody
 from inspector_app.server.runs import Runs, SessionBusyError
 from runtime.errors import AlreadyExistsError, KnownError, NotFoundError, ResumeError, StaleSessionError, StorageError
 from runtime.version import __version__
@@ -45,19 +42,6 @@ _STATUS: list[tuple[type[KnownError], int]] = [
     (AgentLoadError, 500),
     (StorageError, 500),
 ]
-_BODIES = (
-    RunBody,
-    NewSessionBody,
-    StateBody,
-    MemoryBody,
-    ArtifactBody,
-    NewSetBody,
-    AddSessionBody,
-    RunEvalBody,
-    EvalCase,
-    TestFileBody,
-    TelemetryBody,
-)
 
 
 def application(agents: ServedAgents, runs: Runs, access: Access, page: Path | None = None) -> FastAPI:
@@ -76,10 +60,16 @@ def application(agents: ServedAgents, runs: Runs, access: Access, page: Path | N
         await agents.close()
 
     app = FastAPI(
-        title="Agent Inspector", version=__version__, docs_url=None, redoc_url=None, lifespan=lifespan, separate_input_output_schemas=False
+        title="Agent Inspector",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=lifespan,
+        separate_input_output_schemas=False,
     )
     router = APIRouter()
-    pages = Pages(app, page)
+    pages = Pages(app, document, page)
     for endpoints in (
         General(agents),
         Sessions(agents, runs),
@@ -93,7 +83,6 @@ def application(agents: ServedAgents, runs: Runs, access: Access, page: Path | N
         endpoints.add_to(router)
     app.include_router(router)
     pages.mount()
-    app.openapi = _documented(app)  # type: ignore[method-assign]  # FastAPI's way to extend the document
     app.add_exception_handler(KnownError, _known_error)
     app.add_exception_handler(BadBodyError, bad_body)
     for status in (404, 405):
@@ -104,21 +93,6 @@ def application(agents: ServedAgents, runs: Runs, access: Access, page: Path | N
         app.add_middleware(CORSMiddleware, **access.origins.cors)
     app.add_middleware(Guard, access=access)
     return app
-
-
-def _documented(app: FastAPI) -> Any:
-    """Return a function that describes the endpoints, with the models of bodies that they read themselves."""
-    original = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            found = original()
-            _, models = models_json_schema([(kind, "validation") for kind in _BODIES], ref_template=SCHEMAS + "{model}")
-            found.setdefault("components", {}).setdefault("schemas", {}).update(models["$defs"])
-            app.openapi_schema = found
-        return app.openapi_schema
-
-    return openapi
 
 
 def _known_error(_: Request, error: Exception) -> Response:

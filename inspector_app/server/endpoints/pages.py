@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import mimetypes
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,17 +48,20 @@ class Pages:
 
     Args:
         app: the application whose endpoints are described.
+        describe: returns the application's OpenAPI document.
         folder: google-adk's page; None if there is none.
     """
 
-    def __init__(self, app: FastAPI, folder: Path | None) -> None:
+    def __init__(self, app: FastAPI, describe: Callable[[FastAPI], dict[str, Any]], folder: Path | None) -> None:
         self._app = app
+        self._describe = describe
         self._folder = folder
 
     def add_to(self, router: APIRouter) -> None:
         """Add the routes; call `mount` after all other routes are there."""
         add = router.add_api_route
         add("/docs", self.docs, methods=["GET"], include_in_schema=False)
+        add("/openapi.json", self.openapi, methods=["GET"], include_in_schema=False)
         if self._folder is not None:
             add(PAGE + "/assets/config/runtime-config.json", self.page_config, methods=["GET"], response_model=None)
             add(PAGE + "/config", self.logo, methods=["GET"], response_model=None)
@@ -71,12 +75,16 @@ class Pages:
             mimetypes.add_type("text/javascript", ".js", True)
             self._app.mount(PAGE + "/", Page(directory=self._folder, html=True), name="page")
 
+    async def openapi(self) -> Response:
+        """Return the description of the endpoints."""
+        return JSONResponse(self._describe(self._app))
+
     async def docs(self) -> HTMLResponse:
         """List the endpoints. FastAPI's own page loads its scripts from another site, so it is not used."""
         rows = [
             f"<tr><td><code>{method.upper()}</code></td><td><code>{html.escape(path)}</code></td>"
             f"<td>{html.escape(operation.get('description') or operation.get('summary') or '')}</td></tr>"
-            for path, operations in self._app.openapi()["paths"].items()
+            for path, operations in self._describe(self._app)["paths"].items()
             for method, operation in operations.items()
         ]
         title = html.escape(self._app.title)

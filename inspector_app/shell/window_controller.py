@@ -59,6 +59,7 @@ from inspector_app.stream.tool_agent_events import ToolAgentEvents
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
 from inspector_app.timeline.timeline_controller import TimelineController
+from inspector_app.timeline.turns_controller import TurnsController
 from inspector_app.widgets import theme
 from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -166,7 +167,9 @@ class WindowController(QObject):
         reader = SessionReader()
         TimelineController(cursor, current, colours, reader, tasks, messages, bench.timeline)
         ArtifactController(current, tasks, messages, bench.detail)
-        RequestController(run.requests, current, Prices(own_prices(preferences.prices)), tasks, bench.detail)
+        prices = Prices(own_prices(preferences.prices))
+        TurnsController(cursor, current, reader, prices, tasks, messages, bench.charts)
+        RequestController(run.requests, current, prices, tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
         self._code = CodeController(agents, preferences, tasks, messages, commands, bench.detail)
         OutputLog(output, messages, cursor, bench.log)
@@ -354,13 +357,15 @@ class WindowController(QObject):
         bench.detail.filter_requested.connect(bench.filter_bar.set_text)
         bench.detail.state.tree.writer_requested.connect(self.stream.go_to)
         bench.detail.delta.comparing_ended.connect(self.stream.end_comparing)
-        bench.timeline.event_chosen.connect(self.stream.go_to)
+        for pane in (bench.timeline, bench.charts):
+            pane.event_chosen.connect(self.stream.go_to)
+            pane.event_chosen.connect(bench.leave_database_page)
         self._cursor.event_requested.connect(self._on_work_requested)
         self.search.hit_opened.connect(self._on_hit_opened)
         self._tool_agent_events.tool_agent_event_selected.connect(bench.detail.show_tool_agent_event)
         for going in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered):
             going.connect(bench.leave_database_page)
-        for going in (bench.timeline.event_chosen, bench.pending.session_requested, bench.detail.state.tree.writer_requested):
+        for going in (bench.pending.session_requested, bench.detail.state.tree.writer_requested):
             going.connect(bench.leave_database_page)
 
     def _connect_panes(self) -> None:

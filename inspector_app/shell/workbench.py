@@ -42,11 +42,12 @@ from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.filter_bar import FilterBar
 from inspector_app.timeline.timeline_view import TimelineView
+from inspector_app.timeline.turns_view import TurnsView
 from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.hint_bar import HintBar
 
-LAYOUT_VERSION = 5  # raised when docks are added or removed, so that an older saved layout is not restored
+LAYOUT_VERSION = 6  # raised when docks are added or removed, so that an older saved layout is not restored
 
 _DOCKING = (
     QMainWindow.DockOption.AllowNestedDocks
@@ -54,7 +55,7 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
-_BOTTOM = ("pending", "breakpoints", "timeline", "writers", "log", "findings")  # the tabs below the stream, from left to right
+_BOTTOM = ("pending", "breakpoints", "timeline", "charts", "writers", "log", "findings")  # the tabs below the stream, from left to right
 
 _SIDES = ("sessions", "detail")
 _SIDE_AREAS = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
@@ -75,7 +76,7 @@ class Workbench(QMainWindow):
 
     Attributes:
         stream, filter_bar, composer: the events, with their filter above and the composer below.
-        detail, sessions, pending, breakpoints, timeline, writers, log, findings: the contents of the docks.
+        detail, sessions, pending, breakpoints, timeline, writers, log, findings, charts: the contents of the docks.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume the invocation.
         writing_hint: reports that the database is read-only.
@@ -132,6 +133,7 @@ class Workbench(QMainWindow):
         self.writers = WritersPane()
         self.log = LogPane()
         self.findings = FindingsPane()
+        self.charts = TurnsView()
         self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
@@ -154,6 +156,7 @@ class Workbench(QMainWindow):
             "writers": self._dock("writers", "Who wrote", self.writers),
             "log": self._dock("log", "Log", self.log),
             "findings": self._dock("findings", "Findings", self.findings),
+            "charts": self._dock("charts", "Charts", self.charts),
         }
         self._docks["findings"].visibilityChanged.connect(self.findings.set_displayed)
         offers = (self.database_hint, self.app_hint, self.agent_hint)
@@ -278,7 +281,7 @@ class Workbench(QMainWindow):
         return any(dock.isAncestorOf(part) and dock.visibleRegion().isEmpty() for dock in self._docks.values())
 
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending, breakpoints, timeline, writers, log or findings."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints, timeline, writers, log, findings or charts."""
         self._docks[name].show()
         self._docks[name].raise_()
 

@@ -1,0 +1,129 @@
+"""The charts over the turns of the displayed session."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer
+
+from inspector_app.documents.open_session import OpenSession
+from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
+from inspector_app.documents.session_ranges import EventRange, SessionReader
+from inspector_app.presentation.costs import CostSum, cost_text, model_calls
+from inspector_app.presentation.prices import Prices
+from inspector_app.presentation.spans import activity
+from inspector_app.presentation.turns import Turn, turns_of
+from inspector_app.support.tasks import Tasks
+from inspector_app.timeline.turns_view import TurnsView
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.session_key import SessionKey
+from runtime.support.worker_threads import run_in_thread
+
+_REST_MS = 500  # from a change to counting, so that a streaming run is counted twice a second
+
+
+class TurnsController(QObject):
+    """A controller that fills the charts.
+
+    Args:
+        cursor: the selected event.
+        current: the displayed session.
+        reader: reads whole sessions.
+        prices: the prices of models.
+        tasks: runs the reading.
+        messages: receives failures.
+        view: the view to fill.
+    """
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        current: CurrentSession,
+        reader: SessionReader,
+        prices: Prices,
+        tasks: Tasks,
+        messages: MessageBus,
+        view: TurnsView,
+    ) -> None:
+        super().__init__(view)
+        self._cursor = cursor
+        self._current = current
+        self._reader = reader
+        self._prices = prices
+        self._tasks = tasks
+        self._messages = messages
+        self._view = view
+        self._drawn: tuple[object, int] | None = None
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._draw)
+        cursor.event_changed.connect(self._on_event_changed)
+        current.events_added.connect(self._on_changed)
+        current.session_loaded.connect(self._on_loaded)
+        current.session_loading.connect(self._on_loaded)
+        view.came_on_show.connect(self._on_loaded)
+        view.picture.saved.connect(self._on_picture_saved)
+
+    def _on_changed(self, *_: object) -> None:
+        if not self._rest.isActive():
+            self._rest.start()
+
+    def _on_loaded(self, *_: object) -> None:
+        self._drawn = None
+        self._draw()
+
+    def _on_event_changed(self, index: int | None) -> None:
+        self._view.charts.select_event(index)
+
+    def _draw(self) -> None:
+        session = self._current.session
+        if not self._view.isVisible():
+            self._drawn = None
+        elif session is None or not session.events:
+            self._view.set_turns((), "")
+        elif self._drawn != (session, len(session.events)):
+            self._drawn = (session, len(session.events))
+            self._tasks.spawn(self._show(session), "Counting the turns")
+
+    async def _show(self, session: OpenSession) -> None:
+        newest = await self._reader.newest(session)
+        problem = ""
+        try:
+            recorded = await session.source.recorded_calls(session.address.key)
+        except StorageError as error:
+            recorded, problem = RecordedCalls(), str(error)
+        turns = await run_in_thread(_turns, session.address.key, newest, recorded, self._prices)
+        if self._current.session is not session:
+            return
+        part = f"The newest {len(newest.events):,} of {len(session.events):,} events" if newest.first else ""
+        self._view.set_turns(turns, " · ".join(filter(None, (problem, part, _total(turns)))))
+        self._view.charts.select_event(self._cursor.event_index)
+
+    def _on_picture_saved(self, file: str, problem: str) -> None:
+        if problem:
+            self._messages.warning(problem)
+        else:
+            self._messages.info(f"The picture is in {file}.")
+
+
+def _turns(key: SessionKey, newest: EventRange, recorded: RecordedCalls, prices: Prices) -> list[Turn]:
+    models = {call.event_id: call.model for call in recorded.models if call.event_id and call.model}
+    invocations = {event.invocation_id for event in newest.events}
+    found = with_recorded_times(activity(newest.events, newest.first), recorded, invocations)
+    return turns_of(newest.events, newest.first, model_calls(key, newest.events, prices, models), found.calls)
+
+
+def _total(turns: list[Turn]) -> str:
+    """Return what all turns used together, as a line."""
+    total = CostSum()
+    for turn in turns:
+        total.calls += turn.used.calls
+        total.tokens += turn.used.tokens
+        total.cost += turn.used.cost
+        total.unpriced += turn.used.unpriced
+    count = f"{len(turns):,} turn{'s' if len(turns) != 1 else ''}"
+    if not total.calls:
+        return f"{count} · no event reports tokens"
+    return f"{count} · {total.tokens.input:,} tokens in, {total.tokens.output:,} out · cost {cost_text(total)}"

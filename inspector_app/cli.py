@@ -35,7 +35,7 @@ from runtime.storage.connections.database_url import typed_passwords
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 PROGRAM = "agent-inspector"
 COMPLETION_VARIABLE = "_AGENT_INSPECTOR_COMPLETE"  # set by the completion scripts
-RUNNING = ("run", "resume", "fork", "delete", "prune")  # a closed output cuts them off
+RUNNING = ("run", "eval", "resume", "fork", "delete", "prune")  # a closed output cuts them off
 
 READ, RUN, BRANCH, CHANGE, SERVE, HELP = "Read a database", "Run an agent", "Fork and compare", "Change a database", "Serve", "Help"
 EXIT_STATUS = (
@@ -252,6 +252,42 @@ def run(
 ) -> int:
     """Send an agent a message and print its events as they are committed."""
     return _call("running:run", {**locals(), "state": state or {}})
+
+
+@_command(
+    "eval",
+    RUN,
+    "agent-inspector eval my_agent my_agent/orders.evalset.json",
+    "agent-inspector eval my_agent tests/*.test.json --engine adk --json",
+    "agent-inspector eval my_agent orders.evalset.json:case_1,case_2 --db results.db",
+)
+def evaluate(
+    agent: given.Agent,
+    eval_sets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="EVALSET",
+            callback=given.texts,
+            show_default=False,
+            help="google-adk's *.evalset.json or *.test.json; after a colon, only these cases.",
+        ),
+    ],
+    config: Annotated[
+        str | None,
+        given.option("--config", "FILE", "The criteria. Default: test_config.json beside the only eval set, or those of `adk eval`."),
+    ] = None,
+    db: Annotated[
+        str | None, given.option("--db", "DB", "Store the sessions here, and beside a failed one what was expected. Default: in memory.")
+    ] = None,
+    app: given.AgentApp = None,
+    engine: given.Engine = None,
+    python: given.Python = None,
+    debugpy: given.DebugpyPort = None,
+    trust: given.Trust = False,
+    json: given.AsJson = False,
+) -> int:
+    """Run eval sets on an agent and score its tool calls and responses as `adk eval` does; the exit status is 1 unless all pass."""
+    return _call("evaluating:evaluate", locals())
 
 
 @_command(

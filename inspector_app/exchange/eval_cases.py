@@ -147,10 +147,25 @@ def expected_events(turn: Turn, number: int, created: float = 0.0) -> list[Json]
             "invocation_id": invocation,
             "author": name,
             "timestamp": turn.created or created,
-            "content": json.loads(content.model_dump_json(exclude_none=True)),
+            "content": _plain(content),
         }
         for place, (name, content) in enumerate(said)
     ]
+
+
+def invocation_json(turn: Turn) -> Json:
+    """Return a turn as an invocation of an eval case, which google-adk reads."""
+    steps = [{"author": step.author, **({} if step.content is None else {"content": _plain(step.content)})} for step in turn.steps]
+    return {
+        "invocation_id": turn.invocation_id,
+        "user_content": _plain(turn.message),
+        **({} if turn.response is None else {"final_response": _plain(turn.response)}),
+        "intermediate_data": {"invocation_events": steps},
+    }
+
+
+def _plain(content: Any) -> Any:
+    return json.loads(content.model_dump_json(exclude_none=True))
 
 
 def case_events(case: EvalCase) -> list[Event]:

@@ -161,7 +161,7 @@ def _case(data: Json, file: Path, place: str) -> EvalCase:
     if not isinstance(name, str) or not name:
         raise EvalSetError(f"{file}, {place}: it needs an `eval_id`.")
     session = _object(session, file, f"{place}, `session_input`")
-    turns = [_turn(_object(one, file, f"{place}, turn {n}"), file, f"{place}, turn {n}") for n, one in enumerate(conversation or (), 1)]
+    turns = [turn_of(_object(one, file, f"{place}, turn {n}"), file, f"{place}, turn {n}") for n, one in enumerate(conversation or (), 1)]
     return EvalCase(
         name,
         tuple(turns),
@@ -174,7 +174,17 @@ def _case(data: Json, file: Path, place: str) -> EvalCase:
     )
 
 
-def _turn(data: Json, file: Path, place: str) -> Turn:
+def turn_of(data: Json, file: Path, place: str) -> Turn:
+    """Return an invocation of an eval case.
+
+    Args:
+        data: its JSON.
+        file, place: where it is from, for messages.
+
+    Raises:
+        EvalSetError: something in it is not what it should be.
+    """
+
     def content(value: Any, what: str) -> types.Content | None:
         return None if value is None else _valid(types.Content, value, file, f"{place}, `{what}`")
 

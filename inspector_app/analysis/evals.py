@@ -1,0 +1,154 @@
+"""Running of eval cases on an agent, and their scores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+from google.genai import types
+
+from inspector_app.analysis.eval_criteria import Criterion
+from inspector_app.analysis.eval_scores import TRAJECTORY, ResponseMatch
+from inspector_app.exchange.eval_cases import NO_USER, conversation
+from inspector_app.exchange.eval_sets import EvalCase, Turn, turn_of
+from inspector_app.presentation.strict_json import event_json
+from inspector_app.presentation.values import error_text
+from runtime.events.event import Event
+from runtime.sessions.session_key import SessionKey
+from runtime.support.ids import new_uuid
+
+Status = Literal["passed", "failed", "not evaluated"]
+Judge = Callable[[EvalCase, Sequence[Turn], Criterion], "Score"]
+
+
+class EvalAgent(Protocol):
+    """An agent that cases are run on."""
+
+    async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
+        """Create a session."""
+
+    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[Event, None]:
+        """Send a message and yield the events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric's result.
+
+    Attributes:
+        metric: its name.
+        threshold: the lowest score that passes.
+        turns: the score of each turn; None where it was not evaluated.
+        overall: their mean; None if nothing was evaluated.
+        note: why it was not evaluated; empty if it was.
+    """
+
+    metric: str
+    threshold: float | None
+    turns: tuple[float | None, ...] = ()
+    overall: float | None = None
+    note: str = ""
+
+    @property
+    def status(self) -> Status:
+        """Whether the score passes."""
+        if self.overall is None or self.threshold is None:
+            return "not evaluated"
+        return "passed" if self.overall >= self.threshold else "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """How a case went.
+
+    Attributes:
+        eval_set: the eval set's id.
+        case: the case.
+        actual: what the agent did, turn by turn.
+        scores: one for each criterion; empty if the run failed.
+        key: the session; None if none was made.
+        error: why the run failed; empty if it did not.
+    """
+
+    eval_set: str
+    case: EvalCase
+    actual: tuple[Turn, ...] = ()
+    scores: tuple[Score, ...] = ()
+    key: SessionKey | None = None
+    error: str = ""
+
+    @property
+    def status(self) -> Status:
+        """As `adk eval` says: failed if one metric failed, passed if one passed and none failed."""
+        found = {score.status for score in self.scores}
+        if self.error or "failed" in found:
+            return "failed"
+        return "passed" if "passed" in found else "not evaluated"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The criteria with what computes them.
+
+    Attributes:
+        criteria: what is measured.
+        judge: computes the metrics that only google-adk has; None: they are not evaluated, with `no_judge`.
+        no_judge: why not.
+    """
+
+    criteria: Sequence[Criterion]
+    judge: Judge | None = None
+    no_judge: str = "needs google-adk, which the agent's engine is not"
+    _match: list[ResponseMatch] = field(default_factory=list)
+
+    async def run(self, agent: EvalAgent, eval_set: str, case: EvalCase) -> CaseResult:
+        """Hold a case's conversation with an agent and score it. An error of the agent fails the case.
+
+        Args:
+            agent: the agent.
+            eval_set: the eval set's id.
+            case: the case.
+        """
+        result = CaseResult(eval_set, case)
+        if case.is_simulated:
+            return replace(result, error="Its user is simulated by a model, which only google-adk can do: adk eval runs it.")
+        try:
+            key = await agent.new_session(case.user or NO_USER, case.state, case.session_id or f"{case.id} {new_uuid()[:8]}")
+            result = replace(result, key=key)
+            events: list[dict[str, Any]] = []
+            for turn in case.turns:
+                events += await _turn_events(agent, key, turn)
+        except Exception as error:
+            return replace(result, error=error_text(error))
+        actual = tuple(turn_of(one, Path(case.id), "the agent's turn") for one in conversation(events))
+        if len(actual) != len(case.turns):
+            return replace(result, actual=actual, error=f"The agent answered {len(actual)} of {len(case.turns)} messages.")
+        return replace(result, actual=actual, scores=tuple(self._score(case, actual, one) for one in self.criteria))
+
+    def _score(self, case: EvalCase, actual: Sequence[Turn], criterion: Criterion) -> Score:
+        name, threshold = criterion.metric, criterion.threshold
+        if criterion.is_judged:
+            return self.judge(case, actual, criterion) if self.judge else Score(name, threshold, note=self.no_judge)
+        if name == TRAJECTORY:
+            each = [criterion.trajectory.score(done.calls, wanted.calls) for done, wanted in zip(actual, case.turns, strict=True)]
+        else:
+            if not self._match:
+                self._match.append(ResponseMatch())
+            each = [self._match[0].score(done.response, wanted.response) for done, wanted in zip(actual, case.turns, strict=True)]
+        return Score(name, threshold, tuple(each), sum(each) / len(each) if each else None)
+
+
+async def _turn_events(agent: EvalAgent, key: SessionKey, turn: Turn) -> list[dict[str, Any]]:
+    """Send a turn's message; return the events as JSON, the message first."""
+    found: list[dict[str, Any]] = []
+    async with aclosing(agent.run(key, turn.message.model_copy(deep=True))) as events:
+        async for event in events:
+            if not found:
+                asked = Event(author="user", invocation_id=event.invocation_id, content=turn.message)
+                found.append(json.loads(event_json(asked)))
+            found.append(json.loads(event_json(event)))
+    return found

@@ -1,0 +1,3 @@
+"""An agent for evals."""
+
+from . import agent  # noqa: F401

@@ -27,6 +27,7 @@ from inspector_app.shell.crash import CrashHooks
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.window_controller import WindowController
 from inspector_app.stream.event_table_model import EventTableModel
+from inspector_app.support.data_folder import APPLICATION
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
@@ -322,7 +323,7 @@ def _with_application(
     sys.setswitchinterval(SWITCH_SECONDS)
     gc.set_threshold(*gc.get_threshold()[:2], FULL_COLLECTION_EVERY)
     app = QApplication(sys.argv[:1])
-    app.setApplicationName("Agent Inspector")
+    app.setApplicationName(APPLICATION)
     app.setDesktopFileName("agent-inspector")
     app.setQuitOnLastWindowClosed(False)  # the run ends first, then the loop
     look.apply(app, theme or settings.theme).set_scale(settings.text_scale)  # type: ignore[arg-type]  # one of its words

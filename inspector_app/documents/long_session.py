@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from inspector_app.documents.event_filter import EventFilter
@@ -11,18 +12,25 @@ from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.past_at_event import Past, past_at
 from inspector_app.documents.session_events import PAGE, SessionEvents
 from inspector_app.presentation.event_summary import is_failure
+from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations, with_recorded_ends
+from runtime.history.last_writes import LastWrites, recent_state
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.session_key import SessionKey
+from runtime.sessions.state import Change, scope_of
+from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.event_pages import EventPages, Found, SavedFiles, containing
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.saved_past import SavedPast
 
 LONG = 2_000  # events above which a session is not read whole
 TAIL = 1_000  # events at the end that are scanned for pending items
+WORTH_SAVING = 20_000  # events above which a past that was read is saved for the next time
+RECENT = 100_000  # events before a selected one that are read for its state, while the past is not read; 0.3 s
 
 # Events that a scan reads in one job, so that page reads come between: in its first job, in later ones, and if it decodes each event.
 FIRST_CHUNK, CHUNK, DECODED_CHUNK = 10_000, 20_000, 1_000
@@ -57,6 +65,10 @@ class LongSession:
         self.history: History | None = None
         self.present: ScopedState | None = None
         self.closed = False
+        file = named_file(target)
+        self._saved = SavedPast(cache_folder() / "past", file, key) if file is not None else None
+        self._opened: History | None = None  # `history` while it is being read
+        self._newest: tuple[dict[str, Any], LastWrites] | None = None  # the merged state, and the last writes of its keys
 
     async def open(self, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         """Return the session's events, with the last pages cached, and the groups known so far.
@@ -80,6 +92,8 @@ class LongSession:
     def _show_end(self, pages: EventPages, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
         self._pages = pages
         self._confirmed = not pages.is_assumed
+        with suppress(StorageError):  # reading the past reports it
+            self.present = self._databases[0].state_after(self._key, pages)
         count = len(pages)
         events = SessionEvents(stored_count=count, decode=pages.decode, on_request=on_request)
         last_page = (count - 1) // PAGE * PAGE
@@ -221,14 +235,6 @@ class LongSession:
         found = invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
         return with_recorded_ends(found, database.recorded_ends(self._key).get(self._key, {}))
 
-    async def read_present(self) -> None:
-        """Read `present`."""
-        self.present = await self._back.call(self._present)
-
-    def _present(self) -> ScopedState | None:
-        assert self._pages_behind is not None
-        return self._databases[-1].state_after(self._key, self._pages_behind)
-
     async def groups(self) -> InvocationGroups:
         """Return the groups of all stored events."""
         pages = self._pages_behind
@@ -242,13 +248,26 @@ class LongSession:
             starts += found[1:] if starts and found and starts[-1][1] == found[0][1] else found
         return await self._back.call(InvocationGroups, starts, count)
 
+    async def open_history(self) -> bool:
+        """Begin to read `history`; return whether it is read already, as it was saved the last time."""
+        self._opened = history = await self._back.call(self._open_past)
+        if await self._back.call(self._restore, history):
+            await self._read_on(history, lambda done, count: None)
+        return self.history is not None
+
     async def read_history(self, progress: Callable[[int, int], None]) -> None:
-        """Read the events' state deltas into `history`.
+        """Read the events' state deltas into `history`, after `open_history`, and save it.
 
         Args:
             progress: called with the number of events read and of all.
         """
-        history = await self._back.call(self._open_past)
+        history = self._opened
+        assert history is not None
+        await self._read_on(history, progress)
+        if not self.closed:
+            await self._back.call(self._save, history)
+
+    async def _read_on(self, history: History, progress: Callable[[int, int], None]) -> None:
         while not history.is_read and not self.closed:
             await self._back.call(history.read_on)
             progress(history.read_count, len(history))
@@ -257,6 +276,13 @@ class LongSession:
     def _open_past(self) -> History:
         assert self._pages_behind is not None
         return self._databases[-1].long_history(self._key, self._pages_behind)
+
+    def _restore(self, history: History) -> bool:
+        return self._saved is not None and self._pages_behind is not None and self._saved.load_into(history, self._pages_behind)
+
+    def _save(self, history: History) -> None:
+        if self._saved is not None and self._pages_behind is not None and len(self._pages_behind) > WORTH_SAVING:
+            self._saved.save(history, self._pages_behind)
 
     async def past_at(self, index: int, events: SessionEvents, compared: int | None = None) -> Past | None:
         """Return what the state panes show for an event, None while the past is being read.
@@ -280,6 +306,55 @@ class LongSession:
 
         return past_at(history, index, compared, event_at)
 
+    async def recent_past(self, index: int, is_wanted: Callable[[], bool]) -> AsyncGenerator[Past, None]:
+        """Find out about a stored event while the past is being read, from the `RECENT` events before it, then from all.
+
+        See `recent_state`.
+
+        Args:
+            index: the event's place.
+            is_wanted: asked now and then whether to continue.
+
+        Yields:
+            What is known about the event; nothing if the events are not counted yet.
+        """
+        pages = self._pages_behind
+        if pages is None or not self._confirmed:
+            return
+        if self._newest is None:
+            present = await self._back.call(self._databases[-1].state, self._key)
+            self._newest = present, LastWrites(pages, len(pages) - 1)
+        before = LastWrites(pages, index - 1)
+        yield await self._back.call(self._recent_past, index, before, RECENT)
+        most = RECENT
+        while most < len(pages) and not self._is_known(before):
+            most += CHUNK
+            found = await self._back.call(self._recent_past, index, before, most)
+            if self.closed or not is_wanted():
+                return
+            if most >= len(pages) or self._is_known(before):
+                yield found
+
+    def _recent_past(self, index: int, before: LastWrites, most: int) -> Past:
+        pages = self._pages_behind
+        assert pages is not None and self._newest is not None
+        present, newest = self._newest
+        for writes in (newest, before):
+            writes.read_back(_own(present), most, self._is_closed)
+        delta = pages.read(index, index + 1)[0].delta
+        known = recent_state(present, newest, before).session
+        changes = [Change(key, known.get(key), value, "changed" if key in known else "written") for key, value in delta.items()]
+        return Past(recent_state(present, newest, before.followed_by(delta)), changes, {}, set(), is_read=False)
+
+    def _is_known(self, before: LastWrites) -> bool:
+        """Return whether reading more cannot find the last write of another key."""
+        assert self._newest is not None
+        present, newest = self._newest
+        return all(writes.begin == 0 or writes.values.keys() >= set(_own(present)) for writes in (before, newest))
+
+    def _is_closed(self) -> bool:
+        return self.closed
+
     def close(self) -> None:
         """Cancel reads in progress and close the connections."""
         self.closed = True
@@ -288,6 +363,10 @@ class LongSession:
             database.stop()
         self._front.close(databases[0].close if databases else None)
         self._back.close(databases[1].close if len(databases) > 1 else None)
+
+
+def _own(state: Iterable[str]) -> list[str]:
+    return [key for key in state if scope_of(key) == "session"]
 
 
 def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> list[Invocation]:

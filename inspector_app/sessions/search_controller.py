@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QStandardPaths, Signal
+from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource
 from inspector_app.presentation.values import clock, day
 from inspector_app.sessions.search_dialog import FoundEvent, SearchDialog
 from inspector_app.sessions.sessions_pane import SessionsPane
+from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.tasks import Tasks
 from inspector_app.support.worker import Worker
 from inspector_app.widgets.actions import Actions
@@ -144,7 +145,7 @@ class SearchController(QObject):
 
     def _work(self, words: str) -> list[Hit]:
         """Update and query the index. Runs on the worker thread."""
-        folder = self.folder or Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.CacheLocation)) / "search"
+        folder = self.folder or cache_folder() / "search"
         if self._index is None:
             remove_stale(folder)
             self._index = SearchIndex(self._target, folder)

@@ -6,6 +6,7 @@ import asyncio
 import gc
 import time
 from collections.abc import Sequence, Set
+from contextlib import aclosing, suppress
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -157,10 +158,9 @@ class CurrentSession(QObject):
         """Read what takes longer while the session is displayed already; ends when another session is displayed."""
         try:
             await self._read_end(session, long)
-            await long.read_present()
-            if self.session is session:
-                self._on_event_changed(self._cursor.event_index)
             if await long.confirm():
+                if self.session is session:
+                    self._on_event_changed(self._cursor.event_index)
                 await self._read_past(session, long)
         except StorageError:
             if not long.closed and await long.confirm():
@@ -176,11 +176,17 @@ class CurrentSession(QObject):
             self.invocations_found.emit(session)
 
     async def _read_past(self, session: OpenSession, long: LongSession) -> None:
+        if await long.open_history():
+            self._report_past(session)
         groups = await long.groups()
         if self.session is session:
             gc.freeze()  # a long session has so many objects that collecting garbage among them would be felt
             session.set_groups(groups)
-        await long.read_history(self.past_progress.emit)
+        if long.history is None:
+            await long.read_history(self.past_progress.emit)
+            self._report_past(session)
+
+    def _report_past(self, session: OpenSession) -> None:
         session.catch_up()
         if self.session is session:
             self.past_read.emit(session)
@@ -317,9 +323,25 @@ class CurrentSession(QObject):
             return
         if session.pages is None or session.pages.history is None:
             self.state_computed.emit(StateAtEvent(index, event, session.past_before_reading(index, event), self._compared))
+            if session.pages is not None and self._compared is None and index < session.events.stored_count:
+                self._tasks.spawn(self._compute_recent(session, session.pages, index, event), "Finding the state at an event")
         else:
             self.state_computed.emit(StateAtEvent(index, event, None))
             self._tasks.spawn(self._compute_past(session, session.pages, index, event), "Finding the state at an event")
+
+    async def _compute_recent(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
+        """Report what the latest events before one tell about its state, then what the earlier ones do, until the past is read."""
+
+        def is_wanted() -> bool:
+            return self.session is session and self._cursor.event_index == index and self._compared is None and long.history is None
+
+        with suppress(StorageError):  # reading the past reports it
+            async with aclosing(long.recent_past(index, is_wanted)) as pasts:
+                async for found in pasts:
+                    if not is_wanted():
+                        return
+                    known = session.past_before_reading(index, event).state
+                    self.state_computed.emit(StateAtEvent(index, event, found._replace(state=known or found.state)))
 
     @property
     def _compared(self) -> int | None:

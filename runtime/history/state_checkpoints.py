@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -164,6 +164,20 @@ class StateCheckpoints:
         self._advance(self._remembered[-1], (len(self._remembered) - 1) * self._stride - 1, len(self.steps) - 1, take)
         return True
 
+    def remembered(self) -> tuple[int, Sequence[StateAccumulator]]:
+        """Return the number of steps between two remembered states, and these states; the first is the one at the session's creation."""
+        return self._stride, self._remembered
+
+    def restore(self, stride: int, states: Iterable[StateAccumulator]) -> None:
+        """Remember states that an earlier object for the same steps has remembered, without the first one.
+
+        Args:
+            stride: the number of steps between two of them.
+            states: the states.
+        """
+        self._stride = stride
+        self._remembered = [self.start, *states]
+
     def begin_again(self, merge_patched_keys: frozenset[str]) -> None:
         """Drop the remembered states: they were folded without merging these keys."""
         self.merge_patched_keys = merge_patched_keys
@@ -182,13 +196,13 @@ class StateCheckpoints:
         if begin == end:
             return start
         fold, shared, merge_patched_keys = start.copy(), self._shared, self.merge_patched_keys
-        for index, step in enumerate(self.steps.read(begin + 1, end + 1), begin + 1):
+        for index, delta in enumerate(self.steps.deltas(begin + 1, end + 1), begin + 1):
             writes = shared.get(index, ())
             if writes:
                 fold.apply_shared(writes, merge_patched_keys)
-            fold.apply(step.delta, index, merge_patched_keys)
+            fold.apply(delta, index, merge_patched_keys)
             if take is not None:
                 for write in writes:
                     take(write.delta)
-                take(step.delta)
+                take(delta)
         return fold

@@ -37,6 +37,9 @@ class Steps(Protocol):
     def read(self, first: int, end: int) -> Sequence[Step]:
         """Return the steps from `first` up to, not including, `end`."""
 
+    def deltas(self, first: int, end: int) -> Sequence[Mapping[str, Any]]:
+        """Return the deltas of these steps, which takes less time."""
+
 
 class StepsOfEvents:
     """The steps of events in memory; grows with their list.
@@ -55,6 +58,10 @@ class StepsOfEvents:
     def read(self, first: int, end: int) -> Sequence[Step]:
         """See `Steps.read`."""
         return [step_of(event) for event in self._events[first:end]]
+
+    def deltas(self, first: int, end: int) -> Sequence[Mapping[str, Any]]:
+        """See `Steps.deltas`."""
+        return [step_of(event).delta for event in self._events[first:end]]
 
 
 class LongSteps:
@@ -96,6 +103,12 @@ class LongSteps:
         count, since = self._parts
         stored = self._stored.read(first, min(end, count)) if first < count else []
         return [*stored, *since[max(first - count, 0) : max(end - count, 0)]]
+
+    def deltas(self, first: int, end: int) -> Sequence[Mapping[str, Any]]:
+        """See `Steps.deltas`."""
+        count, since = self._parts
+        stored = self._stored.deltas(first, min(end, count)) if first < count else []
+        return [*stored, *(step.delta for step in since[max(first - count, 0) : max(end - count, 0)])]
 
 
 def step_of(event: Event) -> Step:

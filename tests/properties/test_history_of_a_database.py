@@ -10,9 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from runtime.history.in_memory import history_in_memory
+from runtime.history.last_writes import LastWrites, recent_state
 from runtime.history.state_at import History
 from runtime.sessions import DatabaseSessionService, InMemorySessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
+from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import StoredDatabase
 from tests.properties.session_steps import Replay, Step, play, steps
 
@@ -56,6 +58,21 @@ def _check_long(database: StoredDatabase, key: SessionKey, past: History) -> Non
         if index >= 0:
             assert repr(long.delta_at(index)) == repr(past.delta_at(index))
     _check_state_after(database, key, past)
+    _check_recent_states(database, key, past)
+
+
+def _check_recent_states(database: StoredDatabase, key: SessionKey, past: History) -> None:
+    """Check that what is known of any state from the writes before it is the same."""
+    pages, present = database.pages(key), database.state(key)
+    own = [name for name in present if scope_of(name) == "session"]
+    for index in range(len(pages)):
+        newest, writes = LastWrites(pages, len(pages) - 1), LastWrites(pages, index)
+        newest.read_back(own, 10)
+        writes.read_back(own, 10)
+        known = recent_state(present, newest, writes)
+        state = past.state_at(index)
+        assert all(repr(state.session[name]) == repr(value) for name, value in known.session.items())
+        assert state.session.keys() <= {*known.session, *known.unknown}
 
 
 def _check_state_after(database: StoredDatabase, key: SessionKey, past: History) -> None:

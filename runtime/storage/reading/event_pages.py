@@ -5,12 +5,13 @@ Every method reads at most the requested range, in one short transaction. So oth
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sqlite3
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.marks import UNREADABLE
@@ -19,6 +20,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
+from runtime.support.quick_json import from_json
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -28,7 +30,8 @@ _PIECE = (
     "FROM events NOT INDEXED WHERE rowid BETWEEN :first AND :last"
     " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 )
-_DELTA = "coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta'))"
+# As bytes, which are parsed without being made a text first.
+_DELTA = "CAST(coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta')) AS BLOB)"
 _IS_LOST = f"json_extract(event_data, '$.custom_metadata.{UNREADABLE}.actions') IS NOT NULL"  # in a copy of a v0 session
 _FILES = "coalesce(json_extract(event_data, '$.actions.artifact_delta'), json_extract(event_data, '$.actions.artifactDelta'))"
 
@@ -174,6 +177,15 @@ class EventPages:
         ).fetchone()
         return row
 
+    def fingerprint(self, place: int) -> list[Any]:
+        """Return the row number of an event, and a hash of its row.
+
+        Raises:
+            IndexError: there is no such event.
+        """
+        row = self._file.read(lambda connection: self.row(connection, place))
+        return [self._rowids[place], hashlib.sha256(repr(row and tuple(row)).encode("utf-8", "replace")).hexdigest()]
+
     def invocations(self, first: int, end: int) -> list[tuple[int, str]]:
         """Return index and invocation id of each event in a range whose invocation differs from the previous event's.
 
@@ -197,6 +209,15 @@ class EventPages:
             events = [self.decode(row) for row in self.rows(first, end)]
             return [step_of(event) for event in events]
         return [Step(as_name(event_id), as_name(invocation_id), _delta(delta, is_lost)) for event_id, invocation_id, delta, is_lost in rows]
+
+    def deltas(self, first: int, end: int) -> list[Mapping[str, Any]]:
+        """Return the state deltas alone."""
+        try:
+            lost = _IS_LOST if isinstance(self._file, CopiedEvents) else "0"
+            rows = self._read(f"SELECT {_DELTA}, {lost} {_PIECE} ORDER BY rowid", first, end)
+        except StorageError:
+            return [step.delta for step in self.read(first, end)]
+        return [_delta(delta, is_lost) for delta, is_lost in rows]
 
     def files(self, first: int, end: int) -> list[SavedFiles]:
         """Return the files that the events in a range saved, without events that saved none."""
@@ -258,10 +279,15 @@ class EventPages:
         return array("q", sorted(rowid for (rowid,) in found))
 
 
-def _delta(text: Any, is_lost: int) -> Mapping[str, Any]:
-    if text is None or text == "{}":
+def _delta(data: bytes | None, is_lost: int) -> Mapping[str, Any]:
+    if data is None or data == b"{}":
         return UNKNOWN_DELTA if is_lost else {}
-    value = json.loads(text) if isinstance(text, str) and text[:1] == "{" else None
+    if data[:1] != b"{":
+        return UNKNOWN_DELTA
+    try:
+        return cast(Mapping[str, Any], from_json(data))
+    except ValueError:
+        value = json.loads(data.decode("utf-8", "replace"))
     return value if isinstance(value, dict) else UNKNOWN_DELTA
 
 

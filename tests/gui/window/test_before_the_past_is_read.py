@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -40,6 +41,11 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
 def shown(inspector: Inspector, driver: WindowDriver, reading: asyncio.Event, tmp_path: Path) -> Inspector:
     """Return the window with a long session whose past is being read."""
     write_database(tmp_path / "long.db", COUNT)
+    with sqlite3.connect(tmp_path / "long.db") as connection:
+        written = "json_set(event_data, '$.actions.state_delta.early', 'written once')"
+        connection.execute(f"UPDATE events SET event_data = {written} WHERE rowid = 500")
+        connection.execute("UPDATE sessions SET state = json_set(state, '$.early', 'written once', '$.\"never written\"', 1)")
+    connection.close()
     inspector.tasks.spawn(inspector.open([str(tmp_path / "long.db")]), "Opening")
     driver.run_until(lambda: inspector.cursor.event_index == COUNT - 1 and inspector.current.session.pages.present is not None)
     return inspector
@@ -54,10 +60,15 @@ def texts(widget: QWidget) -> str:
     return "\n".join(label.text() for label in widget.findChildren(QLabel) if label.isVisible())
 
 
-def test_the_newest_state_and_delta_are_shown_at_once(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:
-    assert [row[:2] for row in delta(driver)] == [["step", "reading…"], ["total", "reading…"], ["cart", "reading…"]]
+def test_the_newest_state_is_shown_at_once(shown: Inspector, driver: WindowDriver) -> None:
     assert delta(driver)[0][2] == "2999"
-    assert driver.state.values()["step"] == "2999"
+    assert driver.state.values()["total"].endswith(str((COUNT - 1) * 4.2))
+
+
+def test_the_earlier_values_of_a_delta_are_read_first(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:
+    driver.run_until(lambda: delta(driver)[0] == ["step", "2998", "2999"])
+    assert driver.state.values()["step"] == "2998 → 2999"
+    assert shown.current.session.pages.history is None
     reading.set()
     driver.run_until_idle()
     assert delta(driver)[0] == ["step", "2998", "2999"]
@@ -73,18 +84,29 @@ def test_a_screenshot_does_not_wait_until_the_past_is_read(
     assert any(task.get_name().startswith("Reading the past") for task in shown.tasks.running)
 
 
-def test_of_an_older_event_the_delta_is_shown_and_the_state_is_being_read(
-    shown: Inspector, driver: WindowDriver, reading: asyncio.Event
-) -> None:
+def test_the_state_at_an_older_event_is_what_was_written_before_it(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:
     detail = driver.bench.detail
     driver.stream.select(1_000)
-    driver.run_until(lambda: detail.event_id is not None and len(delta(driver)) == 3 and delta(driver)[0][2] == "1000")
-    assert delta(driver)[0] == ["step", "reading…", "1000"]
-    driver.run_until(lambda: "Reading the past: 10%" in texts(detail.state))
+    driver.run_until(lambda: detail.event_id is not None and delta(driver)[:1] == [["step", "999", "1000"]])
+    assert driver.state.values()["step"] == "999 → 1000"
+    assert driver.state.values()["never written"] == "reading…"
     assert "No state to show" not in texts(detail) and "changed no key" not in texts(detail)
     reading.set()
     driver.run_until_idle()
     assert delta(driver)[0] == ["step", "999", "1000"]
+    assert driver.state.values()["never written"] == "1"
+
+
+def test_keys_written_long_ago_follow(
+    shown: Inspector, driver: WindowDriver, reading: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.documents.long_session.RECENT", 10)
+    read: list[list[str]] = []
+    shown.current.state_computed.connect(lambda at: read.append(sorted(at.past.state.session) if at.past and at.past.state else []))
+    driver.stream.select(1_000)
+    driver.run_until(lambda: ["cart", "early", "step", "total"] in read)
+    assert ["cart", "step", "total"] in read
+    driver.run_until(lambda: driver.state.values()["early"] == '"written once"')
 
 
 def test_states_that_cannot_be_compared_yet_are_not_called_equal(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:

@@ -213,9 +213,9 @@ class HeldCard(QWidget):
         return value
 
     def _make_buttons(self) -> ButtonFlow:
-        self._call = self._button("held_call", "play", "on_accent", self.continue_requested.emit)
+        self._call = self._button("held_call", "play", "on_accent", self.continue_requested.emit, "Call it")
         self._call.setProperty("primary", True)
-        self._submit = self._button("held_submit", "check", "on_accent", self.continue_requested.emit)
+        self._submit = self._button("held_submit", "check", "on_accent", self.continue_requested.emit, "Use this")
         self._submit.setProperty("primary", True)
         self._result = self._button("held_result", "pen", "text", self._on_result, "Result…")
         self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")

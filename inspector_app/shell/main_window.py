@@ -23,6 +23,7 @@ from inspector_app.shell.message_bar import MessageBar
 from inspector_app.shell.run_bar import RunBar
 from inspector_app.shell.status_bar import StatusBar
 from inspector_app.shell.text_size import TextSize
+from inspector_app.shell.tour import Stop, TourCard
 from inspector_app.shell.workbench import Workbench
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets.actions import make_actions
@@ -90,6 +91,8 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(body)
         self.message_bar = MessageBar(body)
         self.palette_card = CommandPalette(menu, self)
+        self.tour_card = TourCard(body)
+        self._page_before_tour: QWidget | None = None
         self.text_size = TextSize(self.commands, self.findChildren(QAbstractScrollArea), self)
         self._connect_signals()
         self.show_page(self.welcome)
@@ -211,8 +214,6 @@ class MainWindow(QMainWindow):
         find.addActions([actions.go_to_event, actions.matching_call, actions.open_code])
         find.addSeparator()
         find.addActions([actions.find_in_state, actions.who_wrote, actions.compare_states])
-        find.addSeparator()
-        find.addAction(actions.condition_help)
         database.addActions([actions.fork, actions.rewind, actions.compare])
         database.addSeparator()
         database.addActions([actions.find_session, actions.search_all, actions.inspect_database, actions.follow_newest, actions.reload])
@@ -231,6 +232,7 @@ class MainWindow(QMainWindow):
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
         themes = menu.addMenu("Theme")
         themes.addActions(list(actions.themes.values()))
+        menu.addMenu("Help").addActions([actions.tour, actions.condition_help])
         menu.addSeparator()
         menu.addActions([actions.palette, actions.quit])
         return menu
@@ -239,13 +241,20 @@ class MainWindow(QMainWindow):
         actions = self.commands
         running = [actions.run, actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.resume]
         doing = [actions.toggle_breakpoint, actions.fork, actions.rewind, actions.new_session]
-        for action in (*self.pane_actions, *running, *doing):  # connected first, so that the pane is displayed when the action runs
+        for action in (
+            *self.pane_actions,
+            *running,
+            *doing,
+            actions.tour,
+        ):  # connected first, so that the pane is displayed when the action runs
             action.triggered.connect(self.work_requested)
         self.workbench.asked_for.connect(self.work_requested)
         actions.quit.triggered.connect(self.close_requested)
         actions.open_agent.triggered.connect(self._on_open_agent)
         actions.open_database.triggered.connect(self._on_open_database)
         actions.palette.triggered.connect(self.palette_card.ask)
+        actions.tour.triggered.connect(self._on_tour)
+        self.tour_card.ended.connect(self._on_tour_ended)
         actions.reset_layout.triggered.connect(self.workbench.reset_layout)
         actions.perspective_browse.triggered.connect(self._on_browse)
         actions.perspective_debug.triggered.connect(self._on_debug)
@@ -262,6 +271,46 @@ class MainWindow(QMainWindow):
         actions.previous_pane.triggered.connect(self._on_previous_pane)
         actions.read_messages.triggered.connect(self.message_bar.focus)
         self.message_bar.reload_requested.connect(actions.reload.trigger)
+
+    def _on_tour(self) -> None:
+        bench = self.workbench
+        self._page_before_tour = self.page
+        self.show_page(bench)
+        bench.raise_pane("sessions")
+        bench.raise_pane("detail")
+        bench.raise_pane("pending")
+        self.tour_card.start(
+            [
+                Stop(
+                    "Sessions", "The sessions of all open databases. A mark says that something waits or was interrupted.", bench.sessions
+                ),
+                Stop(
+                    "Events",
+                    "One row for each event, grouped by invocation. Select one to see the state that the agent had there.",
+                    bench.stream,
+                ),
+                Stop(
+                    "The selected event",
+                    "Its content, the state after it with who wrote each key, and the request to the model.",
+                    bench.detail,
+                ),
+                Stop(
+                    "Write and step",
+                    "Send the agent a message here. F10 holds it at the next event, F11 before the next call, and F5 continues.",
+                    bench.composer,
+                ),
+                Stop(
+                    "Pending",
+                    "Approvals, long-running calls and credentials that the agent needs from you, and interrupted runs.",
+                    bench.pending,
+                ),
+            ]
+        )
+
+    def _on_tour_ended(self) -> None:
+        before, self._page_before_tour = self._page_before_tour, None
+        if before is not None and self.page is self.workbench:
+            self.show_page(before)
 
     def _on_browse(self) -> None:
         self.workbench.show_perspective("browse")

@@ -1,0 +1,161 @@
+"""The guided tour: five cards, each beside the part of the window that it explains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from inspector_app.shell.focus_home import FocusLoan
+from inspector_app.widgets import theme
+
+_WIDTH = 320
+_GAP = 10  # pixels between the card and what it explains
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """One card of the tour.
+
+    Attributes:
+        title, text: what the card says.
+        about: the part of the window that it explains.
+    """
+
+    title: str
+    text: str
+    about: QWidget
+
+
+class TourCard(QFrame):
+    """A card that explains one part of the window after the other. The arrow keys change the card, Escape ends the tour.
+
+    Signals:
+        ended: the tour was walked to its end, or skipped.
+
+    Args:
+        window: the parent; the card keeps its place when the window is resized.
+    """
+
+    ended = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setObjectName("tour_card")
+        self.setProperty("card", "said")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._frame = QFrame(window)
+        self._frame.setObjectName("tour_frame")
+        self._frame.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._stops: Sequence[Stop] = ()
+        self._place_in_tour = 0
+        self._keyboard = FocusLoan()
+        self._title, self._text, self._count = QLabel(), QLabel(), QLabel()
+        for label, name, role in ((self._title, "title", "name"), (self._text, "text", ""), (self._count, "count", "secondary")):
+            label.setObjectName(f"tour_{name}")
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setProperty("role", role)
+        self._text.setWordWrap(True)
+        self._back = self._button("Back", "tour_back", self._on_back)
+        self._next = self._button("Next", "tour_next", self._on_next)
+        self._next.setProperty("primary", "true")
+        self._skip = self._button("Skip", "tour_skip", self.end)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self._count)
+        buttons.addStretch(1)
+        for button in (self._skip, self._back, self._next):
+            buttons.addWidget(button)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(14, 12, 14, 12)
+        rows.setSpacing(8)
+        rows.addWidget(self._title)
+        rows.addWidget(self._text)
+        rows.addLayout(buttons)
+        for key, slot in (("Right", self._on_next), ("Left", self._on_back), ("Escape", self.end)):
+            QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut).activated.connect(slot)
+        window.installEventFilter(self)
+        theme.current().changed.connect(self._place)
+        self.end()
+
+    def start(self, stops: Sequence[Stop]) -> None:
+        """Begin the tour at its first card."""
+        self._stops = stops
+        self._frame.show()
+        self._frame.raise_()
+        self.show()
+        self._show(0)
+
+    def end(self) -> None:
+        """Close the card and give the keyboard focus back."""
+        was_shown = self.isVisible()
+        self.hide()
+        self._frame.hide()
+        self._stops = ()
+        if was_shown:
+            self._keyboard.give_back()
+            self.ended.emit()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Follow the window's size."""
+        if event.type() == QEvent.Type.Resize:
+            self._place()
+        return False
+
+    def _on_next(self) -> None:
+        if self._place_in_tour + 1 < len(self._stops):
+            self._show(self._place_in_tour + 1)
+        else:
+            self.end()
+
+    def _on_back(self) -> None:
+        self._show(max(self._place_in_tour - 1, 0))
+
+    def _show(self, place: int) -> None:
+        self._place_in_tour = place
+        stop = self._stops[place]
+        self._title.setText(stop.title)
+        self._text.setText(stop.text)
+        self._count.setText(f"{place + 1} of {len(self._stops)}")
+        self._back.setEnabled(place > 0)
+        last = place + 1 == len(self._stops)
+        self._next.setText("Done" if last else "Next")
+        self._skip.setVisible(not last)
+        self.setAccessibleName(f"Tour, {self._count.text()}: {stop.title}. {stop.text}")
+        self._keyboard.take(self._next, (self, self._frame))
+        self._place()
+
+    def _place(self) -> None:
+        """Put the frame around the explained part, and the card beside it, inside the window."""
+        window = self.parentWidget()
+        if not self._stops or window is None:
+            return
+        about = self._stops[self._place_in_tour].about
+        part = QRect(about.mapTo(window, QPoint()), about.size())
+        self._frame.setGeometry(part.adjusted(-2, -2, 2, 2).intersected(window.rect()))
+        width = min(theme.px(_WIDTH), window.width() - 2 * _GAP)
+        self.setFixedWidth(width)
+        height = self.heightForWidth(width)
+        self.resize(width, height if height > 0 else self.sizeHint().height())
+        room = window.rect().adjusted(_GAP, _GAP, -_GAP, -_GAP)
+        right, below = part.right() + _GAP, part.bottom() + _GAP
+        if right + width <= room.right():
+            place = QPoint(right, part.top() + _GAP)
+        elif part.left() - _GAP - width >= room.left():
+            place = QPoint(part.left() - _GAP - width, part.top() + _GAP)
+        elif below + self.height() <= room.bottom():
+            place = QPoint(part.left() + _GAP, below)
+        else:
+            place = QPoint(part.center().x() - width // 2, part.top() - _GAP - self.height())
+        place.setX(min(max(place.x(), room.left()), room.right() - width))
+        place.setY(min(max(place.y(), room.top()), room.bottom() - self.height()))
+        self.move(place)
+
+    def _button(self, text: str, name: str, slot: object) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setObjectName(name)
+        button.setAccessibleName(text)
+        button.clicked.connect(slot)
+        return button

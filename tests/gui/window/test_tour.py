@@ -1,0 +1,64 @@
+"""The guided tour explains five parts of the window and is walked by keyboard alone."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QApplication, QFrame, QLabel
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.shell.tour import TourCard
+
+
+def tour_of(inspector: Inspector) -> TourCard:
+    inspector.window.commands.tour.trigger()
+    return inspector.window.tour_card
+
+
+def title(card: TourCard) -> str:
+    return card.findChild(QLabel, "tour_title").text()
+
+
+def press(qtbot: QtBot, key: Qt.Key) -> None:
+    focused = QApplication.focusWidget()
+    assert focused is not None
+    qtbot.keyClick(focused, key)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (2560, 1440)])
+def test_the_tour_shows_each_part_beside_its_card(story: Inspector, qtbot: QtBot, size: tuple[int, int]) -> None:
+    story.window.resize(*size)
+    card, seen = tour_of(story), []
+    body = card.parentWidget()
+    frame = body.findChild(QFrame, "tour_frame")
+    while card.isVisible():
+        seen.append(title(card))
+        assert body.rect().contains(card.geometry())
+        assert frame.isVisible() and frame.width() > 100
+        text = card.findChild(QLabel, "tour_text")
+        assert text.height() >= text.heightForWidth(text.width()), "no line is cut off"
+        press(qtbot, Qt.Key.Key_Return)
+    assert seen == ["Sessions", "Events", "The selected event", "Write and step", "Pending"]
+    assert not frame.isVisible()
+
+
+def test_the_arrow_keys_change_the_card_and_escape_ends_the_tour(story: Inspector, qtbot: QtBot) -> None:
+    table = story.window.workbench.stream.table
+    table.setFocus()
+    card = tour_of(story)
+    press(qtbot, Qt.Key.Key_Right)
+    press(qtbot, Qt.Key.Key_Right)
+    press(qtbot, Qt.Key.Key_Left)
+    assert title(card) == "Events"
+    frame = card.parentWidget().findChild(QFrame, "tour_frame")
+    assert frame.geometry().intersects(QRect(table.mapTo(card.parentWidget(), QPoint()), table.size()))
+    press(qtbot, Qt.Key.Key_Escape)
+    assert not card.isVisible() and table.hasFocus()
+
+
+def test_the_tour_begins_and_ends_on_the_start_page_too(inspector: Inspector, qtbot: QtBot) -> None:
+    card = tour_of(inspector)
+    assert card.isVisible() and inspector.window.page is inspector.window.workbench
+    press(qtbot, Qt.Key.Key_Escape)
+    assert inspector.window.page is inspector.window.welcome

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject
 
 from inspector_app.detail.event_detail import EventDetail
+from inspector_app.detail.prompt_events import prompt_events
+from inspector_app.detail.prompt_parts import prompt_parts, size_text
+from inspector_app.detail.request_json import as_recorded
 from inspector_app.detail.request_values import (
     MAX_PRECEDING,
     NOT_RECORDED,
@@ -15,7 +18,7 @@ from inspector_app.detail.request_values import (
     TOO_MANY_EVENTS,
     is_model_answer,
     recorded_values,
-    request_values,
+    unrecorded_values,
 )
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.open_session import OpenSession
@@ -25,9 +28,10 @@ from inspector_app.presentation.tokens import tokens_of
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.compare.comparison import prompt_of
-from runtime.debugger.request_recorder import RecordedRequest, RequestRecorder
+from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
+from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelRequest
 from runtime.support.worker_threads import run_in_thread
 
 
@@ -60,31 +64,55 @@ class RequestController(QObject):
         elif session is None:
             self._show(event, [], None)
         else:
-            request = self._recorder.request_of(event.id)
-            self._detail.request.set_request(request_values(request, event), READING if request is None else "")
+            known = self._recorder.request_of(event.id)
+            request = as_recorded(known) if known is not None else None
+            if request is None:
+                self._detail.request.set_request(unrecorded_values(event), READING)
+            else:
+                self._show_recorded(session, event, request)
             self._tasks.spawn(self._read(session, event, request), "Reading the request")
 
-    async def _read(self, session: OpenSession, event: Event, request: RecordedRequest | None) -> None:
+    async def _read(self, session: OpenSession, event: Event, request: RecordedModelRequest | None) -> None:
         """Show what was recorded, in memory or beside the database, with its cost; otherwise the conversation before the event."""
         problem = ""
         try:
-            recorded = await session.source.recorded_request(event.id)
+            recorded = await session.source.recorded_exchange(event.id)
         except StorageError as error:
             recorded, problem = None, f"{error} "
-        asked = recorded[1] if recorded is not None else request
-        model = event.model_version or (asked.model if asked is not None else None)
+        if recorded is not None:
+            request = recorded.request
+        model = event.model_version or (request.model if request is not None else None)
         cost = await run_in_thread(self._cost, event, model)
         if self._wanted is not event or self._current.session is not session:
             return
-        if recorded is not None:
-            self._detail.request.set_request(recorded_values(*recorded, event, cost))
-        elif request is not None:
-            self._detail.request.set_request(request_values(request, event, cost=cost))
+        if request is not None:
+            window = await run_in_thread(self._prices.context_window, model)
+            if self._wanted is event and self._current.session is session:
+                self._show_recorded(session, event, request, recorded, cost, window)
         elif session.pages is not None:
-            self._detail.request.set_request(request_values(None, event, cost=cost), problem + NOT_RECORDED)
-            await self._read_conversation(session, session.pages, event)
+            self._detail.request.set_request(unrecorded_values(event, cost=cost), problem + NOT_RECORDED)
+            await self._read_conversation(session, session.pages, event, cost)
         else:
-            self._show(event, session.events.in_memory, session.index_of(event.id), problem)
+            self._show(event, session.events.in_memory, session.index_of(event.id), problem, cost)
+
+    def _show_recorded(
+        self,
+        session: OpenSession,
+        event: Event,
+        request: RecordedModelRequest,
+        recorded: RecordedExchange | None = None,
+        cost: str = "",
+        window: int | None = None,
+    ) -> None:
+        index = session.index_of(event.id) if session.pages is None else None
+        events = session.events.in_memory
+        near = index is not None and index <= MAX_PRECEDING
+        before = prompt_events(events, index, request) if near and index is not None else []
+        call, previous = (recorded.call, recorded.before) if recorded is not None else (None, None)
+        values = recorded_values(request, event, cost=cost, call=call, before=previous, events=before)
+        tokens = tokens_of(event.usage_metadata)
+        parts = prompt_parts(request, tokens.input if tokens is not None else None)
+        self._detail.request.set_request(values, "", parts, size_text(parts, tokens, window))
 
     def _cost(self, event: Event, model: str | None) -> str:
         tokens = tokens_of(event.usage_metadata)
@@ -93,7 +121,7 @@ class RequestController(QObject):
         cost = self._prices.cost(model, tokens, event.timestamp)
         return "unknown" if cost is None else dollars(cost)
 
-    async def _read_conversation(self, session: OpenSession, long: LongSession, event: Event) -> None:
+    async def _read_conversation(self, session: OpenSession, long: LongSession, event: Event, cost: str) -> None:
         since = session.events.in_memory
         first = len(session.events) - len(since)
         at_hand = session.index_of(event.id)
@@ -101,12 +129,13 @@ class RequestController(QObject):
         near = index is not None and index <= MAX_PRECEDING
         stored = await long.first_events(min(index + 1, first)) if near and index is not None else []
         if self._wanted is event and self._current.session is session:
-            self._show(event, [*stored, *since], index)
+            self._show(event, [*stored, *since], index, cost=cost)
 
-    def _show(self, event: Event, events: Sequence[Event], index: int | None, problem: str = "") -> None:
+    def _show(self, event: Event, events: Sequence[Event], index: int | None, problem: str = "", cost: str = "") -> None:
         """Show the known parts of an unrecorded request: the answer, and the conversation before it unless that is too long to read."""
         if index is not None and index > MAX_PRECEDING:
-            self._detail.request.set_request(request_values(None, event), problem + NOT_RECORDED + TOO_MANY_EVENTS)
+            self._detail.request.set_request(unrecorded_values(event, cost=cost), problem + NOT_RECORDED + TOO_MANY_EVENTS)
             return
         told = prompt_of(events, index) if index is not None else []
-        self._detail.request.set_request(request_values(None, event, told), problem + NOT_RECORDED + (RECONSTRUCTED if told else ""))
+        values = unrecorded_values(event, told, cost)
+        self._detail.request.set_request(values, problem + NOT_RECORDED + (RECONSTRUCTED if told else ""))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from google.genai import types
 
-from runtime.debugger.request_recorder import RecordedRequest
+from inspector_app.detail.instruction_sources import instruction_sources
+from inspector_app.detail.prompt_events import PromptEvent, events_as_values
+from inspector_app.detail.request_changes import request_changes
+from inspector_app.detail.request_json import instruction_text, plain_content, plain_tools, settings_of
 from runtime.events.event import Event
-from runtime.events.kinds import text_of_content
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
 
 NOT_RECORDED = "This request was not recorded. Runs of this window record theirs; other programs need the recorder plugin."
@@ -27,24 +29,51 @@ def is_model_answer(event: Event) -> bool:
     return event.usage_metadata is not None or bool(event.content and event.content.role == "model" and event.content.parts)
 
 
-def recorded_values(call: RecordedModelCall, request: RecordedModelRequest, event: Event, cost: str) -> dict[str, Any]:
-    """Return a request of a recording and its answer, title → value; empty values are omitted.
+def recorded_values(
+    request: RecordedModelRequest,
+    event: Event,
+    *,
+    cost: str = "",
+    call: RecordedModelCall | None = None,
+    before: RecordedModelRequest | None = None,
+    events: Sequence[PromptEvent] = (),
+) -> dict[str, Any]:
+    """Return a recorded request and its answer, title → value; empty values are omitted.
 
     Args:
-        call: when the call was made.
         request: what the model was asked.
         event: the answer.
         cost: the call's price, as a text; empty for none.
+        call: when the call was made.
+        before: the agent's previous request; None for none.
+        events: the session's events before the call.
     """
-    config = {name: value for name, value in request.config.items() if name not in ("system_instruction", "tools")}
+    changed = request_changes(before, request) if before is not None else {}
     values: dict[str, Any] = {
         "model": request.model or "not named",
-        "system instruction": _plain_instruction(request.config.get("system_instruction")),
-        "tools": _plain_tools(request.config.get("tools")),
-        "settings": config,
-        "conversation": [_plain_content(content) for content in request.contents],
+        "system instruction": _instruction(request),
+        "tools": plain_tools(request.config.get("tools")),
+        "settings": settings_of(request.config),
+        "conversation": [plain_content(content) for content in request.contents],
         "answer": _answer(event) | ({"cost": cost} if cost else {}),
-        "time": _times(call),
+        "time": _times(call) if call is not None else {},
+        "events before": events_as_values(events),
+        "changed since the previous call": changed or ("nothing" if before is not None else ""),
+    }
+    return {title: value for title, value in values.items() if value not in ({}, [], "")}
+
+
+def unrecorded_values(event: Event, conversation: Sequence[types.Content] = (), cost: str = "") -> dict[str, Any]:
+    """Return an answer, and what is known of its request, title → value; empty values are omitted.
+
+    Args:
+        event: the answer.
+        conversation: the model's input, as far as it can be reconstructed.
+        cost: the call's price, as a text; empty for none.
+    """
+    values = {
+        "conversation": [plain_content(content.model_dump(mode="json", exclude_none=True)) for content in conversation],
+        "answer": _answer(event) | ({"cost": cost} if cost else {}),
     }
     return {title: value for title, value in values.items() if value not in ({}, [], "")}
 
@@ -54,88 +83,17 @@ def _times(call: RecordedModelCall) -> dict[str, Any]:
     return {name: f"{seconds:.3f} s" for name, seconds in found.items() if seconds is not None}
 
 
-def _plain_instruction(instruction: Any) -> Any:
-    if isinstance(instruction, dict):
-        return _text(instruction)
-    return instruction or ""
-
-
-def _plain_tools(tools: Any) -> dict[str, Any]:
-    named: dict[str, Any] = {}
-    for tool in tools if isinstance(tools, list) else []:
-        declarations = tool.get("function_declarations") if isinstance(tool, dict) else None
-        for declaration in declarations if isinstance(declarations, list) else []:
-            if isinstance(declaration, dict):
-                named[str(declaration.get("name", "?"))] = {name: value for name, value in declaration.items() if name != "name"}
-        if not declarations:
-            named[f"tool {len(named) + 1}"] = tool
-    return named
-
-
-def _plain_content(content: Any) -> Any:
-    """Return role → content: a string if there is only text, else the parts."""
-    if not isinstance(content, dict):
-        return content
-    parts = content.get("parts")
-    parts = parts if isinstance(parts, list) else []
-    only_text = all(isinstance(part, dict) and isinstance(part.get("text"), str) for part in parts)
-    return {str(content.get("role", "?")): _text(content) if only_text else parts}
-
-
-def _text(content: Mapping[str, Any]) -> str:
-    parts = content.get("parts")
-    return "".join(str(part.get("text", "")) for part in parts if isinstance(part, dict)) if isinstance(parts, list) else ""
-
-
-def request_values(
-    request: RecordedRequest | None, event: Event, conversation: Sequence[types.Content] = (), cost: str = ""
-) -> dict[str, Any]:
-    """Return a request and its answer, title → value; empty values are omitted.
-
-    Args:
-        request: None if it was not recorded.
-        event: the answer.
-        conversation: the model's input, used if the request was not recorded.
-        cost: the call's price, as a text; empty for none.
-    """
-    values: dict[str, Any] = {}
-    if request is not None:
-        config = request.config.model_dump(mode="json", exclude_none=True, exclude={"system_instruction", "tools"}, fallback=str)
-        values["model"] = request.model or "not named"
-        values["system instruction"] = _instruction(request.config.system_instruction)
-        values["tools"] = _tools(request.config.tools or [])
-        values["settings"] = config
-        conversation = request.contents
-    values["conversation"] = [_content(content) for content in conversation]
-    values["answer"] = _answer(event) | ({"cost": cost} if cost else {})
-    return {title: value for title, value in values.items() if value not in ({}, [], "")}
-
-
-def _instruction(instruction: Any) -> Any:
-    if isinstance(instruction, types.Content):
-        return text_of_content(instruction)
-    return instruction if isinstance(instruction, str) else "" if instruction is None else str(instruction)
-
-
-def _tools(tools: Iterable[Any]) -> dict[str, Any]:
-    """Return the tools' declarations as the model received them, by name."""
-    named: dict[str, Any] = {}
-    for tool in tools:
-        declarations = getattr(tool, "function_declarations", None) or []
-        for declaration in declarations:
-            named[declaration.name or "?"] = declaration.model_dump(mode="json", exclude_none=True, exclude={"name"})
-        if not declarations:
-            dumped = tool.model_dump(mode="json", exclude_none=True) if isinstance(tool, types.Tool) else str(tool)
-            named[f"tool {len(named) + 1}"] = dumped
-    return named
-
-
-def _content(content: types.Content) -> dict[str, Any]:
-    """Return role → content: a string if there is only text, else the parts."""
-    parts = content.parts or []
-    if all(part.text is not None for part in parts):
-        return {content.role or "?": text_of_content(content)}
-    return {content.role or "?": [part.model_dump(mode="json", exclude_none=True) for part in parts]}
+def _instruction(request: RecordedModelRequest) -> Any:
+    """Return the system instruction; its stretches by their sources, if there is more than one."""
+    text = instruction_text(request.config)
+    found = instruction_sources(text, request.agent_texts)
+    if len(found) < 2 and not request.agent_texts:
+        return text
+    values: dict[str, str] = {}
+    for source, stretch in found:
+        number = sum(name == source or name.startswith(f"{source} (") for name in values) + 1
+        values[source if number == 1 else f"{source} ({number})"] = stretch
+    return values
 
 
 def _answer(event: Event) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
 
+from inspector_app.detail.context_bar import ContextBar
+from inspector_app.detail.prompt_parts import PromptPart
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
@@ -16,6 +19,7 @@ class RequestView(QWidget):
     """A tree of a model request. Double-click or *Open full* opens a long text.
 
     Attributes:
+        bar: what fills the request.
         model: the values.
         tree: the view of the model.
     """
@@ -23,6 +27,7 @@ class RequestView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("request_view")
+        self.bar = ContextBar()
         self.model = ValueTreeModel(self)
         self.tree = ValueTreeView(self.model, open_depth=1)
         self.tree.setObjectName("request_tree")
@@ -40,19 +45,23 @@ class RequestView(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self._note)
+        column.addWidget(self.bar)
         column.addWidget(self.tree, 1)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(shown)
 
-    def set_request(self, values: dict[str, Any] | None, note: str = "") -> None:
+    def set_request(self, values: dict[str, Any] | None, note: str = "", parts: Sequence[PromptPart] = (), whole: str = "") -> None:
         """Show a request.
 
         Args:
             values: title → value, in order; None if the event answers no request.
             note: explanation shown above the tree; empty for none.
+            parts: what fills the request; empty if it is not known.
+            whole: the size of the whole request, in words.
         """
         self._stack.setCurrentIndex(0 if values is None else 1)
         self._note.setText(note)
         self._note.setVisible(bool(note))
+        self.bar.set_parts(parts, whole)
         self.model.set_values(values or {}, ("part", "value"))

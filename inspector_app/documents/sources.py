@@ -35,7 +35,7 @@ from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.session_sizes import SessionSize
 from runtime.storage.reading.shared_state import SharedScope, SharedState
-from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
+from runtime.storage.recordings.recorded_call import RecordedExchange
 from runtime.storage.recordings.recording import Recording, recording_beside
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
@@ -154,8 +154,8 @@ class Source(abc.ABC):
         """Return the recorded ends of a session's invocations."""
         return {}
 
-    async def recorded_request(self, event_id: str) -> tuple[RecordedModelCall, RecordedModelRequest] | None:
-        """Return the model call whose answer became an event, and its request; None if it was not recorded.
+    async def recorded_exchange(self, event_id: str) -> RecordedExchange | None:
+        """Return the model call whose answer became an event, and its request, None if it was not recorded.
 
         Raises:
             StorageError: the recording is damaged.
@@ -253,10 +253,10 @@ class DatabaseSource(Source):
         """See `Source.events`."""
         return await self._worker.call(self._stored.events, key)
 
-    async def recorded_request(self, event_id: str) -> tuple[RecordedModelCall, RecordedModelRequest] | None:
-        """See `Source.recorded_request`."""
+    async def recorded_exchange(self, event_id: str) -> RecordedExchange | None:
+        """See `Source.recorded_exchange`."""
         file = self.recording
-        return await self._worker.call(_recorded_request, file, event_id) if file is not None else None
+        return await self._worker.call(_recorded_exchange, file, event_id) if file is not None else None
 
     async def recorded_calls(self, key: SessionKey, invocations: Sequence[str] = ()) -> RecordedCalls:
         """See `Source.recorded_calls`."""
@@ -635,9 +635,8 @@ def _recorded_calls(file: Path, key: SessionKey, invocations: Sequence[str]) -> 
         return RecordedCalls(recording.model_calls(key, invocations), recording.tool_calls(key, invocations))
 
 
-def _recorded_request(file: Path, event_id: str) -> tuple[RecordedModelCall, RecordedModelRequest] | None:
+def _recorded_exchange(file: Path, event_id: str) -> RecordedExchange | None:
     if not file.is_file():
         return None
     with closing(Recording(file)) as recording:
-        call = recording.call_of_event(event_id)
-        return (call, recording.request(call.number)) if call is not None else None
+        return recording.exchange(event_id)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache
@@ -41,6 +42,18 @@ class Prices:
         if own is not None:
             return own.cost(tokens)
         return self._bundled_cost(model, tokens, timestamp)
+
+    def context_window(self, model: str | None) -> int | None:
+        """Return how many tokens a model's requests may have, or None if the bundled list does not say."""
+        if not model:
+            return None
+        snapshot = import_module("genai_prices.data_snapshot").get_snapshot()
+        for name in _names(model):
+            with suppress(LookupError, ValueError):
+                _, found = snapshot.find_provider_model(name[0], None, name[1], None)  # type: ignore[index]
+                window: int | None = found.context_window
+                return window
+        return None
 
     def _bundled_cost(self, model: str, tokens: Tokens, timestamp: float) -> Decimal | None:
         prices = _bundled()

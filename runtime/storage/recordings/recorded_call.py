@@ -66,6 +66,21 @@ class RecordedModelRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedExchange:
+    """A model call with its request.
+
+    Attributes:
+        call: when the call was made.
+        request: what the model was asked.
+        before: the agent's previous request in the session, or None.
+    """
+
+    call: RecordedModelCall
+    request: RecordedModelRequest
+    before: RecordedModelRequest | None
+
+
+@dataclass(frozen=True, slots=True)
 class RecordedToolCall:
     """A tool call. The attributes are those of `RecordedModelCall`.
 

@@ -16,7 +16,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name
-from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest, RecordedToolCall
+from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedModelRequest, RecordedToolCall
 
 FORMATS = (1, 2)  # that this version reads
 SUFFIX = ".rec.db"
@@ -94,6 +94,20 @@ class Recording:
         query = f"SELECT {_CALL} WHERE event_id = ? ORDER BY id DESC LIMIT 1"
         rows = self._file.read(lambda connection: connection.execute(query, (event_id,)).fetchall())
         return _model_call(rows[0]) if rows else None
+
+    def exchange(self, event_id: str) -> RecordedExchange | None:
+        """Return the model call whose answer became an event, its request, and the agent's previous request; None if it is not recorded.
+
+        Raises:
+            StorageError: the file cannot be read or is damaged.
+        """
+        call = self.call_of_event(event_id)
+        if call is None:
+            return None
+        query = f"SELECT max(id) FROM inspector_model_calls{_OF_SESSION} AND agent = ? AND id < ?"
+        values = (*call.key, call.agent, call.number)
+        (previous,) = self._file.read(lambda connection: connection.execute(query, values).fetchone())
+        return RecordedExchange(call, self.request(call.number), None if previous is None else self.request(previous))
 
     def request(self, number: int) -> RecordedModelRequest:
         """Return the request and the answer of a model call.

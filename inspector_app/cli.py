@@ -247,6 +247,7 @@ def run(
     engine: given.Engine = None,
     python: given.Python = None,
     debugpy: given.DebugpyPort = None,
+    no_record: given.NoRecord = False,
     trust: given.Trust = False,
     json: given.AsJson = False,
 ) -> int:
@@ -310,6 +311,7 @@ def resume(
     engine: given.Engine = None,
     python: given.Python = None,
     debugpy: given.DebugpyPort = None,
+    no_record: given.NoRecord = False,
     trust: given.Trust = False,
     json: given.AsJson = False,
 ) -> int:

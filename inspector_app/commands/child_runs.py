@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from google.genai import types
@@ -63,12 +64,13 @@ class ChildSessions:
 
 
 @asynccontextmanager
-async def open_child(plan: EnginePlan, database: str | None) -> AsyncIterator[ChildEngine]:
+async def open_child(plan: EnginePlan, database: str | None, recording: Path | None = None) -> AsyncIterator[ChildEngine]:
     """Yield the engine of a child process, and end the process afterwards. What the agent writes goes to stderr.
 
     Args:
         plan: what runs the agent.
         database: the path or URL of the sessions' database; None keeps them in memory.
+        recording: the file in which model and tool calls are recorded; None: nowhere.
 
     Raises:
         KnownError: the agent cannot be loaded, or its google-adk cannot use the database.
@@ -86,6 +88,7 @@ async def open_child(plan: EnginePlan, database: str | None) -> AsyncIterator[Ch
         environ=child_variables(environment),
         embedded=not is_adk,
         debugpy=debugpy,
+        recording=recording,
         on_output=_show_output,
     )
     try:

@@ -117,6 +117,9 @@ def export_format(value: str | None) -> str | None:
 Database = Annotated[
     str, typer.Argument(metavar="DB", callback=text, show_default=False, help="A session database: a file, or an SQLAlchemy URL.")
 ]
+NoRecord = Annotated[
+    bool, typer.Option("--no-record", help="Do not record the model requests in the file beside the database, as DB.rec.db.")
+]
 App = Annotated[
     str | None,
     typer.Option(

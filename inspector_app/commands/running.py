@@ -20,9 +20,11 @@ from inspector_app.commands.selection import command_line, existing_key, session
 from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.engines.agent_loader import LoadedAgent, check_agent_path, load_agent
 from inspector_app.engines.engine_choice import EngineChoice, EnginePlan, plan_engine
+from inspector_app.engines.recorder_file import recorder_plugin
 from inspector_app.engines.tracebacks import traceback_of
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.values import error_text, visible, visible_lines
+from inspector_app.support.preferences import Preferences
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.contexts.run_config import RunConfig, StreamingMode
@@ -38,6 +40,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State
 from runtime.storage.connections.database_url import without_password
 from runtime.storage.open_service import open_session_service
+from runtime.storage.recordings.recording import recording_beside
 from runtime.support.file_names import unusable_name
 
 FINISHED, FAILED, PAUSED = 0, 1, 3
@@ -56,6 +59,16 @@ def run(options: Options) -> int:
         return asyncio.run(_run(loaded, service, options))
 
 
+def recording_of(options: Options) -> Path | None:
+    """Return the file that records the model calls of a run: the one beside the database, as the window names it.
+
+    None without a database file, with `--no-record`, or if recording is turned off in the window.
+    """
+    if options.no_record or options.db is None or "://" in options.db or not Preferences().records_requests:
+        return None
+    return recording_beside(Path(options.db))
+
+
 def planned_engine(options: Options) -> EnginePlan:
     """Return what runs the agent that the options name."""
     check_agent_path(options.agent)
@@ -63,7 +76,7 @@ def planned_engine(options: Options) -> EnginePlan:
 
 
 async def _run_in_child(plan: EnginePlan, options: Options) -> int:
-    async with open_child(plan, options.db) as engine:
+    async with open_child(plan, options.db, recording_of(options)) as engine:
         session, state = await session_of(engine, options)
         events = engine.run(session.key, message_of(options.message), state_delta=state, streaming=options.streaming)
         return await drive(events, ChildSessions(engine), session.key, options, {event.invocation_id for event in session.events})
@@ -77,7 +90,7 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: Option
         if not session:
             session = await service.create_session(app_name=app_name, user_id=options.user, state=state, session_id=options.session)
             state = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
-        async with open_runner(loaded, app_name, service, files_of(options.db)) as runner:
+        async with open_runner(loaded, app_name, service, files_of(options.db), recording_of(options)) as runner:
             events = runner.run_async(
                 user_id=options.user,
                 session_id=session.id,
@@ -112,7 +125,7 @@ def resume(options: Options) -> int:
 
 
 async def _resume_in_child(plan: EnginePlan, key: SessionKey, invocation_id: str, answer: types.Content | None, options: Options) -> int:
-    async with open_child(plan, options.db) as engine:
+    async with open_child(plan, options.db, recording_of(options)) as engine:
         check_resumable(engine)
         events = engine.run(key, answer, invocation_id, streaming=False)
         return await drive(events, ChildSessions(engine), key, options, set(), invocation_id)
@@ -126,7 +139,7 @@ async def _resume(
     answer: types.Content | None,
     options: Options,
 ) -> int:
-    async with service, open_runner(loaded, key.app_name, service, files_of(options.db)) as runner:
+    async with service, open_runner(loaded, key.app_name, service, files_of(options.db), recording_of(options)) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
         return await drive(events, service, key, options, set(), invocation_id)
 
@@ -332,7 +345,7 @@ def _is_folder(path: Path) -> bool:
 
 @asynccontextmanager
 async def open_runner(
-    loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService
+    loaded: LoadedAgent, app_name: str, service: BaseSessionService, artifacts: BaseArtifactService, recording: Path | None = None
 ) -> AsyncIterator[Runner]:
     """Yield a Runner for a loaded agent, with the agent's environment variables set, and close it afterwards.
 
@@ -341,10 +354,14 @@ async def open_runner(
         app_name: the app name of its sessions.
         service: stores the sessions.
         artifacts: stores the files.
+        recording: the file in which model and tool calls are recorded; None: nowhere.
     """
     runner = Runner(
         app=loaded.app, app_name=app_name, session_service=service, artifact_service=artifacts, memory_service=InMemoryMemoryService()
     )
+    recorder = recorder_plugin(recording) if recording is not None else None
+    if recorder is not None and runner.plugin_manager.get_plugin(recorder.name) is None:  # or the app has one
+        runner.plugin_manager.register_plugin(recorder, first=True)
     with loaded.environment.active():
         try:
             yield runner

@@ -46,11 +46,9 @@ def _sequence_changes(before: Sequence[Any], now: Sequence[Any], shown: Any) -> 
     """Return the items of only one of two sequences, in order; their keys are sign and number in their sequence."""
     first = next((place for place, (one, other) in enumerate(zip(before, now, strict=False)) if one != other), min(len(before), len(now)))
     old, new = before[first:], now[first:]
-    if max(len(old), len(new)) > MAX_COMPARED or not old:
-        steps = [("replace", 0, len(old), 0, len(new))]
-    else:
-        keys = [[repr(item) for item in items] for items in (old, new)]
-        steps = [tuple(step) for step in SequenceMatcher(None, *keys, autojunk=False).get_opcodes()]  # type: ignore[misc]
+    steps: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(old), 0, len(new))]
+    if old and max(len(old), len(new)) <= MAX_COMPARED:
+        steps = SequenceMatcher(None, [repr(item) for item in old], [repr(item) for item in new], autojunk=False).get_opcodes()
     found: dict[str, Any] = {}
     for kind, old_start, old_end, new_start, new_end in steps:
         if kind != "equal":

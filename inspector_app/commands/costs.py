@@ -89,7 +89,7 @@ def recorded_models(target: str) -> dict[str, str]:
         return {}
     try:
         with closing(Recording(file)) as recording:
-            return {call.event_id: call.model for call in recording.model_calls() if call.event_id and call.model}
+            return recording.models()
     except StorageError as error:
         stdout.complain(f"agent-inspector: {error}\n")
         return {}

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from inspector_app.detail.prompt_parts import PromptPart
+from inspector_app.detail.view_data import PromptPart
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
 

@@ -4,38 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from inspector_app.detail.view_data import PromptPart
 from inspector_app.presentation.tokens import Tokens
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 
 FILE_CHARACTERS = 1_032  # that a picture or file counts: Gemini charges 258 tokens for a picture, a token is about four characters
-
-
-@dataclass(frozen=True, slots=True)
-class PromptPart:
-    """A part of a request.
-
-    Attributes:
-        name: what it is.
-        role: its colour role.
-        characters: its length; a file counts `FILE_CHARACTERS`.
-        tokens: its share of the tokens that the model reports, by length; None if it reports none.
-        share: its share of the request, from 0 to 1.
-    """
-
-    name: str
-    role: str
-    characters: int
-    tokens: int | None
-    share: float
-
-    @property
-    def text(self) -> str:
-        """The part in words."""
-        size = f"about {self.tokens:,} tokens" if self.tokens is not None else f"{self.characters:,} characters"
-        return f"{self.name}: {size}, {self.share:.0%}"
 
 
 _ROLES = {

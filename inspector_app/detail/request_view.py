@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.detail.context_bar import ContextBar
-from inspector_app.detail.prompt_parts import PromptPart
+from inspector_app.detail.view_data import PromptPart
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView

@@ -162,6 +162,14 @@ class Source(abc.ABC):
         """
         return None
 
+    async def recorded_models(self, key: SessionKey) -> dict[str, str]:
+        """Return event id → model of a session's recorded model calls.
+
+        Raises:
+            StorageError: the recording cannot be read.
+        """
+        return {}
+
     def listed_count(self, key: SessionKey) -> int | None:
         """Return the number of events a session had when it was last listed; None if it was not counted."""
         return None
@@ -262,6 +270,11 @@ class DatabaseSource(Source):
         """See `Source.recorded_calls`."""
         file = self.recording
         return await run_in_thread(_recorded_calls, file, key, invocations) if file is not None else RecordedCalls()
+
+    async def recorded_models(self, key: SessionKey) -> dict[str, str]:
+        """See `Source.recorded_models`."""
+        file = self.recording
+        return await self._worker.call(_recorded_models, file, key) if file is not None else {}
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """See `Source.pending`; of a long session its last events are read, and `unfinished` for those before."""
@@ -640,3 +653,10 @@ def _recorded_exchange(file: Path, event_id: str) -> RecordedExchange | None:
         return None
     with closing(Recording(file)) as recording:
         return recording.exchange(event_id)
+
+
+def _recorded_models(file: Path, key: SessionKey) -> dict[str, str]:
+    if not file.is_file():
+        return {}
+    with closing(Recording(file)) as recording:
+        return recording.models(key)

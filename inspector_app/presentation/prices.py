@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
@@ -15,6 +15,8 @@ from importlib.metadata import version
 from typing import Any
 
 from inspector_app.presentation.tokens import OwnPrice, Tokens
+
+MOST_COSTS = 20_000  # kept in memory, 300 bytes each: a look-up takes 0.2 ms, and many calls use the same tokens
 
 
 class Prices:
@@ -27,6 +29,7 @@ class Prices:
     def __init__(self, own: Mapping[str, OwnPrice] | None = None) -> None:
         self._own = dict(own or {})
         self._known: dict[str, tuple[str, str | None] | None] = {}
+        self._costs: dict[tuple[str, Tokens, float], Decimal | None] = {}
 
     def cost(self, model: str | None, tokens: Tokens, timestamp: float) -> Decimal | None:
         """Return the price of one call in US dollars, or None if it is unknown.
@@ -41,7 +44,12 @@ class Prices:
         own = self._own.get(model)
         if own is not None:
             return own.cost(tokens)
-        return self._bundled_cost(model, tokens, timestamp)
+        place = (model, tokens, timestamp // 3600)  # some prices depend on the hour
+        if place not in self._costs:
+            if len(self._costs) >= MOST_COSTS:
+                self._costs.clear()
+            self._costs[place] = self._bundled_cost(model, tokens, timestamp)
+        return self._costs[place]
 
     def context_window(self, model: str | None) -> int | None:
         """Return how many tokens a model's requests may have, or None if the bundled list does not say."""
@@ -72,9 +80,26 @@ class Prices:
         return None
 
     @staticmethod
+    @cache
     def source() -> str:
-        """Return the name and version of the bundled price list, which has no date of its own."""
-        return f"genai-prices {version('genai-prices')}"
+        """Return the name and version of the bundled price list, and since when its newest price applies.
+
+        The list has no date of its own; prices that it announces for the future are not counted.
+        """
+        return f"genai-prices {version('genai-prices')}, newest price of {newest_price_date(datetime.now(UTC).date()).isoformat()}"
+
+
+def newest_price_date(today: date) -> date:
+    """Return the day since which the newest bundled price applies that applies on a given day."""
+    snapshot = import_module("genai_prices.data_snapshot").get_snapshot()
+    conditions = (
+        getattr(price.constraint, "start_date", None)
+        for provider in snapshot.providers
+        for model in provider.models
+        if isinstance(model.prices, list)
+        for price in model.prices
+    )
+    return max((day for day in conditions if isinstance(day, date) and day <= today), default=date.min)
 
 
 @cache

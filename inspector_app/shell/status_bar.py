@@ -93,9 +93,16 @@ class StatusBar(QStatusBar):
         place = f"{'–' if index is None else f'{index + 1:,}'}/{count:,}"
         self._parts["position"].say("" if not count else place if shown is None else f"{place} ({shown:,} shown)")
 
-    def show_tokens(self, tokens: int) -> None:
-        """Show the number of tokens that the session used."""
-        self._parts["tokens"].say(f"{tokens:,} tokens" if tokens else "")
+    def show_tokens(self, tokens: int, cost: str = "", prices: str = "") -> None:
+        """Show the number of tokens that the session used, and what they cost.
+
+        Args:
+            tokens: the number; nothing is shown for 0.
+            cost: the costs in words; empty while they are not known.
+            prices: where the prices are from, for the tooltip.
+        """
+        words = f"cost {cost}" if cost == "unknown" else cost
+        self._parts["tokens"].say(" · ".join(filter(None, (f"{tokens:,} tokens", words))) if tokens else "", tooltip=prices)
 
     def show_engine(self, text: str) -> None:
         """Show the engine that drives the agent."""

@@ -27,6 +27,7 @@ from inspector_app.opening.engine_controller import EngineController
 from inspector_app.opening.engine_menu import EngineMenu
 from inspector_app.opening.opening_controller import OpeningController
 from inspector_app.presentation.author_colours import AuthorColours
+from inspector_app.presentation.costs import cost_text
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import own_prices
@@ -71,6 +72,7 @@ from inspector_app.workspace.manual_events import ManualEvents
 from inspector_app.workspace.messages import MessageBus, format_traceback
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.session_costs import SessionCosts
 from inspector_app.workspace.traceback_store import TracebackStore
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
@@ -161,13 +163,16 @@ class WindowController(QObject):
         SavedFilterController(cursor, preferences, bench.filter_bar.saved)
         self._tool_agent_events = ToolAgentEvents(run, current, cursor, events, bench.stream)
 
+        prices = Prices(own_prices(preferences.prices))
+        costs = SessionCosts(current, prices, tasks, self)
+        events.set_costs(lambda group: cost_text(found) if (found := costs.of_group(group)) is not None else "")
+        costs.changed.connect(bench.stream.table.viewport().update)
         recording = RecordingController(run, preferences, self)
         window.commands.record_requests.setChecked(preferences.records_requests)
         window.commands.record_requests.toggled.connect(recording.choose)
         reader = SessionReader()
         TimelineController(cursor, current, colours, reader, tasks, messages, bench.timeline)
         ArtifactController(current, tasks, messages, bench.detail)
-        prices = Prices(own_prices(preferences.prices))
         TurnsController(cursor, current, reader, prices, tasks, messages, bench.charts)
         RequestController(run.requests, current, prices, tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
@@ -273,6 +278,7 @@ class WindowController(QObject):
             current,
             run,
             events,
+            costs,
             window,
             selected_event=lambda: self.stream.selected_event,
             is_drafting_fork=lambda: self._forks.is_drafting,

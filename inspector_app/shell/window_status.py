@@ -8,7 +8,9 @@ from PySide6.QtCore import QObject
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source, database_info
+from inspector_app.presentation.costs import cost_text
 from inspector_app.presentation.event_summary import describe
+from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.values import visible
 from inspector_app.running.hold_text import words_for
 from inspector_app.running.view_data import HoldText
@@ -21,6 +23,7 @@ from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.session_costs import SessionCosts
 from runtime.events.event import Event
 
 
@@ -34,6 +37,7 @@ class WindowStatus(QObject):
         current: the displayed session.
         run: the run.
         events: the model behind the stream, which counts events and tokens.
+        costs: the session's costs.
         window: the window.
         selected_event: returns the selected event.
         is_drafting_fork: returns whether the next message begins a fork, which needs no write access to this session.
@@ -47,6 +51,7 @@ class WindowStatus(QObject):
         current: CurrentSession,
         run: CurrentRun,
         events: EventTableModel,
+        costs: SessionCosts,
         window: MainWindow,
         *,
         selected_event: Callable[[], Event | None],
@@ -60,6 +65,7 @@ class WindowStatus(QObject):
         self._current = current
         self._run = run
         self._events = events
+        self._costs = costs
         self._window = window
         self._selected_event = selected_event
         self._is_drafting_fork = is_drafting_fork
@@ -88,6 +94,7 @@ class WindowStatus(QObject):
         for signal in (current.session_loading, current.events_added, current.state_computed, self._events.shown_changed):
             signal.connect(self._show_position)
         bench.stream.follow_changed.connect(self._show_live)
+        self._costs.changed.connect(self._show_tokens)
 
     def on_drafting_changed(self) -> None:
         """Update what a message does now."""
@@ -239,8 +246,13 @@ class WindowStatus(QObject):
         """Show the selected event's place, and the counts of the session."""
         shown = self._events.shown_count if self._events.is_filtered else None
         self._window.status.show_position(self._cursor.event_index, self._events.event_count, shown)
-        self._window.status.show_tokens(self._events.total_tokens)
+        self._show_tokens()
         self._show_live(self._window.workbench.stream.following)
+
+    def _show_tokens(self) -> None:
+        total = self._costs.total
+        cost = cost_text(total) if total is not None and total.calls else ""
+        self._window.status.show_tokens(self._events.total_tokens, cost, f"Prices: {Prices.source()}" if cost else "")
 
     def _show_live(self, following: bool) -> None:
         self._window.status.show_live(following if self._events.event_count else None)

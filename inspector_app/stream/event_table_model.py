@@ -11,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
+from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
@@ -416,6 +417,14 @@ class EventTableModel(QAbstractTableModel):
             ran_ahead: event id → whether it was committed while the agent was held before it; called for the rows that are painted.
         """
         self._make.ran_ahead = ran_ahead
+
+    def set_costs(self, cost_of: Callable[[InvocationGroup], str]) -> None:
+        """Set how the costs of a group are found.
+
+        Args:
+            cost_of: group → its costs in words, empty while they are not known; called for the headers that are painted.
+        """
+        self._make.cost_of = cost_of
 
     def refresh_rows(self) -> None:
         """Make all rows again: breakpoints or `temp:` keys have changed."""

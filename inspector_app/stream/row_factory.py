@@ -39,6 +39,7 @@ class RowFactory:
         held: id of the event at which the agent is held, or None.
         breakpoint_mark: returns an event's mark, see `StreamRow.breakpoint`.
         temp_keys_of: returns the `temp:` keys that the event with an id set, as far as they are known.
+        cost_of: returns what a group's model calls cost, empty while that is not known.
         ran_ahead: returns whether the event with an id was committed while the agent was held before it.
     """
 
@@ -47,6 +48,7 @@ class RowFactory:
         self._on_new_width = on_new_width
         self.breakpoint_mark: Callable[[Event], str] = lambda _event: ""
         self.temp_keys_of: Callable[[str], Collection[str]] = lambda _event_id: ()
+        self.cost_of: Callable[[InvocationGroup], str] = lambda _group: ""
         self.ran_ahead: Callable[[str], bool] = lambda _event_id: False
         self.reset(SessionEvents())
 
@@ -92,7 +94,7 @@ class RowFactory:
         """
         if is_whole and not group.counted and not group.unread and group.count <= _LONGEST_COUNTED:
             self._count(group)
-        return header_row(group, status)
+        return header_row(group, status, self.cost_of(group) if is_whole else "")
 
     def _count(self, group: InvocationGroup) -> None:
         """Compute a group's times and tokens if its events are in memory."""

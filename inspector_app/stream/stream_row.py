@@ -70,12 +70,13 @@ STATUS_ROLES: dict[str, str] = {
 }
 
 
-def header_row(group: InvocationGroup, status: str) -> StreamRow:
+def header_row(group: InvocationGroup, status: str, cost: str = "") -> StreamRow:
     """Return a group's header.
 
     Args:
         group: the group.
         status: the invocation's status, or an empty text if it is unknown.
+        cost: what its model calls cost; empty if that is not known yet.
     """
     if group.unread:
         return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
@@ -85,10 +86,11 @@ def header_row(group: InvocationGroup, status: str) -> StreamRow:
         facts.append(duration(group.seconds))
     if group.tokens:
         facts.append(f"{group.tokens:,} tokens")
+        facts.append(f"cost {cost}" if cost == "unknown" else cost)
     return StreamRow(
         "invocation",
         name + (" continued" if group.continued else ""),
-        tokens="   ".join(facts),
+        tokens="   ".join(filter(None, facts)),
         role=STATUS_ROLES.get(status, "dim"),
         event_kind=status,
         folded=group.folded,

@@ -77,6 +77,15 @@ class Recording:
         """
         return [_model_call(row) for row in self._rows(f"SELECT {_CALL}", key, invocations)]
 
+    def models(self, key: SessionKey | None = None) -> dict[str, str]:
+        """Return event id → model of the model calls of a session, or of all sessions, as far as they are known.
+
+        Raises:
+            StorageError: the file cannot be read.
+        """
+        rows = self._rows("SELECT event_id, model FROM inspector_model_calls", key)
+        return {str(event_id): str(model) for event_id, model in rows if event_id is not None and model is not None}
+
     def tool_calls(self, key: SessionKey | None = None, invocations: Sequence[str] = ()) -> list[RecordedToolCall]:
         """Return the tool calls of a session, or of all sessions, in the order of their ends; see `model_calls`.
 

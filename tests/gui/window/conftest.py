@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,7 @@ from inspector_app.workspace.messages import MessageBus
 from runtime.agents.llm_agent import LlmAgent
 from tests.gui.event_loop import LoopOfTests
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.recorded_town import record_town
 from tests.gui.window.trusting import trust_folder
 
 ORDERS = STORY.parent / "orders"
@@ -38,6 +41,23 @@ def finished_half(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def story_db(finished_half: Path, tmp_path: Path) -> Path:
     """Return a writable copy of the interrupted story's database."""
     return Path(shutil.copy(finished_half, tmp_path / "story.db"))
+
+
+@pytest.fixture(scope="session")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a database with three turns, one of them rewound, and its recording beside it."""
+    folder = tmp_path_factory.mktemp("town")
+    with ThreadPoolExecutor(1) as thread:  # the window's loop belongs to this one
+        thread.submit(lambda: asyncio.run(record_town(folder))).result()
+    return folder
+
+
+@pytest.fixture
+def recorded_db(town: Path, tmp_path: Path) -> Path:
+    """Return a copy of the town's database, with its recording."""
+    for file in town.iterdir():
+        shutil.copy(file, tmp_path)
+    return tmp_path / "town.db"
 
 
 @pytest.fixture(scope="session")

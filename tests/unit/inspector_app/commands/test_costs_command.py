@@ -6,6 +6,7 @@ import asyncio
 import json
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
@@ -128,7 +129,7 @@ def test_the_recording_beside_a_database_names_models(tmp_path: Path, capsys: py
 
     asyncio.run(write())
     writer = recorder.Recording(tmp_path / "plain.rec.db")
-    call = recorder.ModelCall(("app", "u", "s"), "i", None, "seer", LlmRequest(model="gemini-2.5-flash"))
+    call = recorder.ModelCall(("app", "u", "s"), "i", None, SimpleNamespace(name="seer"), LlmRequest(model="gemini-2.5-flash"))
     call.read_request()
     call.event_id = "e1"
     writer.add_model_call(call)

@@ -1,0 +1,127 @@
+"""What the displayed session costs: sums of its groups of events and of all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from inspector_app.documents.invocation_groups import InvocationGroup
+from inspector_app.documents.open_session import OpenSession
+from inspector_app.presentation.costs import CostSum, ModelCall, model_calls
+from inspector_app.presentation.prices import Prices
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_session import CurrentSession
+from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.sessions.session_key import SessionKey
+from runtime.support.worker_threads import run_in_thread
+
+DELAY_MS = 250  # from new events to their prices, so that a stream is priced in batches
+AT_ONCE = 2_000  # events priced on the thread before the sums are displayed
+
+
+class SessionCosts(QObject):
+    """The owner of the displayed session's costs. Prices are looked up on a thread, because the first look-up takes a third of a second.
+
+    Of a long session, only the events since it was opened are priced.
+
+    Attributes:
+        total: the sum of all events; None if they are not all priced.
+
+    Signals:
+        changed: sums are known.
+
+    Args:
+        current: the displayed session.
+        prices: the prices.
+        tasks: runs the look-ups.
+    """
+
+    changed = Signal()
+
+    def __init__(self, current: CurrentSession, prices: Prices, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._current = current
+        self._prices = prices
+        self._tasks = tasks
+        self._is_pricing = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DELAY_MS)
+        self._timer.timeout.connect(self._on_due)
+        self._reset(None)
+        current.session_loading.connect(self._on_session_loading)
+        current.session_loaded.connect(self._on_session_loaded)
+        current.events_added.connect(self._on_events_added)
+
+    @property
+    def total(self) -> CostSum | None:
+        """See the class."""
+        session = self._session
+        return self._total if session is not None and not self._first and self._next >= len(session.events) else None
+
+    def of_group(self, group: InvocationGroup) -> CostSum | None:
+        """Return the sum of a group of the session; None if it is not known."""
+        if group.first < self._first or group.first + group.count > self._next:
+            return None
+        return self._sums.get(group.first)
+
+    def _reset(self, session: OpenSession | None) -> None:
+        self._session = session
+        self._sums: dict[int, CostSum] = {}
+        self._total = CostSum()
+        self._models: dict[str, str] | None = None  # event id → model, of the recording; read with the first prices
+        self._first = self._next = session.events.stored_count if session is not None else 0
+
+    def _on_session_loading(self) -> None:
+        self._reset(None)
+        self.changed.emit()
+
+    def _on_session_loaded(self, session: OpenSession) -> None:
+        self._reset(session)
+        self._timer.start()  # what the session shows comes first
+
+    def _on_events_added(self, events: Sequence[Event]) -> None:
+        if not self._timer.isActive() and self._session is not None:
+            self._timer.start()
+
+    def _on_due(self) -> None:
+        if self._session is not None and not self._is_pricing:
+            self._tasks.spawn(self._price(self._session), "Reading the prices", background=True)
+
+    async def _price(self, session: OpenSession) -> None:
+        self._is_pricing = True
+        try:
+            while self._session is session and self._next < len(session.events):
+                await self._price_next(session)
+        finally:
+            self._is_pricing = False
+        if self._session is not session:
+            self._on_due()
+
+    async def _price_next(self, session: OpenSession) -> None:
+        """Price the next events. They are in memory, as none is evicted within a frame or two of its commit."""
+        if self._models is None:
+            try:
+                self._models = await session.source.recorded_models(session.address.key)
+            except StorageError:  # the Request tab reports it
+                self._models = {}
+        start = max(self._next, session.events.stored_count)
+        offset = start - session.events.stored_count
+        batch = session.events.in_memory[offset : offset + AT_ONCE]
+        models = self._models
+        calls = await run_in_thread(_calls, session.address.key, batch, self._prices, models)
+        if self._session is not session:
+            return
+        for place, call in calls:
+            group = session.groups[session.groups.number_of(start + place)]
+            self._sums.setdefault(group.first, CostSum()).add(call)
+            self._total.add(call)
+        self._next = start + len(batch)
+        self.changed.emit()
+
+
+def _calls(key: SessionKey, events: Sequence[Event], prices: Prices, models: dict[str, str]) -> list[tuple[int, ModelCall]]:
+    """Return the priced model calls of events, each with its place among them."""
+    return [(place, call) for place, event in enumerate(events) for call in model_calls(key, (event,), prices, models)]

@@ -12,6 +12,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from inspector_app.detail.artifact_buttons import ArtifactButtons
+from inspector_app.detail.grounding_values import grounding_values
+from inspector_app.detail.media_buttons import MediaButtons
 from inspector_app.detail.pictures import Pictures
 from inspector_app.presentation.event_summary import describe, failure_of, text_of
 from inspector_app.presentation.value_filters import call_root
@@ -41,13 +43,16 @@ class ContentView(QWidget):
         browser: the texts.
         model, tree: calls, results and actions, and the view of them.
         pictures: inline pictures.
+        media: buttons for inline sounds, films and documents.
         artifacts: buttons for the files that the event saved.
 
     Signals:
         artifact_requested (str, int): the user asked for this file in this version.
+        media_requested (types.Blob): the user asked to open this sound, film or document.
     """
 
     artifact_requested = Signal(str, int)
+    media_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -70,6 +75,8 @@ class ContentView(QWidget):
         self.tree.setObjectName("content_tree")
         self.tree.setAccessibleName("Calls, results and actions of the event")
         self.pictures = Pictures()
+        self.media = MediaButtons()
+        self.media.asked.connect(self.media_requested)
         self.artifacts = ArtifactButtons()
         self.artifacts.asked.connect(self.artifact_requested)
         self._split = QSplitter(Qt.Orientation.Vertical)
@@ -85,6 +92,7 @@ class ContentView(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self._error)
         layout.addWidget(self.pictures)
+        layout.addWidget(self.media)
         layout.addWidget(self.artifacts)
         layout.addWidget(self._split, 1)
         layout.addWidget(self._bar)
@@ -127,7 +135,9 @@ class ContentView(QWidget):
         self.tree.setVisible(bool(values))
         self.artifacts.set_artifacts(event.actions.artifact_delta)
         parts = (event.content.parts if event.content else None) or []
-        self.pictures.set_pictures([part.inline_data for part in parts if part.inline_data is not None])
+        blobs = [part.inline_data for part in parts if part.inline_data is not None]
+        self.pictures.set_pictures(blobs)
+        self.media.set_blobs(blobs)
         self._sections = _sections(event)
         said = bool(self._sections)
         if not (said or values or errors):
@@ -198,7 +208,7 @@ def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
     titled: dict[str, Any] = {}
     roots: dict[str, str] = {}
     last: dict[str, int] = {}
-    for title, value, root in [*_parts(event), *_actions(event)]:
+    for title, value, root in [*_parts(event), *grounding_values(event), *_actions(event)]:
         number = last.get(title, 0) + 1
         unique = title if number == 1 else f"{title} ({number})"
         while unique in titled:  # a tool may have such a name

@@ -14,6 +14,7 @@ from inspector_app.databases.foreign_database_controller import ForeignDatabaseC
 from inspector_app.detail.artifact_controller import ArtifactController
 from inspector_app.detail.code_controller import CodeController
 from inspector_app.detail.detail_controller import DetailController
+from inspector_app.detail.media_controller import MediaController
 from inspector_app.detail.output_controller import OutputController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.documents.session_address import SessionAddress
@@ -172,6 +173,7 @@ class WindowController(QObject):
         window.commands.record_requests.toggled.connect(recording.choose)
         reader = SessionReader()
         TimelineController(cursor, current, colours, reader, tasks, messages, bench.timeline)
+        MediaController(tasks, messages, bench.detail)
         ArtifactController(current, tasks, messages, bench.detail)
         TurnsController(cursor, current, reader, prices, tasks, messages, bench.charts)
         RequestController(run.requests, current, prices, tasks, bench.detail)

@@ -16,7 +16,7 @@ from inspector_app.branches.aspect_view import MOST_SHOWN, AspectView
 from inspector_app.branches.comparison_aspects import aspects_of
 from inspector_app.detail.content_view import ContentView
 from inspector_app.detail.event_detail import EventDetail
-from inspector_app.detail.request_values import request_values
+from inspector_app.detail.request_values import unrecorded_values
 from inspector_app.detail.request_view import RequestView
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import SUMMARY_LIMIT, describe
@@ -110,9 +110,7 @@ PANES: dict[str, Callable[[int], Callable[[], object]]] = {
     "state": lambda count: lambda: StateView().set_state(state(count), writes(count), "state", {}),
     "timeline": lambda count: lambda: TimelineView().set_timeline(timeline([calls(count), responses(count)]), {}),
     "timeline of branches": lambda count: lambda: timeline(branched(count)),
-    "request": lambda count: (
-        lambda: RequestView().set_request(request_values(None, calls(count), [calls(count).content or types.Content()]))
-    ),
+    "request": lambda count: lambda: RequestView().set_request(unrecorded_values(calls(count), [calls(count).content or types.Content()])),
     "pending": filled_pending,
     "compare": compared,
 }

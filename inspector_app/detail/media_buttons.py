@@ -1,0 +1,83 @@
+"""Buttons for the sounds, films and documents in an event, and a line for what is not opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from google.genai import types
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
+
+from inspector_app.detail.media_files import is_openable, is_played
+from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.widgets import theme
+
+MOST_SHOWN = 8
+_COLUMNS = 2
+
+
+class MediaButtons(QWidget):
+    """One button for each sound, film or document; hidden if there are none. Pictures are shown elsewhere.
+
+    Signals:
+        asked (types.Blob): the user asked to open this one.
+    """
+
+    asked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("media")
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(10, 8, 10, 4)
+        self._grid.setColumnStretch(_COLUMNS, 1)
+        self.hide()
+
+    def set_blobs(self, blobs: Sequence[types.Blob]) -> None:
+        """Replace the buttons.
+
+        Args:
+            blobs: data with media types; pictures are skipped.
+        """
+        for old in self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            self._grid.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        others = [blob for blob in blobs if not (blob.mime_type or "").startswith("image/")]
+        for number, blob in enumerate(others[:MOST_SHOWN]):
+            shown = self._button(blob) if is_openable(blob) else _line(f"{_words(blob)} · not opened: no known type")
+            self._grid.addWidget(shown, number // _COLUMNS, number % _COLUMNS)
+        if len(others) > MOST_SHOWN:
+            self._grid.addWidget(_line(f"and {len(others) - MOST_SHOWN} more"), MOST_SHOWN // _COLUMNS, 0)
+        self.setVisible(bool(others))
+
+    def _button(self, blob: types.Blob) -> QPushButton:
+        played = is_played(blob)
+        button = QPushButton(theme.icon("play" if played else "file-lines"), f"{'Play' if played else 'Open'} {_words(blob)}", self)
+        button.setObjectName("open_media")
+        button.setAccessibleName(button.text())
+        button.setToolTip(plain_tooltip("Opens a temporary copy with this system's program for such files"))
+        button.clicked.connect(partial(self._on_clicked, blob))
+        return button
+
+    def _on_clicked(self, blob: types.Blob) -> None:
+        self.asked.emit(blob)
+
+
+def open_with_system(file: Path) -> bool:
+    """Open a file with the system's program for it; return whether there is one."""
+    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
+
+
+def _words(blob: types.Blob) -> str:
+    return f"{visible((blob.mime_type or 'unknown type')[:60])} · {len(blob.data or b''):,} bytes".replace("&", "&&")
+
+
+def _line(text: str) -> QLabel:
+    line = QLabel(text)
+    line.setTextFormat(Qt.TextFormat.PlainText)
+    line.setProperty("role", "secondary")
+    return line

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from enum import Enum
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from runtime.configs.agent_builder import resolve_agent_reference, resolve_callbacks
 from runtime.configs.agent_config import BaseAgentConfig
@@ -27,12 +27,16 @@ from runtime.events.marks import AGENT_PLACE, CALLBACK, REPLAYED_CHECKPOINT, rec
 from runtime.history.agent_places import place_of
 from runtime.history.agent_tree import AgentTree
 from runtime.history.checkpoints import Checkpoints
-from runtime.support.calling import Callbacks, first_answer
+from runtime.support.calling import Callbacks, as_list, first_answer
 
 logger = logging.getLogger(__name__)
 
 BeforeAgentCallback = Callbacks
 AfterAgentCallback = Callbacks
+
+
+# Settings that google-adk 2's agents have as nodes of a workflow graph.
+_OF_NODES = frozenset({"rerun_on_resume", "wait_for_output", "retry_config", "timeout", "state_schema", "parallel_worker"})
 
 
 class BaseAgentState(BaseModel):
@@ -73,6 +77,16 @@ class BaseAgent(BaseModel):
     sub_agents: list[BaseAgent] = Field(default_factory=list)
     before_agent_callback: Callbacks = None
     after_agent_callback: Callbacks = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _be_no_node(cls, given: Any) -> Any:
+        if isinstance(given, dict) and not _OF_NODES.isdisjoint(given):
+            name = next(name for name in given if name in _OF_NODES)
+            if name not in cls.model_fields and given[name] not in (None, False):
+                raise EngineNeededError(f"{name}=, a setting of a workflow graph's node,")
+            return {key: value for key, value in given.items() if key not in _OF_NODES or key in cls.model_fields}
+        return given
 
     @field_validator("name")
     @classmethod
@@ -156,6 +170,16 @@ class BaseAgent(BaseModel):
     def root_agent(self) -> BaseAgent:
         """The root of the tree."""
         return next(reversed([self, *self.ancestors()]))
+
+    @property
+    def canonical_before_agent_callbacks(self) -> list[Callable[..., Any]]:
+        """The `before_agent_callback` as a list."""
+        return list(as_list(self.before_agent_callback))
+
+    @property
+    def canonical_after_agent_callbacks(self) -> list[Callable[..., Any]]:
+        """The `after_agent_callback` as a list."""
+        return list(as_list(self.after_agent_callback))
 
     def find_agent(self, name: str) -> BaseAgent | None:
         """Return this agent or the agent below it with that name; None if there is none."""

@@ -25,7 +25,7 @@ from runtime.history.turns import Turn, closes_turn, events_of_call, read_turn, 
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
-from runtime.support.calling import Callbacks, call
+from runtime.support.calling import Callbacks, as_list, call
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
@@ -166,6 +166,36 @@ class LlmAgent(BaseAgent):
             with at_field("tools", index, *(["args"] if config.args else [])):
                 tools.append(_tool(found, config, config_abs_path))
         return tools
+
+    @property
+    def canonical_before_model_callbacks(self) -> list[Callable[..., Any]]:
+        """The `before_model_callback` as a list."""
+        return list(as_list(self.before_model_callback))
+
+    @property
+    def canonical_after_model_callbacks(self) -> list[Callable[..., Any]]:
+        """The `after_model_callback` as a list."""
+        return list(as_list(self.after_model_callback))
+
+    @property
+    def canonical_on_model_error_callbacks(self) -> list[Callable[..., Any]]:
+        """The `on_model_error_callback` as a list."""
+        return list(as_list(self.on_model_error_callback))
+
+    @property
+    def canonical_before_tool_callbacks(self) -> list[Callable[..., Any]]:
+        """The `before_tool_callback` as a list."""
+        return list(as_list(self.before_tool_callback))
+
+    @property
+    def canonical_after_tool_callbacks(self) -> list[Callable[..., Any]]:
+        """The `after_tool_callback` as a list."""
+        return list(as_list(self.after_tool_callback))
+
+    @property
+    def canonical_on_tool_error_callbacks(self) -> list[Callable[..., Any]]:
+        """The `on_tool_error_callback` as a list."""
+        return list(as_list(self.on_tool_error_callback))
 
     @property
     def canonical_model(self) -> BaseLlm:

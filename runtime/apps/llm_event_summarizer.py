@@ -48,7 +48,7 @@ class LlmEventSummarizer(BaseEventsSummarizer):
             async for response in responses:
                 parts = [part for part in (response.content.parts if response.content else None) or [] if part.text and not part.thought]
                 if parts:
-                    return summary_event(events, types.Content(parts=parts))
+                    return summary_event(events, types.Content(parts=parts)).model_copy(update={"usage_metadata": response.usage_metadata})
                 if response.error_code:
                     raise LlmError(f"{self._llm.model} gave no summary: {response.error_code} {response.error_message or ''}".rstrip())
         raise LlmError(f"{self._llm.model} gave no summary.")

@@ -14,6 +14,7 @@ from runtime.errors.known_error import KnownError
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import CREDENTIAL_CALL
 from runtime.events.tool_confirmation import ToolConfirmation
+from runtime.events.ui_widget import UiWidget
 from runtime.sessions.state import State
 from runtime.support.json_value import as_json
 
@@ -227,6 +228,21 @@ class Context(ReadonlyContext):
             NotImplementedError: the service accepts only sessions or events.
         """
         await self._memory().add_memory(**self._user(), memories=memories, custom_metadata=custom_metadata)
+
+    def render_ui_widget(self, ui_widget: UiWidget) -> None:
+        """Ask a web interface to render something with this event.
+
+        Args:
+            ui_widget: what to render.
+
+        Raises:
+            ValueError: the event has a widget of that id.
+        """
+        actions = self.actions
+        widgets = actions.render_ui_widgets or []
+        if any(widget.id == ui_widget.id for widget in widgets):
+            raise ValueError(f"A UI widget with ID {ui_widget.id!r} already exists in this event.")
+        actions.render_ui_widgets = [*widgets, ui_widget]
 
     def request_confirmation(self, *, hint: str | None = None, payload: Any | None = None) -> None:
         """Ask the user to confirm this call; the tool's present result is only a placeholder.

@@ -36,8 +36,8 @@ class ReadonlyContext:
 
     @property
     def agent_name(self) -> str:
-        """The name of the agent that is running."""
-        name: str = self._invocation_context.agent.name
+        """The name of the agent that is running; `unknown` if none is."""
+        name: str = getattr(self._invocation_context.agent, "name", None) or "unknown"
         return name
 
     @property

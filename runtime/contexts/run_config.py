@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import Enum
 from typing import Any
@@ -37,28 +38,34 @@ class RunConfig(BaseModel):
 
     Attributes:
         streaming_mode: SSE streams answers as partial events. (BIDI, live audio, is not supported.)
-        max_llm_calls: maximum number of model calls in one invocation; no limit if 0 or less.
+        max_llm_calls: maximum number of model calls in one invocation; no limit if 0 or less. Its default is the environment variable
+            `ADK_MAX_LLM_CALLS`, or 500.
         response_modalities: the kinds of output requested from the model, such as `["TEXT"]`.
         save_input_blobs_as_artifacts: replace files in the user's message by the names of artifacts; without an artifact service they
             are kept.
         custom_metadata: copied onto every event of the run.
         model_input_context: contents that precede the user's message in every request of the run; they are never stored.
         get_session_config: the events to load from the session service; all if None. Models and agents see no others.
+        labels: added to the labels of every request, by which a provider's bill can be split.
+        http_options: for every request, such as headers and a timeout; they replace the agent's own.
         speech_config, support_cfc, output_audio_transcription, input_audio_transcription, realtime_input_config,
-            enable_affective_dialog, proactivity, session_resumption, context_window_compression, save_live_blob: settings of live audio,
-            which only the google-adk engine has. They are not used here.
+            enable_affective_dialog, proactivity, session_resumption, context_window_compression, save_live_blob, save_live_audio,
+            avatar_config, explicit_vad_signal, translation_config, history_config: settings of live audio, which only the google-adk
+            engine has. They are not used here.
         tool_thread_pool_config: not used: synchronous tools have one thread for each agent (`docs/decisions/0037`).
     """
 
     model_config = ConfigDict(extra="forbid")
 
     streaming_mode: StreamingMode = StreamingMode.NONE
-    max_llm_calls: int = 500
+    max_llm_calls: int = Field(default_factory=lambda: int(os.environ.get("ADK_MAX_LLM_CALLS") or 500))
     response_modalities: list[types.Modality] | None = None
     save_input_blobs_as_artifacts: bool = False
     custom_metadata: dict[str, Any] | None = None
     model_input_context: list[types.Content] | None = None
     get_session_config: GetSessionConfig | None = None
+    labels: dict[str, str] | None = None
+    http_options: types.HttpOptions | None = None
     speech_config: types.SpeechConfig | None = None
     support_cfc: bool = False
     output_audio_transcription: types.AudioTranscriptionConfig | None = Field(default_factory=types.AudioTranscriptionConfig)
@@ -69,6 +76,11 @@ class RunConfig(BaseModel):
     session_resumption: types.SessionResumptionConfig | None = None
     context_window_compression: types.ContextWindowCompressionConfig | None = None
     save_live_blob: bool = False
+    save_live_audio: bool = False
+    avatar_config: Any | None = None
+    explicit_vad_signal: bool | None = None
+    translation_config: Any | None = None
+    history_config: Any | None = None
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
 
     @field_validator("max_llm_calls")

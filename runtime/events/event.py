@@ -10,10 +10,11 @@ from pydantic import Field, model_validator
 
 from runtime.events.event_actions import EventActions
 from runtime.events.final_response import is_final_response
+from runtime.events.node_info import NodeInfo
 from runtime.models.llm_response import LlmResponse
 from runtime.support.ids import new_uuid
 
-_SHORT_NAMES = frozenset({"message", "state"})
+_SHORT_NAMES = frozenset({"message", "state", "route", "node_path", "node_info", "nodeInfo"})
 
 
 class Event(LlmResponse):
@@ -22,6 +23,8 @@ class Event(LlmResponse):
     Args:
         message: the content, in any form that google-genai accepts: a string, a part, a list of these, or a `Content`.
         state: the state delta of the actions.
+        route: the route of the actions.
+        node_path: the path in `node_info`.
 
     Attributes:
         invocation_id: the invocation it belongs to; the Runner fills it in if empty.
@@ -29,6 +32,7 @@ class Event(LlmResponse):
         actions: its side effects.
         output: the author's result as data, JSON. google-adk 1.x cannot read an event that has one.
         long_running_tool_ids: ids of this event's calls to long-running tools.
+        isolation_scope: google-adk 2's mark of a task's own events; None elsewhere.
         branch: the agent's path below parallel agents, such as `parallel.child`; siblings do not see each other's events.
         id: unique within the session.
         timestamp: epoch seconds.
@@ -40,6 +44,7 @@ class Event(LlmResponse):
     output: Any | None = None
     long_running_tool_ids: set[str] | None = None
     branch: str | None = None
+    isolation_scope: str | None = None
     id: str = Field(default_factory=new_uuid)
     timestamp: float = Field(default_factory=time.time)
 
@@ -53,13 +58,28 @@ class Event(LlmResponse):
             if data.get("content") is not None:
                 raise ValueError("An Event takes either message or content: message is another name for it.")
             data["content"] = _transformers.t_content(message)
-        if (state := data.pop("state", None)) is not None:
+        state, route = data.pop("state", None), data.pop("route", None)
+        short = {name: value for name, value in (("state_delta", state), ("route", route)) if value is not None}
+        if short:
             given = data.get("actions")
             if given is None or isinstance(given, dict):
-                data["actions"] = {**(given or {}), "state_delta": state}
+                data["actions"] = {**(given or {}), **short}
             elif isinstance(given, EventActions):
-                data["actions"] = given.model_copy(update={"state_delta": state})
+                data["actions"] = given.model_copy(update=short)
+        info, path = data.pop("nodeInfo", None) or data.pop("node_info", None), data.pop("node_path", None)
+        if info is not None or path is not None:
+            data["node_info"] = _stored(info, path)
         return data
+
+    @property
+    def node_info(self) -> NodeInfo:
+        """Where in a workflow graph the event comes from; stored only if it comes from one, as google-adk 1.x refuses the field."""
+        return NodeInfo.model_validate((self.model_extra or {}).get("node_info") or {})
+
+    @property
+    def node_name(self) -> str:
+        """The name of the graph's node that emitted the event; empty outside graphs."""
+        return self.node_info.name
 
     @property
     def message(self) -> types.Content | None:
@@ -89,3 +109,11 @@ class Event(LlmResponse):
         Follows google-adk, except that escalations, and events that carry actions without content, are not final.
         """
         return is_final_response(self)
+
+
+def _stored(info: Any, path: str | None) -> Any:
+    """Return a node's information as the JSON object that events keep."""
+    found = NodeInfo.model_validate(info or {})
+    if path is not None:
+        found = found.model_copy(update={"path": path})
+    return found.model_dump(mode="json", exclude_none=True)

@@ -11,6 +11,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from runtime.events.tool_confirmation import ToolConfirmation
+from runtime.events.ui_widget import UiWidget
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +42,9 @@ class EventActions(BaseModel):
         state_delta: keys to set, with their scope prefix; `None` is stored as null, as a delta cannot remove a key.
         artifact_delta: file name → saved version.
         transfer_to_agent: the agent that takes over.
+        transfer_reason: why; shown with the event.
+        route: the way on in a workflow graph, which only the google-adk engine follows.
+        render_ui_widgets: what a web interface is to render with the event.
         escalate: ends the enclosing loop.
         requested_auth_configs: function call id → the requested credential.
         requested_tool_confirmations: function call id → the requested confirmation.
@@ -60,6 +64,9 @@ class EventActions(BaseModel):
     state_delta: dict[str, Any] = Field(default_factory=dict)
     artifact_delta: dict[str, int] = Field(default_factory=dict)
     transfer_to_agent: str | None = None
+    transfer_reason: str | None = None
+    route: Any | None = None
+    render_ui_widgets: list[UiWidget] | None = None
     escalate: bool | None = None
     requested_auth_configs: dict[str, Any] = Field(default_factory=dict)
     requested_tool_confirmations: dict[str, ToolConfirmation] = Field(default_factory=dict)

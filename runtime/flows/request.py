@@ -68,7 +68,18 @@ def _config(agent: TurnAgent, ctx: InvocationContext) -> types.GenerateContentCo
     config = copy_unchecked(agent.generate_content_config or _no_config())
     if ctx.run_config and ctx.run_config.response_modalities:
         config.response_modalities = list(ctx.run_config.response_modalities)
+    if ctx.run_config and ctx.run_config.labels:
+        config.labels = {**(config.labels or {}), **ctx.run_config.labels}
+    if ctx.run_config and ctx.run_config.http_options:
+        config.http_options = _merged_options(config.http_options, ctx.run_config.http_options)
     return config
+
+
+def _merged_options(own: types.HttpOptions | None, of_run: types.HttpOptions) -> types.HttpOptions:
+    """Return the agent's options with those of the run in their place, and the headers of both."""
+    given = {name: value for name, value in of_run if value is not None}
+    headers = {**((own.headers if own else None) or {}), **(of_run.headers or {})}
+    return (own or types.HttpOptions()).model_copy(update={**given, **({"headers": headers} if headers else {})})
 
 
 @cache

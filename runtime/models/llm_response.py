@@ -24,6 +24,7 @@ class LlmResponse(BaseModel):
         custom_metadata: the application's own data, JSON values.
         usage_metadata: token counts.
         finish_reason, avg_logprobs, logprobs_result, model_version, grounding_metadata, citation_metadata: the model's own metadata.
+        interaction_id, environment_id: what the model's server keeps of the conversation.
         input_transcription, output_transcription: transcripts of spoken audio.
     """
 
@@ -55,6 +56,8 @@ class LlmResponse(BaseModel):
     avg_logprobs: float | None = None
     logprobs_result: types.LogprobsResult | None = None
     citation_metadata: types.CitationMetadata | None = None
+    interaction_id: str | None = None
+    environment_id: str | None = None
 
     def get_function_calls(self) -> list[types.FunctionCall]:
         """Return the function calls in the content, in order."""

@@ -50,17 +50,19 @@ class LLMRegistry:
         """Return the class for a model name.
 
         Args:
-            model: the name, such as `gemini-2.5-flash`.
+            model: the name, such as `gemini-2.5-flash`. A class and a colon in front of it, such as `LiteLlm:name`, choose the class.
 
         Raises:
             UnknownLlmError: no registered class supports the name.
         """
+        if chosen := _chosen_class(model):
+            return chosen
         for pattern, entry in reversed(LLMRegistry._classes.items()):
             if re.fullmatch(pattern, model):
                 return _load(entry)
         if "/" in model and importlib.import_module(_LITE_LLM[0]).is_provider(model.partition("/")[0]):
             return _load(_LITE_LLM)
-        raise UnknownLlmError(f"Unknown language model: {model!r}. {_advice(model)}")
+        raise UnknownLlmError(f"Model {model or repr(model)} not found. {_advice(model)}")
 
     @staticmethod
     def new_llm(model: str) -> BaseLlm:
@@ -72,7 +74,19 @@ class LLMRegistry:
         Raises:
             UnknownLlmError: no registered class supports the name.
         """
-        return LLMRegistry.resolve(model)(model=model)
+        return LLMRegistry.resolve(model)(model=model.partition(":")[2] if _chosen_class(model) else model)
+
+
+def _chosen_class(model: str) -> type[BaseLlm] | None:
+    """Return the class that a name chooses by what is before its colon: a class's name, with or without `Llm`."""
+    prefix, colon, _ = model.partition(":")
+    if not colon or "/" in prefix:
+        return None
+    for entry in reversed(LLMRegistry._classes.values()):
+        name = entry[1] if isinstance(entry, tuple) else entry.__name__
+        if prefix.lower() in (name.lower(), name.lower().removesuffix("llm")):
+            return _load(entry)
+    return None
 
 
 def _load(entry: type[BaseLlm] | tuple[str, str]) -> type[BaseLlm]:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent, ParallelAgent, SequentialAgent
 from runtime.errors.agent_exit_error import AgentExitError
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.events import Event
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
@@ -157,3 +158,25 @@ async def test_a_tool_that_calls_sys_exit_is_reported_to_error_callbacks() -> No
 
     events = await run(runner_for(_caller(_leave, on_tool_error_callback=on_error)))
     assert (texts(events), told) == (["on we go"], [AgentExitError])
+
+
+def test_callbacks_are_lists_by_google_adks_names() -> None:
+    def one(callback_context: Any) -> None: ...
+
+    agent = LlmAgent(name="agent", model="gemini-2.5-flash", before_agent_callback=one, after_model_callback=[one, one])
+    assert agent.canonical_before_agent_callbacks == [one] and agent.canonical_after_agent_callbacks == []
+    assert agent.canonical_after_model_callbacks == [one, one] and agent.canonical_on_tool_error_callbacks == []
+
+
+@pytest.mark.parametrize("setting", [{"timeout": 5}, {"rerun_on_resume": True}, {"state_schema": dict}])
+def test_a_setting_of_graphs_nodes_needs_the_other_engine(setting: dict[str, Any]) -> None:
+    with pytest.raises(EngineNeededError, match="of a workflow graph's node, needs the google-adk engine"):
+        BaseAgent(name="agent", **setting)
+    assert BaseAgent(name="agent", timeout=None, rerun_on_resume=False).name == "agent"  # google-adk's defaults
+
+
+def test_an_agent_may_have_a_field_of_such_a_name() -> None:
+    class Patient(BaseAgent):
+        timeout: float = 1.0
+
+    assert Patient(name="agent", timeout=2).timeout == 2

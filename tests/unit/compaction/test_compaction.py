@@ -193,3 +193,9 @@ async def test_the_trees_first_model_summarises_by_default() -> None:
 def test_an_incomplete_configuration_is_rejected(config: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         EventsCompactionConfig(**config)
+
+
+async def test_a_summary_tells_what_it_cost() -> None:
+    model = ScriptedLlm(replies=[Reply(text="In short.", usage=types.GenerateContentResponseUsageMetadata(total_token_count=7))])
+    summary = await LlmEventSummarizer(model).maybe_summarize_events(events=[Event(author="user", message="Hi.")])
+    assert summary and summary.usage_metadata and summary.usage_metadata.total_token_count == 7

@@ -181,3 +181,27 @@ async def test_a_message_cannot_make_calls() -> None:
     runner = runner_for(LlmAgent(name="root", model=ScriptedLlm(replies=[])))
     with pytest.raises(ValueError, match="cannot contain function calls"):
         [event async for event in runner.run_async(user_id="u", session_id="s", new_message=types.UserContent([call]))]
+
+
+async def test_a_run_adds_labels_and_options_to_every_request() -> None:
+    requests: list[LlmRequest] = []
+    own = types.GenerateContentConfig(
+        labels={"team": "a", "who": "agent"}, http_options=types.HttpOptions(timeout=5, headers={"x": "agent", "y": "agent"})
+    )
+    agent = LlmAgent(name="agent", model=recording(requests, "done"), generate_content_config=own)
+    of_run = RunConfig(labels={"who": "run"}, http_options=types.HttpOptions(headers={"x": "run"}, api_version="v1"))
+
+    await run(runner_for(agent), run_config=of_run)
+
+    (config,) = [request.config for request in requests]
+    assert config.labels == {"team": "a", "who": "run", "adk_agent_name": "agent"}
+    options = config.http_options
+    assert isinstance(options, types.HttpOptions)
+    assert (options.headers, options.timeout, options.api_version) == ({"x": "run", "y": "agent"}, 5, "v1")
+    assert own.labels == {"team": "a", "who": "agent"}
+
+
+def test_the_limit_of_model_calls_has_a_default_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert RunConfig().max_llm_calls == 500
+    monkeypatch.setenv("ADK_MAX_LLM_CALLS", "7")
+    assert (RunConfig().max_llm_calls, RunConfig(max_llm_calls=3).max_llm_calls) == (7, 3)

@@ -116,3 +116,12 @@ def test_every_exported_name_exists(name: str) -> None:
 def test_importing_the_registry_does_not_load_gemini() -> None:
     script = "import sys, runtime.models.registry; print('runtime.models.gemini' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "False"
+
+
+def test_a_class_in_front_of_a_name_chooses_it() -> None:
+    assert LLMRegistry.resolve("gemini:my-tuned-model") is LLMRegistry.resolve("gemini-2.5-flash")
+    assert type(LLMRegistry.new_llm("gemini:my-tuned-model")).__name__ == "Gemini"
+    assert LLMRegistry.new_llm("gemini:my-tuned-model").model == "my-tuned-model"
+    assert LLMRegistry.new_llm("ollama/gemma3:12b").model == "ollama/gemma3:12b"
+    with pytest.raises(UnknownLlmError, match="Model nobody:x not found"):
+        LLMRegistry.resolve("nobody:x")

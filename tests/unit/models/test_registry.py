@@ -123,5 +123,5 @@ def test_a_class_in_front_of_a_name_chooses_it() -> None:
     assert type(LLMRegistry.new_llm("gemini:my-tuned-model")).__name__ == "Gemini"
     assert LLMRegistry.new_llm("gemini:my-tuned-model").model == "my-tuned-model"
     assert LLMRegistry.new_llm("ollama/gemma3:12b").model == "ollama/gemma3:12b"
-    with pytest.raises(UnknownLlmError, match="Model nobody:x not found"):
-        LLMRegistry.resolve("nobody:x")
+    with pytest.raises(UnknownLlmError, match="Model no_class:x not found"):
+        LLMRegistry.resolve("no_class:x")

@@ -628,11 +628,34 @@ def describe_agent(agent: Any, depth: int = 0) -> dict[str, Any]:
         "model": model if isinstance(model, str) else str(getattr(model, "model", "") or type(model).__name__) if model else None,
         "tools": [_tool_name(tool) for tool in getattr(agent, "tools", None) or ()],
         "sub_agents": [],
+        "edges": [],
+        "tool_agents": [],
     }
     if depth < 20:
         below = list(getattr(agent, "sub_agents", None) or ()) or _graph_nodes(agent)
         described["sub_agents"] = [describe_agent(one, depth + 1) for one in below]
+        described["edges"] = _graph_edges(agent, below)
+        described["tool_agents"] = [
+            describe_agent(tool.agent, depth + 1) for tool in getattr(agent, "tools", None) or () if _is_agent_tool(tool)
+        ]
     return described
+
+
+def _is_agent_tool(tool: Any) -> bool:
+    return any(kind.__name__ == "AgentTool" for kind in type(tool).__mro__) and getattr(tool, "agent", None) is not None
+
+
+def _graph_edges(agent: Any, nodes: list[Any]) -> list[dict[str, Any]]:
+    """Return the edges of a workflow between its nodes: their numbers, and the route that an edge is for."""
+    numbers = {id(node): number for number, node in enumerate(nodes)}
+    found = []
+    for edge in getattr(getattr(agent, "graph", None), "edges", None) or ():
+        begin, end = (numbers.get(id(getattr(edge, name, None))) for name in ("from_node", "to_node"))
+        if begin is not None and end is not None:
+            route = getattr(edge, "route", None)
+            routes = route if isinstance(route, (list, tuple)) else [] if route is None else [route]
+            found.append({"from": begin, "to": end, "route": ", ".join(map(str, routes))})
+    return found
 
 
 def _graph_nodes(agent: Any) -> list[Any]:

@@ -32,6 +32,7 @@ from inspector_app.engines.adk_worker import (
     WorkerError,
     agents_in,
     code_places,
+    describe_agent,
     factories,
     is_agent_folder,
     place_of,
@@ -128,6 +129,11 @@ class LoadedAgent:
     def root(self) -> BaseAgent:
         """The root agent."""
         return self.app.root_agent
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """The root agent and those below it as data."""
+        return describe_agent(self.app.root_agent)
 
     @property
     def places(self) -> tuple[CodePlace, ...]:

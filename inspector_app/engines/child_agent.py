@@ -107,6 +107,11 @@ class ChildAgent:
         return self._outline
 
     @property
+    def described(self) -> Mapping[str, Any]:
+        """The root agent and those below it as data."""
+        return self._description.root
+
+    @property
     def places(self) -> tuple[CodePlace, ...]:
         """Where the code of its agents, tools and callbacks is."""
         return self._description.places

@@ -7,7 +7,7 @@ all engines: an engine reports to the debugger where its agent is, and waits the
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,7 +117,8 @@ class AgentDescription:
         resumable: whether the app keeps checkpoints.
         places: where its code is.
         files: the files of its own code that are loaded.
-        root: the root agent and those below it: `name`, `type`, `description`, `model`, `tools` (names), `sub_agents`.
+        root: the root agent and those below it: `name`, `type`, `description`, `model`, `tools` (names), `sub_agents` (or a workflow's
+            nodes), `edges` (`from` and `to`, numbers of these, and `route`), `tool_agents` (those that it calls as tools).
     """
 
     app_name: str
@@ -248,6 +249,10 @@ class Agent(Protocol):
     @property
     def root(self) -> BaseAgent:
         """The root agent; an outline of it if the agent is in another process."""
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """The root agent and those below it as data; see `AgentDescription.root`."""
 
     @property
     def places(self) -> tuple[CodePlace, ...]:

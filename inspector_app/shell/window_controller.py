@@ -22,6 +22,7 @@ from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_ranges import SessionReader
 from inspector_app.engines.running_apps import RunningApp
 from inspector_app.findings.findings_controller import FindingsController
+from inspector_app.graph.graph_controller import GraphController
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.attach_controller import AttachController
 from inspector_app.opening.engine_controller import EngineController
@@ -176,6 +177,7 @@ class WindowController(QObject):
         MediaController(tasks, messages, bench.detail)
         ArtifactController(current, tasks, messages, bench.detail)
         TurnsController(cursor, current, reader, prices, tasks, messages, bench.charts)
+        GraphController(cursor, agents, current, run, colours, reader, prices, tasks, messages, bench.graph)
         RequestController(run.requests, current, prices, tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
         self._code = CodeController(agents, preferences, tasks, messages, commands, bench.detail)
@@ -365,7 +367,7 @@ class WindowController(QObject):
         bench.detail.filter_requested.connect(bench.filter_bar.set_text)
         bench.detail.state.tree.writer_requested.connect(self.stream.go_to)
         bench.detail.delta.comparing_ended.connect(self.stream.end_comparing)
-        for pane in (bench.timeline, bench.charts):
+        for pane in (bench.timeline, bench.charts, bench.graph.graph):
             pane.event_chosen.connect(self.stream.go_to)
             pane.event_chosen.connect(bench.leave_database_page)
         self._cursor.event_requested.connect(self._on_work_requested)
@@ -379,6 +381,7 @@ class WindowController(QObject):
     def _connect_panes(self) -> None:
         bench = self.window.workbench
         bench.held.code.code_requested.connect(self._code.open)
+        bench.graph.graph.code_requested.connect(self._code.open)
         self.window.problem.code.code_requested.connect(self._code.open)
         bench.stream.breakpoint_requested.connect(self._breakpoints.toggle_at)
         self._breakpoints.count_changed.connect(bench.show_breakpoints)

@@ -26,6 +26,7 @@ from inspector_app.branches.override_card import OverrideCard
 from inspector_app.databases.database_page import DatabasePage
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.findings.findings_pane import FindingsPane
+from inspector_app.graph.graph_pane import GraphPane
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.running.breakpoints_pane import BreakpointsPane
 from inspector_app.running.composer import Composer
@@ -47,7 +48,7 @@ from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.hint_bar import HintBar
 
-LAYOUT_VERSION = 6  # raised when docks are added or removed, so that an older saved layout is not restored
+LAYOUT_VERSION = 7  # raised when docks are added or removed, so that an older saved layout is not restored
 
 _DOCKING = (
     QMainWindow.DockOption.AllowNestedDocks
@@ -55,7 +56,8 @@ _DOCKING = (
     | QMainWindow.DockOption.AnimatedDocks
     | QMainWindow.DockOption.GroupedDragging
 )
-_BOTTOM = ("pending", "breakpoints", "timeline", "charts", "writers", "log", "findings")  # the tabs below the stream, from left to right
+# The tabs below the stream, from left to right.
+_BOTTOM = ("pending", "breakpoints", "timeline", "charts", "graph", "writers", "log", "findings")
 
 _SIDES = ("sessions", "detail")
 _SIDE_AREAS = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
@@ -76,7 +78,7 @@ class Workbench(QMainWindow):
 
     Attributes:
         stream, filter_bar, composer: the events, with their filter above and the composer below.
-        detail, sessions, pending, breakpoints, timeline, writers, log, findings, charts: the contents of the docks.
+        detail, sessions, pending, breakpoints, timeline, writers, log, findings, charts, graph: the contents of the docks.
         held: the card of a held agent, below the detail.
         resume_hint: offers to resume the invocation.
         writing_hint: reports that the database is read-only.
@@ -134,6 +136,7 @@ class Workbench(QMainWindow):
         self.log = LogPane()
         self.findings = FindingsPane()
         self.charts = TurnsView()
+        self.graph = GraphPane()
         self.held = HeldCard()
         self.filter_bar = FilterBar()
         self._centre = QStackedWidget()
@@ -157,6 +160,7 @@ class Workbench(QMainWindow):
             "log": self._dock("log", "Log", self.log),
             "findings": self._dock("findings", "Findings", self.findings),
             "charts": self._dock("charts", "Charts", self.charts),
+            "graph": self._dock("graph", "Graph", self.graph),
         }
         self._docks["findings"].visibilityChanged.connect(self.findings.set_displayed)
         offers = (self.database_hint, self.app_hint, self.agent_hint)
@@ -196,7 +200,7 @@ class Workbench(QMainWindow):
     def _go_action(self, number: int, name: str) -> QAction:
         action = QAction(f'Go to "{self._docks[name].accessibleName()}"', self)
         action.setObjectName(f"go_to_{name}")
-        action.setShortcut(QKeySequence(f"Alt+{number}"))
+        action.setShortcut(QKeySequence(f"Alt+{number % 10}"))  # the tenth is Alt+0
         action.triggered.connect(partial(self._on_go, name))
         return action
 
@@ -281,7 +285,7 @@ class Workbench(QMainWindow):
         return any(dock.isAncestorOf(part) and dock.visibleRegion().isEmpty() for dock in self._docks.values())
 
     def raise_pane(self, name: str) -> None:
-        """Bring a pane to the front: sessions, detail, pending, breakpoints, timeline, writers, log, findings or charts."""
+        """Bring a pane to the front: sessions, detail, pending, breakpoints, timeline, writers, log, findings, charts or graph."""
         self._docks[name].show()
         self._docks[name].raise_()
 

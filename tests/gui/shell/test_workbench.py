@@ -120,7 +120,7 @@ def test_a_perspective_shows_its_panes_and_a_reset_shows_all(bench: Workbench, q
     bench.show_perspective("browse")
     assert shown(bench) == {"sessions", "detail"}
     bench.show_perspective("debug")
-    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log", "findings", "charts"}
+    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log", "findings", "charts", "graph"}
     bench.raise_pane("sessions")
     assert "sessions" in shown(bench)
     bench.reset_layout()

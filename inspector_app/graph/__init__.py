@@ -1,0 +1,1 @@
+"""The agent graph: agents, tools, and what each of them used."""

@@ -1,0 +1,184 @@
+"""The agent graph: the loaded agent's tree, or the agents of the displayed session, with what each did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer
+
+from inspector_app.documents.open_session import OpenSession
+from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
+from inspector_app.documents.session_ranges import EventRange, SessionReader, invocation_around
+from inspector_app.engines.protocol import Agent
+from inspector_app.graph.graph_painter import GraphView
+from inspector_app.graph.graph_pane import GraphPane
+from inspector_app.presentation.agent_graph import MOST_NODES, GraphNode, graph_of, graph_of_events
+from inspector_app.presentation.agent_sums import AgentSum, actor, agent_sums
+from inspector_app.presentation.author_colours import AuthorColours
+from inspector_app.presentation.costs import model_calls
+from inspector_app.presentation.graph_layout import lay_out
+from inspector_app.presentation.prices import Prices
+from inspector_app.presentation.spans import activity
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.support.worker_threads import run_in_thread
+
+_REST_MS = 250  # from a change to counting, so that a streaming run is counted a few times a second
+
+Sums = dict[str, AgentSum]
+
+
+class GraphController(QObject):
+    """A controller that fills the graph.
+
+    Args:
+        cursor: the selected event.
+        agents: the loaded agent.
+        current: the displayed session.
+        run: what runs, and where it is held.
+        colours: the authors' colours, shared with the stream.
+        reader: reads whole sessions.
+        prices: the prices of models.
+        tasks: runs the reading.
+        messages: receives failures.
+        pane: the pane to fill.
+    """
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        agents: CurrentAgent,
+        current: CurrentSession,
+        run: CurrentRun,
+        colours: AuthorColours,
+        reader: SessionReader,
+        prices: Prices,
+        tasks: Tasks,
+        messages: MessageBus,
+        pane: GraphPane,
+    ) -> None:
+        super().__init__(pane)
+        self._cursor = cursor
+        self._agents = agents
+        self._current = current
+        self._run = run
+        self._colours = colours
+        self._reader = reader
+        self._prices = prices
+        self._tasks = tasks
+        self._messages = messages
+        self._pane = pane
+        self._last: str | None = None  # agent of the newest event of the run
+        self._wanted = 0  # number of the latest counting
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_REST_MS)
+        self._rest.timeout.connect(self._draw)
+        changes = (cursor.event_changed, current.events_added, current.events_read, current.session_loaded, current.session_loading)
+        for changed in (*changes, agents.agent_loaded, run.run_ended, pane.came_on_show, pane.range_chosen):
+            changed.connect(self._on_changed)
+        current.events_added.connect(self._on_events)
+        run.partial_arrived.connect(self._on_partial)
+        for changed in (run.changed, run.hold_changed):
+            changed.connect(self._light)
+        pane.picture.saved.connect(self._on_picture_saved)
+
+    def _on_changed(self, *_: object) -> None:
+        if not self._rest.isActive():
+            self._rest.start()
+
+    def _on_events(self, events: list[Event]) -> None:
+        self._light_author(events[-1])
+
+    def _on_partial(self, _address: object, event: Event) -> None:
+        self._light_author(event)
+
+    def _light_author(self, event: Event) -> None:
+        shown = self._pane.graph.shown
+        name = actor(event, {node.name for node in shown.root.nodes()}) if shown is not None else event.author
+        if name is not None:
+            self._last = name
+            self._light()
+
+    def _light(self, *_: object) -> None:
+        phase, hold = self._run.phase, self._run.hold
+        if phase == "idle":
+            self._last = None
+            self._pane.graph.set_active(None, "")
+        elif hold is not None:
+            self._pane.graph.set_active(hold.agent or self._last, "held")
+        else:
+            self._pane.graph.set_active(self._last, "running" if self._last is not None else "")
+
+    def _draw(self) -> None:
+        if not self._pane.isVisible():
+            return
+        session, index = self._current.session, self._cursor.event_index
+        self._wanted += 1
+        self._tasks.spawn(self._show(session, index, self._wanted), "Drawing the agent graph")
+
+    async def _show(self, session: OpenSession | None, index: int | None, number: int) -> None:
+        events, part = await self._events(session, index)
+        agent = self._agents.loaded
+        is_its_own = agent is not None and (session is None or session.address.key.app_name == agent.name)
+        root = graph_of(agent.described) if agent is not None and is_its_own else graph_of_events(events.events)
+        if root is None:
+            self._pane.set_graph(None, {}, "")
+            return
+        recorded, problem = RecordedCalls(), ""
+        if session is not None and events.events:
+            ids = tuple({event.invocation_id: None for event in events.events}) if self._pane.range == "invocation" else ()
+            try:
+                recorded = await session.source.recorded_calls(session.address.key, ids)
+            except StorageError as error:
+                problem = str(error)
+        sums = await run_in_thread(_sums, session, events, recorded, self._prices, root)
+        if number != self._wanted:
+            return
+        columns, rows = lay_out(root)
+        nodes = root.nodes()
+        roles = {node.name: self._colours.role(node.name) for node in nodes if self._colours.knows(node.name)}
+        own = "" if is_its_own else "The agents of these events. Load the agent to see all of them, with tools and code"
+        cut = f"The first {MOST_NODES} agents" if len(nodes) >= MOST_NODES else ""
+        note = " · ".join(filter(None, (problem, part, own, cut)))
+        self._pane.set_graph(GraphView(root, columns, rows, roles, sums), _places(agent) if is_its_own and agent is not None else {}, note)
+        self._light()
+        if index is not None and events.events and 0 <= index - events.first < len(events.events):
+            name = actor(events.events[index - events.first], {node.name for node in nodes})
+            self._pane.graph.select_agent(name or "")
+
+    async def _events(self, session: OpenSession | None, index: int | None) -> tuple[EventRange, str]:
+        if session is None or not session.events:
+            return EventRange(0, []), ""
+        if self._pane.range == "session":
+            newest = await self._reader.newest(session)
+            return newest, f"The newest {len(newest.events):,} of {len(session.events):,} events" if newest.first else ""
+        found = invocation_around(session, index) if index is not None else None
+        return found or EventRange(0, []), "" if found else "Select an event to count its invocation"
+
+    def _on_picture_saved(self, file: str, problem: str) -> None:
+        if problem:
+            self._messages.warning(problem)
+        else:
+            self._messages.info(f"The picture is in {file}.")
+
+
+def _sums(session: OpenSession | None, events: EventRange, recorded: RecordedCalls, prices: Prices, root: GraphNode) -> Sums:
+    if session is None:
+        return {}
+    models = {call.event_id: call.model for call in recorded.models if call.event_id and call.model}
+    found = with_recorded_times(activity(events.events, events.first), recorded, {event.invocation_id for event in events.events})
+    calls = model_calls(session.address.key, events.events, prices, models)
+    return agent_sums(events.events, events.first, calls, found.calls, {node.name for node in root.nodes()})
+
+
+def _places(agent: Agent) -> dict[str, tuple[str, int]]:
+    """Return where the code of each agent is, as far as it is known."""
+    places = [place for place in agent.places if place.kind == "agent" and Path(place.file).is_absolute()]
+    return {place.agent: (place.file, place.line) for place in reversed(places)}

@@ -26,6 +26,7 @@ from inspector_app.commands.output import (
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.presentation.values import preview, visible
+from inspector_app.support.data_folder import cache_folder
 from runtime.errors import NotFoundError, StorageError
 from runtime.events.marks import has_unreadable_actions
 from runtime.expressions import Expression, ExpressionError, parse
@@ -47,7 +48,7 @@ def sessions(options: Options) -> int:
     with opened(options.db) as database:
         listed = database.sessions()
         with Progress("Reading events", lambda: sum(summary.event_count or 0 for summary in listed)) as progress:
-            waiting = database.pending(progress=progress.show)
+            waiting = database.pending(progress=progress.show, cache=cache_folder() / "pending")
     found = [(summary, waiting.get(summary.key, [])) for summary in listed]
     if options.json:
         print_json(

@@ -15,6 +15,7 @@ from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_of
 from inspector_app.presentation.session_info import DatabaseInfo
+from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.worker import Worker
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.storage_error import StorageError
@@ -296,7 +297,7 @@ class DatabaseSource(Source):
 
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """See `StoredDatabase.unfinished`."""
-        found = await self._worker.call(self._stored.unfinished)
+        found = await self._worker.call(lambda: self._stored.unfinished(cache=cache_folder() / "pending"))
         for key, ends in self._ends.items():
             if key in found:
                 found[key] = [one for one in with_recorded_ends(found[key], ends) if one.pending]

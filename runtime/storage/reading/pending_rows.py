@@ -6,13 +6,12 @@ A few fields of the JSON show that most invocations are finished. All others, an
 
 from __future__ import annotations
 
-import json
 import time
 from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations, stray_results, with_recorded_ends
 from runtime.sessions.recorded_end import RecordedEnd
@@ -20,12 +19,15 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
-from runtime.support.quick_json import from_json
+from runtime.storage.reading.saved_scan import SavedScan
+from runtime.support.quick_json import from_json, parser_of_many
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
 _CHUNK = 2_000  # rows in one short transaction
+WORTH_SAVING = 20_000  # rows above which the result of a scan is saved
+_COLUMNS = "id, invocation_id, timestamp, event_data"  # of a row to be decoded
 _BREATH = 50  # rows between two pauses; about 2 ms of work
 
 _EVENT: dict[str, type] = {"author": str, "error_code": str, "partial": bool, "long_running_tool_ids": list}
@@ -113,6 +115,18 @@ class _Invocation:
         self.early = (*self.early, *(response for response in seen.responses if response not in called))
         self.open_calls = tuple(call for call in called if call not in seen.responses)
 
+    def kept(self) -> list[Any]:
+        """Return it as JSON data, for `of`."""
+        rowids = self.rowids if self.rowids is None else list(self.rowids)
+        flags = [self.ended, self.has_steps, self.failed, self.answered, self.is_odd]
+        return [rowids, self.root, self.open_calls, self.early, *flags]
+
+    @classmethod
+    def of(cls, kept: list[Any]) -> _Invocation:
+        """Return the invocation of `kept`."""
+        rowids, root, open_calls, early, *flags = kept
+        return cls(rowids if rowids is None else array("q", rowids), root, tuple(open_calls), tuple(early), *flags)
+
     def is_finished(self, answers: set[str | None] | frozenset[str | None]) -> bool:
         """Return whether it certainly has no pending items."""
         if self.is_odd:
@@ -136,6 +150,18 @@ class _Session:
     answers: set[str | None] = field(default_factory=set)
     steps: list[tuple[str, str | None]] = field(default_factory=list)
     latest: str | None = None
+
+    def kept(self) -> list[Any]:
+        """Return it as JSON data, for `of`."""
+        invocations = [[name, invocation and invocation.kept()] for name, invocation in self.invocations.items()]
+        return [invocations, list(self.answers), self.steps, self.latest]
+
+    @classmethod
+    def of(cls, kept: list[Any]) -> _Session:
+        """Return the session of `kept`."""
+        invocations, answers, steps, latest = kept
+        known = {name: one and _Invocation.of(one) for name, one in invocations}
+        return cls(known, set(answers), [(name, rewound) for name, rewound in steps], latest)
 
     def add(self, rowid: int, seen: _Glance) -> None:
         name = seen.invocation_id
@@ -173,6 +199,7 @@ class PendingRows:
         decode: decodes a row into an event.
         json_wins: whether the JSON takes precedence over the column `invocation_id`, as in adk web's layout.
         ends: returns the recorded ends of a session or of all, by session and invocation id.
+        saved: where a scan of all sessions is saved, so that the next one reads only new rows; None: nowhere.
     """
 
     def __init__(
@@ -182,11 +209,13 @@ class PendingRows:
         *,
         json_wins: bool,
         ends: Callable[[SessionKey | None], dict[SessionKey, dict[str, RecordedEnd]]] = lambda _: {},
+        saved: SavedScan | None = None,
     ) -> None:
         self._file = file
         self._decode = decode
         self._json_wins = json_wins
         self._ends = ends
+        self._saved = saved
 
     def find(
         self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
@@ -212,16 +241,23 @@ class PendingRows:
             gently: pause every few rows, so that other threads can run; one of them may have to draw a window.
             progress: see `find`.
         """
-        sessions: dict[SessionKey, _Session] = {}
-        for number, (rowid, *names, event_id, invocation_id, timestamp, data) in enumerate(self._rows(key)):
+        sessions, last = self._load() if key is None else ({}, None)
+        adders: dict[tuple[Any, ...], Callable[[int, _Glance], None]] = {}  # stored names → what adds a row to their session
+        parse, json_wins = parser_of_many(), self._json_wins
+        number = -1
+        for number, (rowid, app_name, user_id, session_id, invocation_id, data) in enumerate(self._rows(key, last)):
             if number % _BREATH == 0:
                 progress(number)
                 if gently:
                     time.sleep(0.001)
-            row = (event_id, invocation_id, timestamp, data)
-            # A small file is read before pydantic's parser would be loaded.
-            seen = self._glance_at(row, from_json if number >= _CHUNK else json.loads)
-            sessions.setdefault(SessionKey(*map(as_name, names)), _Session()).add(rowid, seen)
+            add = adders.get((app_name, user_id, session_id))
+            if add is None:
+                name = SessionKey(as_name(app_name), as_name(user_id), as_name(session_id))
+                add = adders[app_name, user_id, session_id] = sessions.setdefault(name, _Session()).add
+            add(rowid, _look(invocation_id, data, parse, json_wins=json_wins) or self._look_closely(rowid))
+        adders.clear()
+        if key is None and number >= WORTH_SAVING:
+            self._save(sessions, rowid)
         # Sessions are released one by one: freeing a million small objects at once would block all threads.
         found = []
         ends = self._ends(key)
@@ -250,30 +286,49 @@ class PendingRows:
         ]
         return with_recorded_ends(entries, ends)
 
-    def _glance_at(self, row: EventRow, parse: Callable[[Any], Any] = from_json) -> _Glance:
+    def _glance_at(self, row: EventRow) -> _Glance:
         _, invocation_id, _, data = row
-        return _look(invocation_id, data, parse, json_wins=self._json_wins) or _look_closely(self._decode(row))
+        return _look(invocation_id, data, from_json, json_wins=self._json_wins) or _look_closely(self._decode(row))
 
-    def _rows(self, key: SessionKey | None) -> Iterable[tuple[Any, ...]]:
+    def _look_closely(self, rowid: int) -> _Glance:
+        row = self._file.read(lambda connection: connection.execute(f"SELECT {_COLUMNS} FROM events WHERE rowid = ?", (rowid,)).fetchone())
+        return _look_closely(self._decode(row))
+
+    def _rows(self, key: SessionKey | None, after: int | None) -> Iterable[tuple[Any, ...]]:
         of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""
         query = (
-            "SELECT rowid, app_name, user_id, session_id, id, invocation_id, timestamp, event_data FROM events"
+            "SELECT rowid, app_name, user_id, session_id, invocation_id, event_data FROM events"
             f" WHERE rowid > ?{of_session} ORDER BY rowid LIMIT {_CHUNK}"
         )
         values: tuple[Any, ...] = key or ()
-        rows: list[tuple[Any, ...]] = []
+        last = -(2**63) if after is None else after
         while True:
-            last = rows[-1][0] if rows else -(2**63)
             rows = self._file.read(partial(_fetch, query=query, values=(last, *values)))
             yield from rows
             if len(rows) < _CHUNK:
                 return
+            last = rows[-1][0]
+
+    def _load(self) -> tuple[dict[SessionKey, _Session], int | None]:
+        """Return what the saved scan found, and the last row it read; nothing if there is none."""
+        found = self._saved.load(self._file) if self._saved is not None else None
+        try:
+            if found is not None:
+                return {SessionKey(*key): _Session.of(kept) for key, kept in found.data}, found.last
+        except (TypeError, ValueError, LookupError):  # damaged
+            pass
+        return {}, None
+
+    def _save(self, sessions: dict[SessionKey, _Session], last: int) -> None:
+        if self._saved is not None:
+            self._saved.save(self._file, last, ([list(key), session.kept()] for key, session in sessions.items()))
 
     def _events(self, key: SessionKey, invocation_id: str, rowids: array[int] | None) -> list[Event]:
         if rowids is None:
-            rows = ((event_id, name, timestamp, data) for _, _, _, _, event_id, name, timestamp, data in self._rows(key))
+            query = f"SELECT {_COLUMNS} FROM events WHERE app_name = ? AND user_id = ? AND session_id = ? ORDER BY rowid"
+            rows = self._file.read(partial(_fetch, query=query, values=key))
             return [self._decode(row) for row in rows if self._glance_at(row).invocation_id == invocation_id]
-        query = "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?"
+        query = f"SELECT {_COLUMNS} FROM events WHERE rowid = ?"
         found = self._file.read(lambda connection: [connection.execute(query, (rowid,)).fetchone() for rowid in rowids])
         return [self._decode(row) for row in found if row]
 
@@ -295,29 +350,34 @@ def _look(invocation_id: str, data: Any, parse: Callable[[Any], Any], *, json_wi
     if not (_is_object(actions, _ACTIONS) and (content is None or _is_object(content, _CONTENT))):
         return None
     parts = (content or {}).get("parts") or []
+    calls: Ids = []
+    responses: Ids = []
     for part in parts:
         if not _is_object(part, _PART):
             return None
-    calls = [part["function_call"] for part in parts if part.get("function_call") is not None]
-    responses = [part["function_response"] for part in parts if part.get("function_response") is not None]
-    for each in (*calls, *responses):
-        if not _is_object(each, _CALL):
-            return None
+        for kind, ids in (("function_call", calls), ("function_response", responses)):
+            half = part.get(kind)
+            if half is not None:
+                if not _is_object(half, _CALL):
+                    return None
+                ids.append(half.get("id"))
     if json_wins and "invocation_id" in event:
         invocation_id = event["invocation_id"]
-    if not isinstance(invocation_id, str) or "author" not in event:
+    author = event.get("author")
+    if not isinstance(invocation_id, str) or author is None:
         return None
+    # By position, as names take twice as long.
     return _Glance(
         invocation_id,
-        event["author"],
-        [call.get("id") for call in calls],
-        [response.get("id") for response in responses],
+        author,
+        calls,
+        responses,
         actions.get("rewind_before_invocation_id"),
-        is_end=bool(actions.get("end_of_agent")),
-        is_open=actions.get("agent_state") is not None or bool(event.get("long_running_tool_ids")),
-        failed=bool(event.get("error_code")),
-        speaks=content is not None,
-        answers=bool(parts)
+        bool(actions.get("end_of_agent")),
+        actions.get("agent_state") is not None or bool(event.get("long_running_tool_ids")),
+        bool(event.get("error_code")),
+        content is not None,
+        bool(parts)
         and not (calls or responses or event.get("partial") or actions.get("escalate"))
         and "code_execution_result" not in parts[-1]
         and "executable_code" not in parts[-1],
@@ -338,10 +398,31 @@ def _look_closely(event: Event) -> _Glance:
 
 def _is_object(value: Any, types: dict[str, type]) -> bool:
     """Return whether a value is a JSON object with lower-case keys whose named members are missing, null or of these types."""
-    if not isinstance(value, dict) or (value and not "".join(value).islower()):
+    if type(value) is not dict:
         return False
-    for name, kind in types.items():  # a generator would take twice as long
-        member = value.get(name)
-        if member is not None and type(member) is not kind:
+    names = tuple(value)
+    named = _shapes.get(names)  # most events have one of a few sets of keys
+    if named is None:
+        named = _shape(names)
+    if named is False:
+        return False
+    for name in named:
+        kind = types.get(name)
+        if kind is not None and type(value[name]) is not kind and value[name] is not None:
             return False
     return True
+
+
+_MOST_SHAPES = 1_000
+_TYPED = frozenset((*_EVENT, *_ACTIONS, *_CONTENT, *_PART, *_CALL))
+_shapes: dict[tuple[str, ...], tuple[str, ...] | Literal[False]] = {}
+
+
+def _shape(names: tuple[str, ...]) -> tuple[str, ...] | Literal[False]:
+    """Return the names whose types matter, or False if one of them is not in lower case."""
+    found: tuple[str, ...] | Literal[False] = False
+    if not names or "".join(names).islower():
+        found = tuple(name for name in names if name in _TYPED)
+    if len(_shapes) < _MOST_SHAPES:
+        _shapes[names] = found
+    return found

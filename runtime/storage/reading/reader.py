@@ -37,6 +37,7 @@ from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.present_state import state_after
 from runtime.storage.reading.recorded_ends import has_recorded_ends, recorded_ends
 from runtime.storage.reading.row_faults import RowFault, RowTime, row_faults, row_times
+from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
 from runtime.storage.reading.session_history import read_first_state, read_history, read_lineages
 from runtime.storage.reading.session_sizes import SessionSize, session_sizes
@@ -377,17 +378,17 @@ class StoredDatabase:
 
     @one_read()
     def pending(
-        self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
+        self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None, *, cache: Path | None = None
     ) -> dict[SessionKey, list[PendingItem]]:
         """Return pending items by session, the newest last. Sessions without pending items may be missing.
 
         Args:
             key: the session, or None for all sessions.
             progress: called now and then with the number of events read so far.
+            cache: the folder where reading a large file is saved, so that the next call reads only new events; None: it is not.
         """
         if self._has_json:
-            rows = PendingRows(self._file, self._read_plain, json_wins=self.layout.format.json_ids_win, ends=self.recorded_ends)
-            return rows.find(key, progress)
+            return self._pending_rows(self._read_plain, cache).find(key, progress)
         found, done = {}, 0
         for summary in self.sessions():
             if key in (None, summary.key):
@@ -398,18 +399,22 @@ class StoredDatabase:
             self.invocations(key)  # reports that there is no such session
         return found
 
-    def unfinished(self) -> dict[SessionKey, list[Invocation]]:
+    def unfinished(self, *, cache: Path | None = None) -> dict[SessionKey, list[Invocation]]:
         """Return, by session, the invocations with pending items, in order of their first event.
 
-        It reads every event once, about 30 s of CPU time for a million, and pauses so that other threads can run. Use a connection of its
+        It reads every event once, about 10 s of CPU time for a million, and pauses so that other threads can run. Use a connection of its
         own. For the v0 layout and for a server, where it would take many times longer, the result is empty.
+
+        Args:
+            cache: see `pending`.
         """
-        found = self._pending_rows().unfinished(gently=True) if self._has_json else {}
+        found = self._pending_rows(self._decode_json, cache).unfinished(gently=True) if self._has_json else {}
         waiting = {key: [entry for entry in entries if entry.pending] for key, entries in found.items()}
         return {key: entries for key, entries in waiting.items() if entries}
 
-    def _pending_rows(self) -> PendingRows:
-        return PendingRows(self._file, self._decode_json, json_wins=self.layout.format.json_ids_win, ends=self.recorded_ends)
+    def _pending_rows(self, decode: Callable[[EventRow], Event], cache: Path | None) -> PendingRows:
+        saved = SavedScan(cache, self._file.file) if cache is not None and isinstance(self._file, SqliteFile) else None
+        return PendingRows(self._file, decode, json_wins=self.layout.format.json_ids_win, ends=self.recorded_ends, saved=saved)
 
     @property
     def _read_plain(self) -> Callable[[EventRow], Event]:

@@ -21,6 +21,7 @@ from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading import pending_rows as module
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.saved_scan import SavedScan
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 from tests.sweep import count
 
@@ -108,6 +109,28 @@ async def test_a_session_has_the_expected_pending_items(name: str, layout: str, 
         for event in [said(TEXT, author="user"), *events]:
             await service.append_event(session, event.model_copy(deep=True, update={"id": ""}))
     assert check(file) == expected
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_a_saved_scan_is_continued(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "WORTH_SAVING", 0)
+    file, cache = tmp_path / "x.db", tmp_path / "cache"
+    read: list[int] = []
+    async with SqliteSessionService(file) as service:
+        session = await service.create_session(app_name="a", user_id="u")
+        for number, event in enumerate([said(TEXT, author="user"), *CASES[name][1]]):
+            await service.append_event(session, event.model_copy(deep=True, update={"id": ""}))
+            with StoredDatabase.open(str(file)) as database:
+                assert _with_items(database.pending(cache=cache)) == by_reading_everything(database)
+                assert _with_items(database.pending(cache=cache)) == by_reading_everything(database)
+                found = SavedScan(cache, file).load(database._file)
+            assert found is not None and found.last == number + 1
+            read.append(found.last)
+    assert read == [*range(1, len(read) + 1)]
+
+
+def _with_items(found: dict[SessionKey, list[PendingItem]]) -> dict[SessionKey, list[PendingItem]]:
+    return {key: items for key, items in found.items() if items}
 
 
 @pytest.mark.sweep

@@ -1,0 +1,109 @@
+"""What a scan of all events of a database file has found, saved in our cache folder, so that the next scan reads only new rows.
+
+A file has one JSON value a line. It is used only if the rows it covers are still as many, and the last of them is unchanged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from runtime.storage.reading.copied_events import Readable
+
+MOST_BYTES = 64_000_000  # of one file; a larger result is not saved
+MOST_KEPT, DAYS_KEPT = 20, 60  # number of files; days after its last use that a file is kept
+
+_VERSION = 1
+_END = "end"  # the last value of a file
+_SUFFIX = ".scan"
+
+
+class Scanned(NamedTuple):
+    """A saved result.
+
+    Attributes:
+        last: number of the last row that was read.
+        data: the JSON values that were saved.
+    """
+
+    last: int
+    data: list[Any]
+
+
+class SavedScan:
+    """The saved result for one database file.
+
+    Args:
+        folder: the folder of all results. It is created if it does not exist, readable by its owner only.
+        file: the database.
+    """
+
+    def __init__(self, folder: Path, file: Path) -> None:
+        self._folder = folder
+        self.path = folder / f"{hashlib.sha256(str(file.absolute()).encode()).hexdigest()[:24]}{_SUFFIX}"
+
+    def load(self, database: Readable) -> Scanned | None:
+        """Return the saved result; None if there is none, or rows that it covers have changed."""
+        try:
+            with self.path.open(encoding="utf-8") as lines:
+                about = json.loads(next(lines))
+                last = int(about["last"])
+                if about != _about(database, last):
+                    return None
+                *data, end = map(json.loads, lines)
+            if end != _END:
+                return None
+            self.path.touch()
+        except (OSError, ValueError, LookupError, TypeError, StopIteration):  # none, damaged, or of another version
+            return None
+        return Scanned(last, data)
+
+    def save(self, database: Readable, last: int, data: Iterable[Any]) -> None:
+        """Save a result; a folder that cannot be written is ignored.
+
+        Args:
+            database: the database.
+            last: number of the last row that was read.
+            data: JSON values.
+        """
+        new = self.path.with_suffix(f".{os.getpid()}")
+        with suppress(OSError, ValueError):
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            try:
+                with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as lines:
+                    lines.write(json.dumps(_about(database, last)) + "\n")
+                    for value in data:  # one at a time, so that other threads run in between
+                        lines.write(json.dumps(value) + "\n")
+                        if lines.tell() > MOST_BYTES:
+                            return
+                    lines.write(json.dumps(_END) + "\n")
+                new.replace(self.path)
+            finally:
+                new.unlink(missing_ok=True)
+            _remove_stale(self._folder)
+
+
+def _about(database: Readable, last: int) -> dict[str, Any]:
+    """Return what must be the same when a file is used."""
+
+    def read(connection: sqlite3.Connection) -> tuple[Any, Any]:
+        row = connection.execute("SELECT * FROM events WHERE rowid = ?", (last,)).fetchone()
+        return row, connection.execute("SELECT count(*), min(rowid) FROM events WHERE rowid <= ?", (last,)).fetchone()
+
+    row, (count, first) = database.read(read)
+    hashed = hashlib.sha256(repr(row and tuple(row)).encode("utf-8", "replace")).hexdigest()
+    return {"version": _VERSION, "last": last, "row": hashed, "count": count, "first": first}
+
+
+def _remove_stale(folder: Path) -> None:
+    found = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for number, path in enumerate(found):
+        if number >= MOST_KEPT or time.time() - path.stat().st_mtime > DAYS_KEPT * 86_400:
+            path.unlink(missing_ok=True)

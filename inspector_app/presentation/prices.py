@@ -31,6 +31,10 @@ class Prices:
         self._known: dict[str, tuple[str, str | None] | None] = {}
         self._costs: dict[tuple[str, Tokens, float], Decimal | None] = {}
 
+    def set_own(self, own: Mapping[str, OwnPrice]) -> None:
+        """Replace the own prices."""
+        self._own = dict(own)
+
     def cost(self, model: str | None, tokens: Tokens, timestamp: float) -> Decimal | None:
         """Return the price of one call in US dollars, or None if it is unknown.
 

@@ -234,7 +234,7 @@ class MainWindow(QMainWindow):
         themes.addActions(list(actions.themes.values()))
         menu.addMenu("Help").addActions([actions.tour, actions.condition_help])
         menu.addSeparator()
-        menu.addActions([actions.palette, actions.quit])
+        menu.addActions([actions.settings, actions.palette, actions.quit])
         return menu
 
     def _connect_signals(self) -> None:

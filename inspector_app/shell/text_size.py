@@ -63,13 +63,14 @@ class TextSize(QObject):
         self._step(-1)
 
     def _on_normal(self) -> None:
-        self._set(100)
+        self.set_scale(100)
 
     def _step(self, steps: int) -> None:
         place = theme.SCALES.index(theme.current().scale) + steps
-        self._set(theme.SCALES[min(max(place, 0), len(theme.SCALES) - 1)])
+        self.set_scale(theme.SCALES[min(max(place, 0), len(theme.SCALES) - 1)])
 
-    def _set(self, scale: int) -> None:
+    def set_scale(self, scale: int) -> None:
+        """Set the size in per cent, one of `theme.SCALES`."""
         if scale != theme.current().scale:
             theme.current().set_scale(scale)
             self.changed.emit(scale)

@@ -133,6 +133,10 @@ class Preferences:
         """The user's own prices of models; see `own_prices`."""
         return self._table("prices")
 
+    def keep_prices(self, prices: dict[str, Any]) -> None:
+        """Remember the user's own prices of models."""
+        self._change(lambda values: values.update(prices=dict(prices)))
+
     @property
     def editor(self) -> str:
         """The command of the user's editor; empty if none was chosen."""
@@ -164,7 +168,7 @@ class Preferences:
 
     @property
     def theme(self) -> str:
-        """`light`, `dark` or `system`."""
+        """`light`, `dark`, `contrast` or `system`."""
         return str(self._read().get("theme", "system"))
 
     @theme.setter

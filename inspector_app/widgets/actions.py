@@ -73,6 +73,7 @@ class Actions:
     theme_light: QAction
     theme_dark: QAction
     theme_contrast: QAction
+    settings: QAction
     tour: QAction
     larger_text: QAction
     smaller_text: QAction
@@ -161,6 +162,7 @@ def make_actions(parent: QObject) -> Actions:
         theme_light=action("theme_light", "Light"),
         theme_dark=action("theme_dark", "Dark"),
         theme_contrast=action("theme_contrast", "High contrast"),
+        settings=action("settings", "Settings…", "gear", "Ctrl+,"),
         tour=action("tour", "Guided tour", "signs-post"),
         larger_text=action("larger_text", "Larger text", "magnifying-glass-plus", "Ctrl++"),
         smaller_text=action("smaller_text", "Smaller text", "magnifying-glass-minus", "Ctrl+-"),

@@ -67,6 +67,12 @@ class SessionCosts(QObject):
             return None
         return self._sums.get(group.first)
 
+    def price_again(self) -> None:
+        """Compute all sums again, after the prices have changed."""
+        self._reset(self._session)
+        self.changed.emit()
+        self._timer.start()
+
     def _reset(self, session: OpenSession | None) -> None:
         self._session = session
         self._sums: dict[int, CostSum] = {}

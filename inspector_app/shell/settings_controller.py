@@ -1,0 +1,57 @@
+"""Opens the settings, applies what is chosen, and remembers it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QObject
+
+from inspector_app.presentation.prices import Prices
+from inspector_app.presentation.tokens import own_prices
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.shell.settings_dialog import SettingsDialog, ShownSettings
+from inspector_app.support.preferences import Preferences
+from inspector_app.widgets import theme
+from inspector_app.workspace.session_costs import SessionCosts
+
+
+class SettingsController(QObject):
+    """A controller of the settings dialog. What a command of the window changes too is changed through that command.
+
+    Args:
+        preferences: where the settings are kept.
+        prices: the prices that the window uses.
+        costs: the costs that it displays.
+        window: the window.
+    """
+
+    def __init__(self, preferences: Preferences, prices: Prices, costs: SessionCosts, window: MainWindow) -> None:
+        super().__init__(window)
+        self._preferences = preferences
+        self._prices = prices
+        self._costs = costs
+        self._window = window
+        window.commands.settings.triggered.connect(self._on_settings)
+
+    def _on_settings(self) -> None:
+        kept = self._preferences
+        look = theme.current()
+        shown = ShownSettings(look.choice, look.scale, kept.editor, kept.records_requests, kept.prices)
+        dialog = SettingsDialog(shown, self._window)
+        dialog.theme_chosen.connect(self._on_theme)
+        dialog.text_scale_chosen.connect(self._window.text_size.set_scale)
+        dialog.editor_chosen.connect(self._on_editor)
+        dialog.recording_chosen.connect(self._window.commands.record_requests.setChecked)
+        dialog.prices_changed.connect(self._on_prices)
+        dialog.open()
+
+    def _on_theme(self, choice: str) -> None:
+        self._window.commands.themes[choice].trigger()
+
+    def _on_editor(self, command: str) -> None:
+        self._preferences.editor = command
+
+    def _on_prices(self, prices: dict[str, Any]) -> None:
+        self._preferences.keep_prices(prices)
+        self._prices.set_own(own_prices(prices))
+        self._costs.price_again()

@@ -595,6 +595,36 @@ def api_server(
     return _call("serving:api_server", locals())
 
 
+@app.command(
+    "mcp",
+    cls=InspectorCommand,
+    rich_help_panel=SERVE,
+    epilog=_examples(
+        "agent-inspector mcp sessions.db",
+        "agent-inspector mcp my_agent sessions.db --allow-runs",
+        "claude mcp add inspector -- agent-inspector mcp sessions.db",
+        more=(
+            "Agents run only if their folder is trusted: open it once in the window. Nothing is trusted through the server.",
+            "Runs are stored in a database of the server's own; the databases that it was started on are only read.",
+        ),
+    ),
+)
+def mcp(
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATH]...",
+            callback=given.texts,
+            show_default=False,
+            help="Session databases, and agents' folders. Default: any database that a question names.",
+        ),
+    ] = None,
+    allow_runs: Annotated[bool, typer.Option("--allow-runs", help="Let the coding agent run trusted agents. Default: read only.")] = False,
+) -> int:
+    """Serve a coding agent over stdio (MCP): sessions, events, state, who wrote a key, requests, costs, comparisons, findings."""
+    return _call("mcp_serving:mcp", {**locals(), "paths": paths or []})
+
+
 @_command("attach", RUN, "agent-inspector attach", "agent-inspector attach my_app", "agent-inspector attach 4711")
 def attach(
     app: Annotated[

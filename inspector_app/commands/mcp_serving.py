@@ -1,0 +1,29 @@
+"""The `mcp` subcommand."""
+
+from __future__ import annotations
+
+import importlib
+from importlib.util import find_spec
+
+from inspector_app.commands import stdout
+from inspector_app.commands.options import Options
+from runtime.errors import KnownError, StorageError
+from runtime.storage.reading.reader import StoredDatabase
+
+
+class McpMissingError(KnownError):
+    """The package `mcp` is not installed."""
+
+
+def mcp(options: Options) -> int:
+    """Serve coding agents over stdin and stdout until they close it."""
+    if find_spec("mcp") is None:
+        raise McpMissingError("The package mcp is missing: pip install 'agent-inspector[mcp]'")
+    places = importlib.import_module("inspector_app.mcp_server.places").Places(options.paths)
+    for database in places.databases:
+        StoredDatabase.open(database).close()  # a wrong name is reported now, not at the first question
+    if not options.allow_runs and places.agents and not places.databases:
+        raise StorageError(f"{places.agents[0]} has no sessions in .adk. Name a database, or allow runs with --allow-runs.")
+    stdout.complain(f"agent-inspector: serving over stdio{', with runs' if options.allow_runs else ', read only'} (stop with Ctrl+C)\n")
+    importlib.import_module("inspector_app.mcp_server.serving").serve(options.paths, allow_runs=options.allow_runs)
+    return 0

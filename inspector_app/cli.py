@@ -233,7 +233,7 @@ def costs(
 )
 def run(
     agent: given.Agent,
-    message: Annotated[str, given.option("--message", "TEXT", "The user's message.")],
+    message: Annotated[str | None, given.option("--message", "TEXT", "The user's message.")] = None,
     db: Annotated[
         str | None, given.option("--db", "DB", "Store the session here: a file or URL, created if missing. Default: in memory.")
     ] = None,
@@ -244,6 +244,17 @@ def run(
     ] = None,
     state: Annotated[str | None, given.option("--state", "JSON", "Keys to set before the agent starts.", given.json_object)] = None,
     streaming: Annotated[bool, typer.Option("--streaming", help="Let the model stream; print its output as it arrives.")] = False,
+    replay: Annotated[
+        str | None,
+        given.option("--replay", "DB", "Instead of a message, run a stored session of this database again, with the recorded answers."),
+    ] = None,
+    replay_session: Annotated[
+        str | None, given.option("--replay-session", "S", "With --replay: the stored session, or its id's beginning.")
+    ] = None,
+    run_tools: Annotated[bool, typer.Option("--run-tools", help="With --replay: run the tools; only models are answered.")] = False,
+    go_on: Annotated[
+        bool, typer.Option("--go-on", help="With --replay: where it is no longer as recorded, continue with the real model.")
+    ] = False,
     engine: given.Engine = None,
     python: given.Python = None,
     debugpy: given.DebugpyPort = None,
@@ -251,7 +262,11 @@ def run(
     trust: given.Trust = False,
     json: given.AsJson = False,
 ) -> int:
-    """Send an agent a message and print its events as they are committed."""
+    """Send an agent a message, or run a stored session again, and print the events as they are committed."""
+    if (message is None) == (replay is None):
+        raise UsageError("Give either --message or --replay.")
+    if replay is None and (replay_session is not None or run_tools or go_on):
+        raise UsageError("--replay-session, --run-tools and --go-on belong to --replay: give it, too.")
     return _call("running:run", {**locals(), "state": state or {}})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -52,6 +53,9 @@ _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CAL
 def run(options: Options) -> int:
     """Send an agent a message."""
     with stdout.kept_for_answers():
+        if options.replay is not None:
+            status: int = asyncio.run(importlib.import_module("inspector_app.commands.replaying").replay(options))
+            return status
         if (plan := planned_engine(options)).kind != "embedded":
             return asyncio.run(_run_in_child(plan, options))
         loaded = load_agent(options.agent)

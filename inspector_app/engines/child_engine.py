@@ -225,10 +225,10 @@ class ChildEngine:
             async for event in events:
                 yield event
 
-    def rerun(self, key: SessionKey, recording: Recording) -> ChildRerun:
-        """Return a recorded run that can be repeated in a fork; see `Engine.rerun`."""
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> ChildRerun:
+        """Return a recorded run that can be repeated in a fork; see `Engine.rerun`, and `runtime.forks.replay.Replay` for the options."""
         debugger = self._debugger or Debugger()
-        return ChildRerun(self, key, recording, lambda: self.attach(debugger))
+        return ChildRerun(self, key, recording, lambda: self.attach(debugger), runs_tools=runs_tools, strict=strict)
 
     def run_again(
         self,

@@ -12,7 +12,7 @@ from inspector_app.engines.protocol import Capability
 from runtime.events.event import Event
 from runtime.forks.recorded_answers import RecordedAnswers
 from runtime.forks.recording import Recording
-from runtime.forks.replay import is_request, recorded_effects, recorded_response, recorded_result
+from runtime.forks.replay import ended, is_request, recorded_effects, recorded_response, recorded_result
 from runtime.models.llm_response import LlmResponse
 from runtime.running.invocation_start import answered_calls, call_event
 from runtime.sessions.session_key import SessionKey
@@ -23,10 +23,13 @@ class ChildReplay:
 
     Args:
         recording: the recording to repeat.
+        runs_tools, strict: see `runtime.forks.replay.Replay`.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        self.answers = RecordedAnswers(recording)
+    def __init__(self, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> None:
+        self.answers = RecordedAnswers(recording, exact=strict or runs_tools)
+        self._runs_tools = runs_tools
+        self._strict = strict
         self.new_ids: dict[str, str] = {}  # id of a recorded call that asks a person something → that of its repetition
 
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -34,11 +37,13 @@ class ChildReplay:
         agent, branch, call_id = message.get("agent") or "", message.get("branch"), message.get("call_id")
         if message["place"] == "before model":
             event = self.answers.of_model(agent, branch)
+            if event is None and self._strict:
+                return {"response": ended(self.answers, agent).model_dump(mode="json", exclude_none=True)}
             if event is None:
                 return None
             response = LlmResponse(**recorded_response(event)).model_dump(mode="json", exclude_none=True)
             return {"response": response, **self._common(event, None)}
-        if message["place"] == "before tool":
+        if message["place"] == "before tool" and not self._runs_tools:
             event = self.answers.of_tool(message["tool"], agent, branch, call_id)
             if event is None:
                 return None
@@ -90,10 +95,20 @@ class ChildRerun:
         key: the fork, made before `recording.first_event_id`.
         recording: the recording to repeat.
         before_each: called before each run of the agent.
+        runs_tools, strict: see `runtime.forks.replay.Replay`.
     """
 
-    def __init__(self, engine: Repeats, key: SessionKey, recording: Recording, before_each: Callable[[], None]) -> None:
-        self._replay = ChildReplay(recording)
+    def __init__(
+        self,
+        engine: Repeats,
+        key: SessionKey,
+        recording: Recording,
+        before_each: Callable[[], None],
+        *,
+        runs_tools: bool = False,
+        strict: bool = False,
+    ) -> None:
+        self._replay = ChildReplay(recording, runs_tools=runs_tools, strict=strict)
         self.answers = self._replay.answers
         self._engine = engine
         self._key = key

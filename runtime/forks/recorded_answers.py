@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from runtime.compare.event_differences import call_ids, differences_of
 from runtime.events.event import Event
 from runtime.events.kinds import kind_of
 from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED
 from runtime.forks.recording import Recording, is_agent_output
 
+LIVE = "; from there on the run is live."  # ends a divergence
 Stream = tuple[str, str | None]  # an agent's name and its branch
 
 
@@ -28,9 +30,11 @@ class RecordedAnswers:
 
     Args:
         recording: the recording to repeat.
+        exact: an event with other content than its recorded counterpart is a divergence, too.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, *, exact: bool = False) -> None:
+        self._exact = exact
         self.model_calls = 0
         self.tool_calls = 0
         self.divergences: list[str] = []
@@ -80,6 +84,8 @@ class RecordedAnswers:
                 self._diverge(event.branch, f"{event.author} committed something else ({kind_of(event)}) than was recorded")
             return None
         left.remove(counterpart)
+        if self._exact and (found := _difference(counterpart, event)):
+            self._diverge(event.branch, found)
         return counterpart
 
     def marks_of(self, event: Event) -> dict[str, Any]:
@@ -106,7 +112,7 @@ class RecordedAnswers:
 
     def _diverge(self, branch: str | None, what: str) -> None:
         self._gone.append(branch)
-        self.divergences.append(f"{what}; from there on the run is live.")
+        self.divergences.append(what + LIVE)
 
     def _holds(self, branch: str | None) -> bool:
         return not any(_sees(branch, gone) for gone in self._gone)
@@ -135,6 +141,17 @@ def _counterpart(event: Event, left: list[Event]) -> Event | None:
 
 def _shape(event: Event) -> tuple[Any, ...]:
     return kind_of(event), [call.name for call in event.get_function_calls()]
+
+
+def _difference(recorded: Event, event: Event) -> str:
+    """Return what is different in an event as a phrase; empty if it is as recorded."""
+    if is_agent_output(recorded):
+        return ""  # the recorded answer itself
+    for each in differences_of(recorded, event, call_ids([recorded, event])):
+        if each.area not in ("tokens", "actions") and not each.name.startswith("temp:"):
+            what = f"{each.area} {each.name}".strip()
+            return f"{event.author} committed another {what} than was recorded: {each.right!r:.200} instead of {each.left!r:.200}"
+    return ""
 
 
 def _edits(event: Event) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from runtime.contexts.hooks import NoResult
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import EDITED, REPLAYED, RESUMED
-from runtime.forks.recorded_answers import RecordedAnswers
+from runtime.forks.recorded_answers import LIVE, RecordedAnswers
 from runtime.forks.recording import Recording, overridable_part
 from runtime.history.turns import answer_set
 from runtime.models.llm_response import LlmResponse
@@ -30,6 +30,23 @@ NAME = "inspector_replay"
 _OWN_MARKS = (RESUMED, EDITED, REPLAYED)
 
 
+REPLAY_ENDED = "REPLAY_ENDED"  # error code of the event that represents a model call that was not recorded
+
+
+def ended(answers: RecordedAnswers, agent: str) -> LlmResponse:
+    """Return the answer that ends a strict replay in place of a model call, and note why.
+
+    Args:
+        answers: the recording's answers.
+        agent: the agent that calls its model.
+    """
+    if not answers.divergences:
+        answers.divergences.append(f"{agent} called its model after the end of the recording.")
+    why = answers.divergences[0].removesuffix(LIVE)
+    text = f"No longer as recorded at model call {answers.model_calls + 1}: {why.rstrip('.')}."
+    return LlmResponse(error_code=REPLAY_ENDED, error_message=text)
+
+
 class Replay(BasePlugin):
     """A plugin that answers a run's model and tool calls from a recording.
 
@@ -38,18 +55,22 @@ class Replay(BasePlugin):
 
     Args:
         recording: the recording to repeat.
+        runs_tools: run the tools, and answer only the models from the recording.
+        strict: an event with other content than was recorded is a divergence, and no model is called after a divergence.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> None:
         super().__init__(NAME)
-        self.answers = RecordedAnswers(recording)
+        self.answers = RecordedAnswers(recording, exact=strict or runs_tools)
+        self._runs_tools = runs_tools
+        self._strict = strict
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
         """See `BasePlugin`."""
         ctx = callback_context._invocation_context
         event = self.answers.of_model(ctx.agent.name, ctx.branch) if ctx.shared.outer is None else None
         if event is None:
-            return None
+            return ended(self.answers, ctx.agent.name) if self._strict and ctx.shared.outer is None else None
         _take_over(event.actions, callback_context, None)
         return _Recorded(**recorded_response(event))
 
@@ -60,6 +81,8 @@ class Replay(BasePlugin):
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
         """See `BasePlugin`."""
         ctx, call_id = tool_context._invocation_context, tool_context.function_call_id
+        if self._runs_tools:
+            return None
         event = self.answers.of_tool(tool.name, ctx.agent.name, ctx.branch, call_id) if ctx.shared.outer is None else None
         if event is None:
             return None

@@ -25,10 +25,20 @@ class Rerun:
         key: the fork, made before `recording.first_event_id`.
         recording: the recording to repeat.
         run_config: settings of the run.
+        runs_tools, strict: see `Replay`.
     """
 
-    def __init__(self, runner: Runner, key: SessionKey, recording: Recording, run_config: RunConfig | None = None) -> None:
-        self._replay = Replay(recording)
+    def __init__(
+        self,
+        runner: Runner,
+        key: SessionKey,
+        recording: Recording,
+        run_config: RunConfig | None = None,
+        *,
+        runs_tools: bool = False,
+        strict: bool = False,
+    ) -> None:
+        self._replay = Replay(recording, runs_tools=runs_tools, strict=strict)
         self.answers = self._replay.answers
         self._runner = runner
         self._key = key

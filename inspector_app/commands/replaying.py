@@ -1,0 +1,71 @@
+"""`run --replay`: a stored session runs again, with recorded answers in place of its models."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from typing import Any
+
+from inspector_app.commands import stdout
+from inspector_app.commands.child_runs import ChildSessions, open_child
+from inspector_app.commands.options import Options
+from inspector_app.commands.output import counted, print_json, print_line
+from inspector_app.commands.reading import opened
+from inspector_app.commands.running import drive, open_runner, planned_engine
+from inspector_app.commands.selection import session_key
+from inspector_app.documents.session_files import files_of
+from inspector_app.engines.agent_loader import load_agent
+from inspector_app.presentation.values import visible
+from runtime.events import Event
+from runtime.forks.recorded_answers import LIVE
+from runtime.forks.recording import Recording, RecordingError
+from runtime.forks.rerun import Rerun
+from runtime.forks.session_replay import Repeat, SessionReplay, recordings_of
+from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.storage.open_service import open_session_service
+
+DIFFERENT = 1
+
+
+async def replay(options: Options) -> int:
+    """Run a stored session again in a new session; the exit status is 1 if it does not go as recorded."""
+    with opened(options.replay) as database:
+        key = session_key([each.key for each in database.listing()], options.app, None, options.replay_session, options.replay)
+        recordings = recordings_of(database.events(key))
+        options.state = {**(database.first_state(key) or {}), **options.state}
+    plan = planned_engine(options)
+    how = {"runs_tools": options.run_tools, "strict": not options.go_on}
+    if plan.kind != "embedded":
+        async with open_child(plan, options.db) as engine:
+            if reason := engine.why_not("rerun"):
+                raise RecordingError(reason)
+            made = await engine.new_session(options.user, options.state, options.session)
+            return await _drive(recordings, lambda one: engine.rerun(made, one, **how), ChildSessions(engine), made, options)
+    loaded = load_agent(options.agent)
+    name = options.app or loaded.name
+    service = open_session_service(options.db) if options.db else InMemorySessionService()
+    async with service, open_runner(loaded, name, service, files_of(options.db)) as runner:
+        session = await service.create_session(app_name=name, user_id=options.user, state=options.state, session_id=options.session)
+        return await _drive(recordings, lambda one: Rerun(runner, session.key, one, **how), service, session.key, options)
+
+
+async def _drive(recordings: Sequence[Recording], repeat: Callable[[Recording], Repeat], service: Any, key: Any, options: Options) -> int:
+    run = SessionReplay(recordings, repeat, goes_on=options.go_on)
+    status = await drive(_told(run, options), service, key, options, set())
+    return DIFFERENT if run.divergences and status == 0 else status
+
+
+async def _told(run: SessionReplay, options: Options) -> AsyncGenerator[Event, None]:
+    try:
+        async with aclosing(run.events()) as events:
+            async for event in events:
+                yield event
+    finally:
+        if options.json:
+            names = ("model_calls", "tool_calls", "divergences")
+            print_json({"replay": {name: getattr(run, name) for name in names}})
+        else:
+            print_line(f"From the recording: {counted(run.model_calls, 'model answer')}, {counted(run.tool_calls, 'tool result')}.")
+            for each in run.divergences:
+                text = each if options.go_on else f"No longer as recorded: {each.removesuffix(LIVE).rstrip('.')}. --go-on continues live."
+                stdout.complain(f"agent-inspector: {visible(text)}\n")

@@ -9,14 +9,14 @@ from pathlib import Path
 from google.genai import types
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.detail.media_files import is_openable, is_played
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
 
 MOST_SHOWN = 8
-_COLUMNS = 2
+LONGEST_TYPE = 32  # characters; a longer name of a type would widen the pane
 
 
 class MediaButtons(QWidget):
@@ -31,9 +31,8 @@ class MediaButtons(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("media")
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(10, 8, 10, 4)
-        self._grid.setColumnStretch(_COLUMNS, 1)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(10, 8, 10, 4)
         self.hide()
 
     def set_blobs(self, blobs: Sequence[types.Blob]) -> None:
@@ -43,15 +42,15 @@ class MediaButtons(QWidget):
             blobs: data with media types; pictures are skipped.
         """
         for old in self.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            self._grid.removeWidget(old)
+            self._column.removeWidget(old)
             old.hide()
             old.deleteLater()
         others = [blob for blob in blobs if not (blob.mime_type or "").startswith("image/")]
-        for number, blob in enumerate(others[:MOST_SHOWN]):
+        for blob in others[:MOST_SHOWN]:
             shown = self._button(blob) if is_openable(blob) else _line(f"{_words(blob)} · not opened: no known type")
-            self._grid.addWidget(shown, number // _COLUMNS, number % _COLUMNS)
+            self._column.addWidget(shown, 0, Qt.AlignmentFlag.AlignLeft if is_openable(blob) else Qt.AlignmentFlag(0))
         if len(others) > MOST_SHOWN:
-            self._grid.addWidget(_line(f"and {len(others) - MOST_SHOWN} more"), MOST_SHOWN // _COLUMNS, 0)
+            self._column.addWidget(_line(f"and {len(others) - MOST_SHOWN} more"))
         self.setVisible(bool(others))
 
     def _button(self, blob: types.Blob) -> QPushButton:
@@ -73,11 +72,14 @@ def open_with_system(file: Path) -> bool:
 
 
 def _words(blob: types.Blob) -> str:
-    return f"{visible((blob.mime_type or 'unknown type')[:60])} · {len(blob.data or b''):,} bytes".replace("&", "&&")
+    kind = blob.mime_type or "unknown type"
+    kind = kind if len(kind) <= LONGEST_TYPE else f"{kind[: LONGEST_TYPE - 1]}…"
+    return f"{visible(kind)} · {len(blob.data or b''):,} bytes".replace("&", "&&")
 
 
 def _line(text: str) -> QLabel:
     line = QLabel(text)
     line.setTextFormat(Qt.TextFormat.PlainText)
+    line.setWordWrap(True)
     line.setProperty("role", "secondary")
     return line

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.prompt_events import prompt_events
@@ -35,8 +36,29 @@ from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedM
 from runtime.support.worker_threads import run_in_thread
 
 
+@dataclass(frozen=True, slots=True)
+class ShownRequest:
+    """The displayed request.
+
+    Attributes:
+        app_name: the session's app.
+        event: the answer.
+        request: the request.
+    """
+
+    app_name: str
+    event: Event
+    request: RecordedModelRequest
+
+
 class RequestController(QObject):
     """A controller that fills the Request tab when it is raised.
+
+    Attributes:
+        shown: the displayed request; None if there is none, or if it was not recorded.
+
+    Signals:
+        request_shown: another request is displayed, or none.
 
     Args:
         recorder: the requests of this window's runs.
@@ -46,6 +68,8 @@ class RequestController(QObject):
         detail: the view with the tab.
     """
 
+    request_shown = Signal()
+
     def __init__(self, recorder: RequestRecorder, current: CurrentSession, prices: Prices, tasks: Tasks, detail: EventDetail) -> None:
         super().__init__(detail)
         self._recorder = recorder
@@ -53,11 +77,14 @@ class RequestController(QObject):
         self._prices = prices
         self._tasks = tasks
         self._wanted: Event | None = None
+        self.shown: ShownRequest | None = None
         self._detail = detail
         detail.request_wanted.connect(self._on_request_wanted)
 
     def _on_request_wanted(self, event: Event) -> None:
         self._wanted = event
+        self.shown = None
+        self.request_shown.emit()
         session = self._current.session
         if not is_model_answer(event):
             self._detail.request.set_request(None)
@@ -113,6 +140,8 @@ class RequestController(QObject):
         tokens = tokens_of(event.usage_metadata)
         parts = prompt_parts(request, tokens.input if tokens is not None else None)
         self._detail.request.set_request(values, "", parts, size_text(parts, tokens, window))
+        self.shown = ShownRequest(session.address.key.app_name, event, request)
+        self.request_shown.emit()
 
     def _cost(self, event: Event, model: str | None) -> str:
         tokens = tokens_of(event.usage_metadata)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.detail.context_bar import ContextBar
 from inspector_app.detail.view_data import PromptPart
+from inspector_app.widgets import theme
+from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
@@ -22,7 +24,12 @@ class RequestView(QWidget):
         bar: what fills the request.
         model: the values.
         tree: the view of the model.
+
+    Signals:
+        send_again_requested: the user wants to send the request again.
     """
+
+    send_again_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,9 +54,35 @@ class RequestView(QWidget):
         column.addWidget(self._note)
         column.addWidget(self.bar)
         column.addWidget(self.tree, 1)
+        column.addWidget(self._make_send_bar())
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(shown)
+
+    def _make_send_bar(self) -> QWidget:
+        self._send = QPushButton(theme.icon("paper-plane"), "Send again…")
+        self._send.setObjectName("send_again")
+        self._send.setAccessibleName("Send the request to the model again")
+        self._send.clicked.connect(self.send_again_requested)
+        self._why_not = ElidedLabel()
+        self._why_not.setObjectName("send_again_blocked")
+        self._why_not.setProperty("role", "secondary")
+        self._send_bar = QWidget()
+        row = QHBoxLayout(self._send_bar)
+        row.setContentsMargins(10, 6, 6, 6)
+        row.addWidget(self._why_not, 1)
+        row.addWidget(self._send)
+        return self._send_bar
+
+    def set_send_again(self, blocked: str | None) -> None:
+        """Offer to send the request again, or say why that is impossible.
+
+        Args:
+            blocked: why not; None if it is possible, an empty text if no request is displayed.
+        """
+        self._send_bar.setVisible(blocked != "")
+        self._send.setEnabled(blocked is None)
+        self._why_not.setText(blocked or "")
 
     def set_request(self, values: dict[str, Any] | None, note: str = "", parts: Sequence[PromptPart] = (), whole: str = "") -> None:
         """Show a request.

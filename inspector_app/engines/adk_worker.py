@@ -1306,6 +1306,30 @@ class Worker:
             "rerun": unless(plugin is not None, f"{version} has no plugins, so a run cannot be repeated; 1.7 and later have them."),
         }
 
+    async def _ask_model(self, command: dict[str, Any]) -> dict[str, Any]:
+        """Send a request to an agent's model, outside of any run."""
+        root = self._loaded().root
+        root = getattr(root, "root_agent", root)
+        find = getattr(root, "find_agent", None)
+        model = getattr(find(command["agent"]) if find is not None else None, "canonical_model", None)
+        if model is None:
+            raise WorkerError(f"The agent has no {command['agent']!r} with a model.")
+        types = importlib.import_module("google.genai.types")
+        asked = command["request"]
+        request = _required("google.adk.models.llm_request", "LlmRequest")(
+            model=asked.get("model"),
+            contents=[types.Content.model_validate_json(json.dumps(content)) for content in asked.get("contents") or []],
+            config=types.GenerateContentConfig.model_validate_json(json.dumps(asked.get("config") or {})),
+        )
+        last = None
+        async for response in model.generate_content_async(request, stream=False):
+            last = response
+        if last is None:
+            raise WorkerError("The model gave no answer.")
+        fields = {"content", "usage_metadata", "model_version", "finish_reason", "error_code", "error_message"}
+        answer: dict[str, Any] = json.loads(last.model_dump_json(exclude_none=True, include=fields & set(type(last).model_fields)))
+        return answer
+
     async def _open(self, command: dict[str, Any]) -> dict[str, Any]:
         """Make the services and the Runner."""
         if self._run is not None:
@@ -1706,6 +1730,7 @@ _REQUESTS = {
     "list_sessions": Worker._list_sessions,
     "delete_session": Worker._delete_session,
     "append_event": Worker._append_event,
+    "ask_model": Worker._ask_model,
 }
 
 

@@ -43,6 +43,7 @@ from inspector_app.engines.code_files import code_files
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
 from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
 from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
+from inspector_app.engines.model_question import ask_model
 from inspector_app.engines.name_clash import name_clash
 from inspector_app.engines.protocol import Capability, CodePlace, OnCommit, Store, places_from_json
 from inspector_app.engines.recorder_file import recorder_plugin
@@ -171,6 +172,11 @@ class LoadedAgent:
         if self.on_output is not None:
             plugins.append(OutputSources(self.on_output, self.folder))
         return EmbeddedEngine(self.app, await store.service(), store.files, on_commit, plugins, memory=store.memory)
+
+    async def ask_model(self, agent_name: str, request: dict[str, Any]) -> dict[str, Any]:
+        """See `Agent.ask_model`."""
+        with self.active():
+            return await ask_model(self.app.root_agent, agent_name, request)
 
     async def close(self) -> None:
         """Do nothing: its modules stay loaded, and its thread ends by itself."""

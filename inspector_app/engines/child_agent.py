@@ -153,6 +153,10 @@ class ChildAgent:
         self._on_commit, self._requests = on_commit, requests
         return await self._ready(await self._sessions_in(store), recording)
 
+    async def ask_model(self, agent_name: str, request: dict[str, Any]) -> dict[str, Any]:
+        """See `Agent.ask_model`."""
+        return await (await self._ready(self._sessions, self._recording)).ask_model(agent_name, request)
+
     async def close(self) -> None:
         """End the child."""
         engine, self._engine = self._engine, None

@@ -176,6 +176,16 @@ class ChildEngine:
         """
         await self._child.request("open", OPEN_SECONDS, **_services(sessions, recording))
 
+    async def ask_model(self, agent_name: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request to an agent's model; see `Agent.ask_model`.
+
+        Raises:
+            ChildError: there is no such agent, the request is not one, or the model raised.
+            ChildEndedError: the child has ended.
+        """
+        answer: dict[str, Any] = await self._child.request("ask_model", agent=agent_name, request=request)
+        return answer
+
     def attach(self, debugger: Debugger) -> None:
         """Let a debugger hold the next run. Pass that run to `Debugger.run`."""
         self._debugger = debugger

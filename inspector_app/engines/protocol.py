@@ -287,5 +287,19 @@ class Agent(Protocol):
             KnownError: the engine cannot be started, or cannot use the store.
         """
 
+    async def ask_model(self, agent_name: str, request: dict[str, Any]) -> dict[str, Any]:
+        """Send a request to an agent's model, outside of any run: nothing is stored, and no tool runs.
+
+        Args:
+            agent_name: the agent whose model, with its key, is asked.
+            request: `model`, `contents` and `config`, as JSON values in google-genai's field names.
+
+        Returns:
+            The model's last response: `content`, `usage_metadata`, `model_version`, `error_code` and the like, as JSON values.
+
+        Raises:
+            Exception: there is no such agent, the request is not one, or the model raised.
+        """
+
     async def close(self) -> None:
         """Release what it holds. No run may be active."""

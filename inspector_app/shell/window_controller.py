@@ -17,6 +17,7 @@ from inspector_app.detail.detail_controller import DetailController
 from inspector_app.detail.media_controller import MediaController
 from inspector_app.detail.output_controller import OutputController
 from inspector_app.detail.request_controller import RequestController
+from inspector_app.detail.send_again_controller import SendAgainController
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_ranges import SessionReader
@@ -180,7 +181,8 @@ class WindowController(QObject):
         ArtifactController(current, tasks, messages, bench.detail)
         TurnsController(cursor, current, reader, prices, tasks, messages, bench.charts)
         GraphController(cursor, agents, current, run, colours, reader, prices, tasks, messages, bench.graph)
-        RequestController(run.requests, current, prices, tasks, bench.detail)
+        requests = RequestController(run.requests, current, prices, tasks, bench.detail)
+        SendAgainController(requests, agents, prices, tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
         self._code = CodeController(agents, preferences, tasks, messages, commands, bench.detail)
         OutputLog(output, messages, cursor, bench.log)

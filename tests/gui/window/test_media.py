@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import io
 import os
 import socket
 import wave
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,6 +24,7 @@ from inspector_app.app import Inspector
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.media_files import media_file
 from runtime.events import Event
+from runtime.sessions import DatabaseSessionService
 
 HOSTILE_URI = "file:///dev/zero"
 
@@ -166,3 +169,31 @@ def test_hostile_content_opens_nothing(detail: EventDetail, opened_urls: list[QU
     after = descriptors()
     monkeypatch.undo()
     assert after <= before and opened_urls == []
+
+
+async def store_a_sound(file: Path) -> None:
+    service = DatabaseSessionService(db_url=f"sqlite:///{file}")
+    session = await service.create_session(app_name="app", user_id="u", session_id="s")
+    web = types.GroundingChunkWeb(title="Harbour", uri="https://harbour.example")
+    grounding = types.GroundingMetadata(grounding_chunks=[types.GroundingChunk(web=web)])
+    event = event_of(types.Part(text="Listen."), blob("audio/wav", b"RIFF sound"), invocation_id="i", grounding_metadata=grounding)
+    await service.append_event(session, event)
+    await service.close()
+
+
+def test_what_another_program_stored_is_offered_and_opened(
+    inspector: Inspector, opened: Callable[..., None], opened_urls: list[QUrl], tmp_path: Path, qtbot: QtBot
+) -> None:
+    with ThreadPoolExecutor(1) as thread:  # the window's loop belongs to this one
+        thread.submit(lambda: asyncio.run(store_a_sound(tmp_path / "songs.db"))).result()
+    opened(tmp_path / "songs.db")
+    detail = inspector.window.workbench.detail
+    inspector.window.workbench.stream.select_event(0)
+    detail.tabs.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
+    assert words(detail) == ["Play audio/wav · 10 bytes"]
+    assert "sources" in [node.key for node in detail.content.model.node(detail.content.tree.rootIndex()).children]
+    assert opened_urls == []
+    detail.content.media.findChildren(QPushButton)[0].click()
+    qtbot.waitUntil(lambda: bool(opened_urls) and not inspector.tasks.running, timeout=10_000)
+    assert Path(opened_urls[0].toLocalFile()).read_bytes() == b"RIFF sound"

@@ -1,0 +1,117 @@
+"""Which events are in a recorded request, and why the others are not: requests of real runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from google.genai import types
+
+from inspector_app.detail.prompt_events import BY_OTHERS, events_as_values, prompt_events
+from runtime.agents import BaseAgent, LlmAgent, ParallelAgent, SequentialAgent
+from runtime.events import Event, EventActions
+from runtime.events.event_actions import EventCompaction
+from runtime.models.llm_request import LlmRequest
+from runtime.models.scripted_llm import ScriptedLlm
+from runtime.plugins.base_plugin import BasePlugin
+from runtime.storage.recordings.recorded_call import RecordedModelRequest
+from runtime.storage.recordings.recording import Recording
+from tests.recorder import load_recorder
+from tests.seeds.running import run, runner_for
+
+
+def speaker(name: str, *replies: Any, **more: Any) -> LlmAgent:
+    return LlmAgent(name=name, model=ScriptedLlm(replies=list(replies) or [f"{name} speaks."]), **more)
+
+
+async def reasons_of_last(
+    root: BaseAgent, folder: Path, *texts: str, plugins: Sequence[BasePlugin] = (), between: Sequence[Event] = ()
+) -> list[tuple[str, str]]:
+    """Run messages; return author and reason of each event before the last answer."""
+    recorder = load_recorder().RecorderPlugin(folder / "run.rec.db")
+    runner = runner_for(root, plugins=[recorder, *plugins])
+    for number, text in enumerate(texts):
+        await run(runner, text)
+        if number == 0:
+            session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
+            for event in between:
+                await runner.session_service.append_event(session, event)
+    await recorder.close()
+    session = await runner.session_service.get_session(app_name="app", user_id="u", session_id="s")
+    events = list(session.events)
+    recording = Recording(folder / "run.rec.db")
+    index = next(place for place in range(len(events) - 1, -1, -1) if recording.call_of_event(events[place].id))
+    call = recording.call_of_event(events[index].id)
+    assert call is not None
+    found = prompt_events(events, index, recording.request(call.number))
+    recording.close()
+    return [(entry.event.author, entry.reason) for entry in found]
+
+
+async def test_all_events_of_a_plain_conversation_are_in(tmp_path: Path) -> None:
+    assert await reasons_of_last(speaker("one"), tmp_path, "a", "b") == [("user", ""), ("one", ""), ("user", "")]
+
+
+async def test_another_agents_words_are_in_as_context(tmp_path: Path) -> None:
+    both = SequentialAgent(name="both", sub_agents=[speaker("one"), speaker("two")])
+    assert await reasons_of_last(both, tmp_path, "a") == [("user", ""), ("one", "")]
+
+
+async def test_events_of_another_branch_are_out(tmp_path: Path) -> None:
+    pairs = [SequentialAgent(name=f"pair_{name}", sub_agents=[speaker(f"{name}_1"), speaker(f"{name}_2")]) for name in ("a", "b")]
+    found = await reasons_of_last(ParallelAgent(name="both", sub_agents=pairs), tmp_path, "go")
+    other = [reason for author, reason in found if author in ("a_1", "a_2", "b_1", "b_2") and reason]
+    assert other and all(reason.startswith("it is on another branch, both.pair_") for reason in other)
+    assert found[0] == ("user", "")
+
+
+async def test_include_contents_none_is_the_reason(tmp_path: Path) -> None:
+    found = await reasons_of_last(speaker("one", include_contents="none"), tmp_path, "a", "b")
+    none = "include_contents is none: only the present turn is sent"
+    assert found == [("user", none), ("one", none), ("user", "")]
+
+
+async def test_a_summary_replaces_events(tmp_path: Path) -> None:
+    content = types.Content(role="model", parts=[types.Part(text="They said a.")])
+    compaction = EventCompaction(start_timestamp=0, end_timestamp=9e9, compacted_content=content)
+    summary = Event(author="user", invocation_id="i", actions=EventActions(compaction=compaction))
+    found = await reasons_of_last(speaker("one"), tmp_path, "a", "b", between=[summary])
+    assert found == [("user", "a summary replaces it"), ("one", "a summary replaces it"), ("user", ""), ("user", "")]
+
+
+class Forgetful(BasePlugin):
+    """Leaves the first content out."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: LlmRequest) -> None:
+        if len(llm_request.contents) > 1:
+            del llm_request.contents[0]
+
+
+async def test_what_a_plugin_left_out_is_named(tmp_path: Path) -> None:
+    found = await reasons_of_last(speaker("one"), tmp_path, "a", "b", plugins=[Forgetful("forgetful")])
+    assert found == [("user", BY_OTHERS), ("one", ""), ("user", "")]
+
+
+def test_secrets_that_were_replaced_are_recognised() -> None:
+    said = [
+        Event(author="user", content=types.Content(role="user", parts=[types.Part(text="password: horse-7 and more")])),
+        Event(
+            author="one",
+            content=types.Content(role="model", parts=[types.Part(function_call=types.FunctionCall(name="f", args={"k": "v"}))]),
+        ),
+        Event(author="one", content=types.Content(role="model", parts=[types.Part(text="Done.")])),
+    ]
+    contents = (
+        {"role": "user", "parts": [{"text": "password: (redacted) and more"}]},
+        {"role": "model", "parts": [{"function_call": {"name": "f", "args": {"k": "(redacted)"}}}]},
+    )
+    found = prompt_events(said, 2, RecordedModelRequest("m", {}, contents, None))
+    assert [entry.reason for entry in found] == ["", ""]
+    assert list(events_as_values(found)) == ["in the request (2)"]
+
+
+def test_damaged_contents_are_no_error() -> None:
+    said = [Event(author="user", content=types.Content(role="user", parts=[types.Part(text="a")])), Event(author="one")]
+    contents: tuple[Any, ...] = (7, None, {"parts": 3}, {"parts": [None, {"text": 5}, {"function_call": []}]})
+    assert [entry.reason for entry in prompt_events(said, 1, RecordedModelRequest("m", {}, contents, None))] == [BY_OTHERS]

@@ -85,7 +85,7 @@ class TurnsController(QObject):
             self._view.set_turns((), "")
         elif self._drawn != (session, len(session.events)):
             self._drawn = (session, len(session.events))
-            self._tasks.spawn(self._show(session), "Counting the turns")
+            self._tasks.spawn(self._show(session), "Counting the turns", background=True)
 
     async def _show(self, session: OpenSession) -> None:
         newest = await self._reader.newest(session)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from inspector_app.cli import main
 from runtime.errors import KnownError, NotASessionDatabaseError, StorageError
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.recover import recover
@@ -167,16 +166,3 @@ def test_what_is_no_database_gets_a_sentence(content: bytes, expected: str, tmp_
     with pytest.raises(NotASessionDatabaseError if not content else StorageError, match=expected):
         recover(str(tmp_path / "s.db"), str(tmp_path / "new.db"))
     assert not (tmp_path / "new.db").exists()
-
-
-def test_the_command_reports_and_replaces_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    new = tmp_path / "new.db"
-    assert main(["recover", str(DATA / "v1.db"), str(new)]) == 0
-    assert "events 10" in (out := capsys.readouterr().out)
-    assert "Nothing seems to be lost." in out
-    assert main(["recover", str(DATA / "v1.db"), str(new)]) == 1
-    assert "already exists" in capsys.readouterr().err
-    assert main(["recover", str(tmp_path / "none.db"), str(tmp_path / "other.db")]) == 1
-    assert "There is no file" in capsys.readouterr().err
-    assert main(["recover", str(tmp_path), str(tmp_path / "other.db")]) == 1
-    assert "is not a regular file" in capsys.readouterr().err

@@ -106,18 +106,18 @@ def _own_steps(facts: SessionFacts) -> Iterator[Finding]:
 
 def _swapped(facts: SessionFacts, places: Mapping[int, int]) -> Iterator[tuple[int, str]]:
     calls: dict[str | None, int] = {}
-    ends: dict[str, int] = {}
+    furthest = -1  # the last place of an event before this one
     starts: dict[str, int] = {}
     for place, event in enumerate(facts.events):
         start = starts.setdefault(event.invocation_id, place)
-        ends[event.invocation_id] = place
         call = next((calls[each.id] for each in event.get_function_responses() if each.id in calls), None)
         if call is not None and places[place] < places[call]:
             yield place, "before the call that it answers"
         elif facts.events[start].author == "user" and places[place] < places[start]:
             yield place, "before the message that it answers"
-        elif start == place and any(places[place] < places[end] for end in ends.values() if end < place):
+        elif start == place and places[place] < furthest:
             yield place, "before events of the turn that came before it"
+        furthest = max(furthest, places[place])
         for each in event.get_function_calls():
             if each.id:
                 calls.setdefault(each.id, place)

@@ -19,7 +19,7 @@ def unreachable_resumes(facts: SessionFacts) -> Iterator[Finding]:
     """Find unfinished invocations that no resume can continue, with any agent."""
     made = {call.id for event in facts.events for call in event.get_function_calls()}
     for name, invocation in facts.unfinished.items():
-        events = [event for event in facts.events if event.invocation_id == name]
+        events = facts.by_invocation[name]
         if not any(event.author == "user" and event.content for event in events):
             yield facts.finding(
                 _KIND,

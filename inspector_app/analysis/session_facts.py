@@ -59,6 +59,14 @@ class SessionFacts:
         return {event.id: place for place, event in enumerate(self.events)}
 
     @cached_property
+    def by_invocation(self) -> dict[str, list[Event]]:
+        """The events of each invocation, by its id."""
+        found: dict[str, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.invocation_id, []).append(event)
+        return found
+
+    @cached_property
     def rewound(self) -> set[str]:
         """The ids of the invocations that were taken back."""
         return {each.invocation_id for each in self.invocations if each.status == "rewound"}

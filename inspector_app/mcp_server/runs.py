@@ -26,6 +26,7 @@ from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.recordings.recording import recording_beside
 from runtime.support.worker_threads import run_in_thread
 
 _BEFORE_TOOL = re.compile(r"before tool(?:\s+(\S+))?\Z")
@@ -174,7 +175,7 @@ class Runs:
         Raises:
             KnownError: it cannot be started.
         """
-        engine = await agent.open_engine(self.store, _ignore)
+        engine = await agent.open_engine(self.store, _ignore, recording=recording_beside(Path(self.store.target)))
         key = key or await engine.new_session(user)
         debugger = Debugger(paused=until == "step", breakpoints=breakpoints_of(until))
         engine.attach(debugger)

@@ -136,6 +136,18 @@ def test_a_checkpoint_of_an_agent_that_no_longer_exists_is_found(tmp_path: Path)
     assert brief(findings_in(file, root=other)) == [("missing agent", "error", "e1")]
 
 
+def test_the_command_loads_the_named_agent(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "flow"
+    folder.mkdir()
+    code = "from runtime.agents import LlmAgent, SequentialAgent\n"
+    code += "root_agent = SequentialAgent(name='flow', sub_agents=[LlmAgent(name='author')])\n"
+    (folder / "agent.py").write_text(code)
+    checkpoint = {"agent_state": {"current_sub_agent": "writer"}}
+    file = write_v1(tmp_path / "s.db", [HELLO, {"author": "flow", "actions": checkpoint}])
+    assert main(["doctor", str(file), "--agent", str(folder), "--engine", "embedded"]) == 1
+    assert "This checkpoint is at writer" in capsys.readouterr().out
+
+
 def test_a_repeated_problem_is_counted(tmp_path: Path) -> None:
     found = findings_in(write_v1(tmp_path / "s.db", [HELLO, *(returned("pay", f"c{number}") for number in range(50)), BYE]))
     assert len(found) == 20

@@ -186,6 +186,9 @@ async def test_an_approval_bug_is_reproduced_fixed_by_a_changed_result_and_compa
         waiting = await agent.ask("continue_run")
         assert waiting["run"] == "paused"
         assert "ask_for_approval" in waiting["waits_for"][0]
+        asked = await agent.ask("what_was_the_model_asked", session=waiting["session"], event="#2")
+        assert asked["source"] == "recorded: exactly what was sent"
+        assert "find_product" in asked["tools"]
         rejected = await agent.ask("resume_run", session=waiting["session"], response={"status": "rejected"})
         assert rejected["run"] == "finished"
         found = await agent.ask("what_happened", session=waiting["session"], where="response.add_to_cart")
@@ -213,6 +216,12 @@ async def test_a_held_call_is_changed(asking: Callable[..., Any]) -> None:
         assert "A run is still held" in text
         await agent.ask("continue_run", how="stop")
         assert "No run is held" in (await agent.text("continue_run"))[1]
+
+
+async def test_a_client_that_leaves_a_held_run_ends_the_server(asking: Callable[..., Any]) -> None:
+    async with asking(ORDERS, "--allow-runs") as agent:
+        held = await agent.ask("run_agent", message="40 boxes of A4 paper", until="before model")
+        assert held["run"] == "held"
 
 
 AGENT = """

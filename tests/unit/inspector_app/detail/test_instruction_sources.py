@@ -11,9 +11,7 @@ from inspector_app.presentation.tokens import Tokens
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 
 IDENTITY = 'You are an agent. Your internal name is "guide".'
-GOOGLE_TRANSFER = (
-    "\nYou have a list of other agents to transfer to:\n\n\nAgent name: clerk\nAgent description: permits\n\nIf you are the best"
-)
+GOOGLE_TRANSFER = "\nYou have a list of other agents to transfer to:\n\n\nAgent name: clerk\n\nIf you are the best"
 GOOGLE_SCHEMA = "IMPORTANT: You have access to other tools, but you must provide your final response using the set_model_response tool"
 
 
@@ -28,8 +26,8 @@ GOOGLE_SCHEMA = "IMPORTANT: You have access to other tools, but you must provide
         ("Ana is here.\n\nMore", {"instruction": "{user:name} is here."}, ["instruction", OTHER]),
         (f"Made up.\n\n{IDENTITY}", {"instruction": {"function": "make"}}, ["instruction (a function)", "name and description"]),
         (
-            "House rules.\n\nBe brief.",
-            {"global_instruction": "House rules.", "instruction": "Be brief."},
+            "Rules.\n\nBe brief.",
+            {"global_instruction": "Rules.", "instruction": "Be {how}."},
             ["global instruction", "instruction"],
         ),
         ("Fixed.", {"static_instruction": {"role": "user", "parts": [{"text": "Fixed."}]}}, ["static instruction"]),
@@ -55,11 +53,11 @@ def user(text: str) -> dict[str, object]:
 def test_differences_between_two_requests() -> None:
     before = request(user("a"), user("b"), system_instruction="One.\n\nTwo.", temperature=0.1, tools=[tool("look", "Look.")])
     now = request(
-        user("a"), user("c"), system_instruction="One.\n\nThree.", temperature=0.2, tools=[tool("look", "See."), tool("go", "Go.")]
+        user("a"), user("c"), system_instruction="One.\n\nThree.", temperature=0.2, tools=[tool("look", "See."), tool("go", "Go")]
     )
     assert request_changes(before, now) == {
         "system instruction": {"− 2": "Two.", "+ 2": "Three."},
-        "tools": {"± look": {"before": {"description": "Look."}, "now": {"description": "See."}}, "+ go": {"description": "Go."}},
+        "tools": {"± look": {"before": {"description": "Look."}, "now": {"description": "See."}}, "+ go": {"description": "Go"}},
         "settings": {"± temperature": {"before": 0.1, "now": 0.2}},
         "conversation": {"− 2": {"user": "b"}, "+ 2": {"user": "c"}},
     }

@@ -94,12 +94,10 @@ async def test_what_a_plugin_left_out_is_named(tmp_path: Path) -> None:
 
 
 def test_secrets_that_were_replaced_are_recognised() -> None:
+    call = types.FunctionCall(name="f", args={"k": "v"})
     said = [
         Event(author="user", content=types.Content(role="user", parts=[types.Part(text="password: horse-7 and more")])),
-        Event(
-            author="one",
-            content=types.Content(role="model", parts=[types.Part(function_call=types.FunctionCall(name="f", args={"k": "v"}))]),
-        ),
+        Event(author="one", content=types.Content(role="model", parts=[types.Part(function_call=call)])),
         Event(author="one", content=types.Content(role="model", parts=[types.Part(text="Done.")])),
     ]
     contents = (

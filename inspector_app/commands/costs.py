@@ -60,6 +60,8 @@ def costs(options: Options) -> int:
         rows.append((*("total", "", "")[: len(columns)], *_cells(total)))
     headings = (*columns, "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")
     print_table(headings, rows, "No event reports tokens.", ids=len(columns) - 1)
+    if total.unpriced < total.calls:
+        stdout.complain(f"agent-inspector: Prices are from {prices.source()}.\n")
     if total.unpriced and rows:
         stdout.complain(_unpriced(total, sorted(models)))
     return 0

@@ -103,6 +103,7 @@ def test_a_table_says_what_is_unknown(database: Path, capsys: pytest.CaptureFixt
     head, first, second, total = shown.out.splitlines()
     assert head.split() == ["APP", "USER", "SESSION", "CALLS", "INPUT", "CACHED", "OUTPUT", "COST"]
     assert first.split()[-1].startswith("$0.00") and second.split()[-1] == "unknown" and total.endswith("+ unknown")
+    assert "Prices are from genai-prices" in shown.err
     assert "my-own-model" in shown.err and "--price my-own-model=INPUT,OUTPUT" in shown.err
 
 

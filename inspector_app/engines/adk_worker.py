@@ -1352,8 +1352,9 @@ class Worker:
                 manager.register_plugin(plugin, first=True)
             except TypeError:  # google-adk: at the end only
                 manager.plugins.insert(0, plugin)
-            if command.get("recorder"):
-                manager.plugins.insert(1, self._recorder(**command["recorder"]))
+            recorder = self._recorder(**command["recorder"]) if command.get("recorder") else None
+            if recorder is not None and all(getattr(other, "name", None) != recorder.name for other in manager.plugins):
+                manager.plugins.insert(1, recorder)  # unless the app has a recorder of its own
         names = {name.removesuffix("_service"): type(one).__name__ for name, one in services.items()}
         return {"app_name": app_name, "services": names}
 

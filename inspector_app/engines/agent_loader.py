@@ -167,8 +167,9 @@ class LoadedAgent:
     ) -> EmbeddedEngine:
         """See `Agent.open_engine`."""
         plugins: list[BasePlugin] = [requests] if requests is not None else []
-        if recording is not None:
-            plugins.append(recorder_plugin(recording))
+        recorder = recorder_plugin(recording) if recording is not None else None
+        if recorder is not None and all(plugin.name != recorder.name for plugin in self.app.plugins):
+            plugins.append(recorder)  # unless the app has a recorder of its own
         if self.on_output is not None:
             plugins.append(OutputSources(self.on_output, self.folder))
         return EmbeddedEngine(self.app, await store.service(), store.files, on_commit, plugins, memory=store.memory)

@@ -6,12 +6,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from google.genai import types
 
 from inspector_app.cli import main
+from inspector_app.documents.sources import MemorySource
+from inspector_app.engines.agent_loader import load_agent
 from inspector_app.support.preferences import Preferences
 from runtime.storage.recordings.recorded_call import RecordedModelCall
 from runtime.storage.recordings.recording import Recording
+from tests.agent_folders import write_agent
 from tests.end2end.processes import ORDERS
+from tests.recorder import FILE
 
 pytestmark = pytest.mark.usefixtures("scripted")
 ORDER = ("--message", "40 boxes of A4 paper", "--session", "s1", "--json")
@@ -56,3 +61,33 @@ def test_a_run_in_memory_is_not_recorded(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     assert main(["run", ORDERS, *ORDER]) == 3
     assert not list(tmp_path.iterdir())
+
+
+OWN_RECORDER = """
+import importlib.util, sys
+from runtime.agents import LlmAgent
+from runtime.apps import App
+from runtime.models.scripted_llm import ScriptedLlm
+spec = importlib.util.spec_from_file_location("own_recorder", {plugin!r})
+module = sys.modules["own_recorder"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+root_agent = LlmAgent(name="seer", model=ScriptedLlm(replies=["Trees."]))
+app = App(name="own", root_agent=root_agent, plugins=[module.RecorderPlugin({file!r})])
+"""
+
+
+@pytest.mark.parametrize("engine", ["embedded", "embedded-process"])
+def test_an_app_with_a_recorder_of_its_own_keeps_it(engine: str, tmp_path: Path) -> None:
+    agent = write_agent(tmp_path / "own", OWN_RECORDER.format(plugin=str(FILE), file=str(tmp_path / "own.rec.db")))
+    command = ["run", agent, "--message", "look", "--db", str(tmp_path / "all.db"), "--engine", engine, "--json"]
+    assert main(command) == 0
+    assert len(recorded(tmp_path / "own.rec.db")) == 1
+    assert not (tmp_path / "all.rec.db").exists()
+
+
+async def test_the_window_keeps_it_too(tmp_path: Path) -> None:
+    agent = write_agent(tmp_path / "own", OWN_RECORDER.format(plugin=str(FILE), file=str(tmp_path / "own.rec.db")))
+    engine = await load_agent(agent).open_engine(MemorySource(), lambda event, temp: None, recording=tmp_path / "all.rec.db")
+    key = await engine.new_session("u")
+    assert [event async for event in engine.run(key, types.UserContent("look"))]
+    await engine.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -421,7 +422,10 @@ class StoredDatabase:
         reader = self.layout.format.reader
         return reader(JSON_COLUMNS, 0) if reader is not None else self._decode_json
 
-    @property
+    def _decode_row(self, row: EventRow) -> Event:
+        return self._decode_json(row)
+
+    @cached_property
     def _decode_json(self) -> Callable[[EventRow], Event]:
         return self.layout.format.decoder(JSON_COLUMNS, 0)
 
@@ -462,7 +466,7 @@ class StoredDatabase:
             decode = V1.decoder(JSON_COLUMNS, 0)
             return EventPages(CopiedEvents(key, self.events(key)), key, decode, decode)
         self._file.read(lambda connection: _stored_state(connection, key))
-        return EventPages(self._file, key, self._decode_json, self._read_plain, count, assume=assume)
+        return EventPages(self._file, key, self._decode_row, self._read_plain, count, assume=assume)
 
     @one_read()
     def long_history(self, key: SessionKey, pages: EventPages) -> History:

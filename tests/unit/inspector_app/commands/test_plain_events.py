@@ -75,7 +75,8 @@ def test_unusual_events_are_left_to_the_types(unusual: dict[str, object]) -> Non
 
 
 @pytest.mark.parametrize(
-    "arguments", ["sessions", "events", "events --json", "events --last 2", "state", "invocations", "events --where error"]
+    "arguments",
+    ["sessions", "events", "events --json", "events --last 2", "state", "invocations", "events --where error", "events --where call.pay"],
 )
 @pytest.mark.parametrize("file", ["ours.db", "v1.db", "sqlite.db"])
 def test_reading_commands_load_neither_agents_nor_google_genai(arguments: str, file: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from runtime import artifacts
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
@@ -38,10 +39,11 @@ def artifact_service(uri: str) -> BaseArtifactService:
     """Return the artifact service of a URI.
 
     Args:
-        uri: `memory://` or `file:///folder`.
+        uri: `memory://`, `file:///folder` or `gs://bucket`.
 
     Raises:
         ServiceUriError: it is none of these.
+        MissingPackageError: the extra for buckets is not installed.
         StorageError: the folder cannot be made.
     """
     parts = urlsplit(uri)
@@ -51,4 +53,7 @@ def artifact_service(uri: str) -> BaseArtifactService:
         if parts.netloc not in ("", "localhost") or not parts.path:
             raise ServiceUriError(f"--artifact_service_uri {uri} must name a folder of this machine, like file:///home/me/artifacts.")
         return FileArtifactService(Path(unquote(parts.path)))
-    raise ServiceUriError(f"--artifact_service_uri {uri} names no artifact service. Use memory:// or file:///folder.")
+    if parts.scheme == "gs" and parts.netloc:
+        # Loaded by its name: the package of the extra is needed for nothing else.
+        return artifacts.GcsArtifactService(parts.netloc)
+    raise ServiceUriError(f"--artifact_service_uri {uri} names no artifact service. Use memory://, file:///folder or gs://bucket.")

@@ -9,9 +9,10 @@ from runtime.support.lazy import lazy_exports
 if TYPE_CHECKING:
     from runtime.artifacts.base_artifact_service import ArtifactVersion, BaseArtifactService
     from runtime.artifacts.file_artifact_service import FileArtifactService
+    from runtime.artifacts.gcs_artifact_service import GcsArtifactService
     from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 
-__all__ = ["ArtifactVersion", "BaseArtifactService", "FileArtifactService", "InMemoryArtifactService"]
+__all__ = ["ArtifactVersion", "BaseArtifactService", "FileArtifactService", "GcsArtifactService", "InMemoryArtifactService"]
 
 __getattr__ = lazy_exports(
     __name__,
@@ -19,6 +20,7 @@ __getattr__ = lazy_exports(
         "ArtifactVersion": "runtime.artifacts.base_artifact_service",
         "BaseArtifactService": "runtime.artifacts.base_artifact_service",
         "FileArtifactService": "runtime.artifacts.file_artifact_service",
+        "GcsArtifactService": "runtime.artifacts.gcs_artifact_service",
         "InMemoryArtifactService": "runtime.artifacts.in_memory_artifact_service",
     },
 )

@@ -13,7 +13,10 @@ class MissingPackageError(KnownError, ImportError):
 
 def is_installed(package: str) -> bool:
     """Return whether a package is installed, without importing it."""
-    return importlib.util.find_spec(package) is not None
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # of the package that it is a part of
+        return False
 
 
 def require(package: str, extra: str, part: str) -> None:

@@ -25,7 +25,7 @@ def session_service(uri: str) -> BaseSessionService:
     """Return the session service of a URI.
 
     Args:
-        uri: `memory://`, or the path or URL of a database.
+        uri: `memory://`, `agentengine://` with an engine's name, or the path or URL of a database.
 
     Raises:
         StorageError: the database cannot be used.

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from runtime.sessions.session import Session
     from runtime.sessions.session_key import SessionKey
     from runtime.sessions.state import State
+    from runtime.sessions.vertex_ai_session_service import VertexAiSessionService
     from runtime.storage.writing.copy_database import copy_database as copy_of_database
     from runtime.storage.writing.database_session_service import DatabaseSessionService
     from runtime.storage.writing.sqlite_session_service import SqliteSessionService
@@ -29,6 +30,7 @@ __all__ = [
     "SessionKey",
     "SqliteSessionService",
     "State",
+    "VertexAiSessionService",
     "copy_of_database",
 ]
 
@@ -42,6 +44,7 @@ __getattr__ = lazy_exports(
         "Session": "runtime.sessions.session",
         "SessionKey": "runtime.sessions.session_key",
         "State": "runtime.sessions.state",
+        "VertexAiSessionService": "runtime.sessions.vertex_ai_session_service",
         "copy_of_database": "runtime.storage.writing.copy_database:copy_database",
         "DatabaseSessionService": "runtime.storage.writing.database_session_service",
         "SqliteSessionService": "runtime.storage.writing.sqlite_session_service",

@@ -16,12 +16,15 @@ def open_session_service(target: str) -> BaseSessionService:
     This call writes nothing. The first write to a database that another program created makes a backup beside it.
 
     Args:
-        target: a file path or an SQLAlchemy URL. A missing or empty file becomes a new database in google-adk's v1 layout.
+        target: a file path, an SQLAlchemy URL, or `agentengine://` and an engine's name for sessions in Google Cloud. A missing or empty
+            file becomes a new database in google-adk's v1 layout.
 
     Raises:
         NotASessionDatabaseError: the target is not a session database.
         StorageError: the database is read-only or cannot be read.
     """
+    if target.startswith("agentengine://"):
+        return sessions.VertexAiSessionService.of_uri(target)
     file = named_file(target)
     if file is not None and (reason := unusable_name(file)):
         raise StorageError(f"{target} {reason}.")

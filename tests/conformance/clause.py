@@ -15,6 +15,8 @@ from tests.conformance.names import BaseSessionService
 
 Check = Callable[..., Awaitable[None]]
 REOPENING, STALE_COPIES, PAGES = "reopening", "stale copies", "pages"
+# Users may have sessions of the same id; a listed session has the time of its last event.
+IDS_OF_USERS, EVENT_TIMES = "ids of users", "event times"
 SECONDS = 30.0
 
 
@@ -27,7 +29,7 @@ class Clause:
         name: the requirement, in words.
         check: an async function of the service (or, with `REOPENING`, of a function that opens it) and the arguments; raises on failure.
         arguments: the arguments of this case.
-        needs: features that not every service has: `REOPENING`, `STALE_COPIES`, `PAGES`, or a method missing from google-adk's interface.
+        needs: features that not every service has: `REOPENING` and the others above, or a method missing from google-adk's interface.
     """
 
     verb: str
@@ -120,7 +122,7 @@ async def _opened(backend: Backend, folder: Path) -> AsyncIterator[Any]:
 
 
 def _has(service: Any, need: str) -> bool:
-    if need in (REOPENING, STALE_COPIES):
+    if need in (REOPENING, STALE_COPIES, IDS_OF_USERS, EVENT_TIMES):
         return True
     if need == PAGES:
         return "limit" in signature(service.list_sessions).parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.conformance.clause import clause
+from tests.conformance.clause import IDS_OF_USERS, clause
 from tests.conformance.names import AlreadyExistsError, BaseSessionService, UnstorableValueError, content, raises
 
 
@@ -42,7 +42,7 @@ async def refuses_an_id_that_is_taken(service: BaseSessionService) -> None:
     assert session.state == {"k": 1}
 
 
-@clause()
+@clause(IDS_OF_USERS)
 async def the_same_id_may_exist_for_another_user_and_app(service: BaseSessionService) -> None:
     for app, user in (("a", "u"), ("a", "v"), ("b", "u")):
         await service.create_session(app_name=app, user_id=user, session_id="s", state={"who": app + user})

@@ -244,6 +244,10 @@ def run(
     ] = None,
     state: Annotated[str | None, given.option("--state", "JSON", "Keys to set before the agent starts.", given.json_object)] = None,
     streaming: Annotated[bool, typer.Option("--streaming", help="Let the model stream; print its output as it arrives.")] = False,
+    repeat: Annotated[
+        str | None,
+        given.option("--repeat", "N", "Send the message N times, each in a new session, and compare what they did.", given.count),
+    ] = None,
     replay: Annotated[
         str | None,
         given.option("--replay", "DB", "Instead of a message, run a stored session of this database again, with the recorded answers."),
@@ -263,8 +267,10 @@ def run(
     json: given.AsJson = False,
 ) -> int:
     """Send an agent a message, or run a stored session again, and print the events as they are committed."""
-    if (message is None) == (replay is None):
+    if (message is None) == (replay is None) and not (message is None and agent.endswith(".capsule")):
         raise UsageError("Give either --message or --replay.")
+    if repeat is not None and (message is None or streaming or not repeat):
+        raise UsageError("--repeat N needs --message and a number of 1 or more, and does not stream.")
     if replay is None and (replay_session is not None or run_tools or go_on):
         raise UsageError("--replay-session, --run-tools and --go-on belong to --replay: give it, too.")
     return _call("running:run", {**locals(), "state": state or {}})
@@ -489,6 +495,40 @@ def import_sessions(
 ) -> int:
     """Store the sessions of a file in a database, with their ids and times. Sessions that exist are not changed."""
     return _call("exchanging:import_sessions", locals())
+
+
+@_command(
+    "capsule",
+    READ,
+    "agent-inspector capsule orders.db bug.capsule --session s1",
+    "agent-inspector capsule orders.db bug.capsule --session s1 --agent my_agent --pytest test_bug.py",
+    "agent-inspector run bug.capsule",
+)
+def capsule(
+    db: given.Database,
+    out: Annotated[
+        str,
+        typer.Argument(metavar="OUT", callback=given.text, show_default=False, help="The new file, such as bug.capsule; must not exist."),
+    ],
+    app: given.App = None,
+    user: given.User = None,
+    session: given.Session = None,
+    agent: Annotated[
+        str | None, given.option("--agent", "AGENT", "The agent: the capsule gets its description, and what its models would be asked.")
+    ] = None,
+    pytest: Annotated[
+        str | None, given.option("--pytest", "OUT.py", "Also write a test that fails when the agent no longer does this. Needs --agent.")
+    ] = None,
+    artifacts: given.Artifacts = None,
+    yes: given.Yes = False,
+    json: given.AsJson = False,
+) -> int:
+    """Put a session with its recorded requests and files into one file for another machine. Secrets are replaced."""
+    if pytest is not None and agent is None:
+        raise UsageError("--pytest needs --agent: the test runs it.")
+    if not out.endswith(".capsule"):
+        raise UsageError(f"Name the file {out}.capsule: by this ending, the window and the commands know it.")
+    return _call("capsules:capsule", locals())
 
 
 @_command("convert", CHANGE, "agent-inspector convert old.db new.db")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from inspector_app.commands.output import (
 )
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.selection import existing_key, whole_id
+from inspector_app.exchange.capsule import is_capsule
 from inspector_app.presentation.values import preview, visible
 from inspector_app.support.data_folder import cache_folder
 from runtime.errors import NotFoundError, StorageError
@@ -214,13 +216,14 @@ def opened(target: str) -> Iterator[StoredDatabase]:
     """Open a database for reading; it is closed at the end.
 
     Args:
-        target: file path or SQLAlchemy URL.
+        target: file path or SQLAlchemy URL; also a capsule, which is unpacked as long as it is open.
     """
-    database = StoredDatabase.open(target)
-    try:
-        yield database
-    finally:
-        database.close()
+    with ExitStack() as stack:
+        if is_capsule(target):
+            # Unpacking needs the runtime, which reading a database does not load.
+            unpacked = importlib.import_module("inspector_app.exchange.capsule_session").unpacked
+            target = stack.enter_context(unpacked(target))[0]
+        yield stack.enter_context(closing(StoredDatabase.open(target)))
 
 
 def check_layout_is_written(database: StoredDatabase, name: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import ExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from inspector_app.engines.agent_loader import LoadedAgent, check_agent_path, lo
 from inspector_app.engines.engine_choice import EngineChoice, EnginePlan, plan_engine
 from inspector_app.engines.recorder_file import recorder_plugin
 from inspector_app.engines.tracebacks import traceback_of
+from inspector_app.exchange.capsule import is_capsule
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.values import error_text, visible, visible_lines
 from inspector_app.support.preferences import Preferences
@@ -51,8 +52,17 @@ _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CAL
 
 
 def run(options: Options) -> int:
-    """Send an agent a message."""
-    with stdout.kept_for_answers():
+    """Send an agent a message, or as often as asked, or run a stored session or a capsule again."""
+    with stdout.kept_for_answers(), ExitStack() as stack:
+        if is_capsule(options.agent):
+            unpacked = importlib.import_module("inspector_app.exchange.capsule_session").unpacked
+            database, options.agent = stack.enter_context(unpacked(options.agent))
+            if options.message is None and options.replay is None:
+                options.replay = database
+            options.engine = "embedded"
+        if options.repeat is not None:
+            done: int = asyncio.run(importlib.import_module("inspector_app.commands.repeating").repeat(options))
+            return done
         if options.replay is not None:
             status: int = asyncio.run(importlib.import_module("inspector_app.commands.replaying").replay(options))
             return status

@@ -75,7 +75,7 @@ class EmbeddedEngine:
         """The agent that it runs."""
         resumability = self._app.resumability_config
         is_resumable = resumability is not None and resumability.is_resumable
-        return AgentDescription(self._app.name, "", is_resumable, _described(self._app.root_agent))
+        return AgentDescription(self._app.name, "", is_resumable, described(self._app.root_agent))
 
     @property
     def unmarked_edits(self) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class EmbeddedEngine:
         )
 
 
-def _described(agent: BaseAgent) -> dict[str, Any]:
+def described(agent: BaseAgent) -> dict[str, Any]:
     """Return an agent and those below it, as `AgentDescription.root`."""
     model = getattr(agent, "model", None)
     tools = getattr(agent, "tools", None) or ()
@@ -165,5 +165,5 @@ def _described(agent: BaseAgent) -> dict[str, Any]:
         "description": agent.description,
         "model": model if isinstance(model, str) or model is None else getattr(model, "model", type(model).__name__),
         "tools": [getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__) for tool in tools],
-        "sub_agents": [_described(sub_agent) for sub_agent in agent.sub_agents],
+        "sub_agents": [described(sub_agent) for sub_agent in agent.sub_agents],
     }

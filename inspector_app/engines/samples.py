@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
+from inspector_app.engines.stand_in import is_stand_in
+
 _FOLDER = Path(str(files("inspector_app.resources"))) / "samples"
 _EXAMPLES = {"story": "a story about a ferry that never sailed", "orders": "40 boxes of A4 paper"}
 
@@ -37,8 +39,8 @@ def samples() -> list[Sample]:
 
 
 def is_bundled(folder: Path) -> bool:
-    """Return whether a folder is part of this program."""
-    return folder.resolve().is_relative_to(_FOLDER.resolve())
+    """Return whether a folder's code is part of this program: a sample, or the agent that repeats a capsule."""
+    return folder.resolve().is_relative_to(_FOLDER.resolve()) or is_stand_in(folder)
 
 
 def _first_sentence(file: Path) -> str:

@@ -7,6 +7,7 @@ import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.strict_json import event_json
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from runtime.history.state_at import History
 
 Json = dict[str, Any]
+MOST_PLACES = 1_000
 _TEXTS = {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/toml"}
 
 
@@ -33,6 +35,7 @@ class ExportedSession:
         initial_state: the session's own first state; None if it is not recorded.
         events: yields the events as google-adk's event JSON, in commit order. Read it once.
         redactions: number of events, and of states, in which something was replaced; complete when the events are read.
+        places: where, as the event's id or `state` and a JSON pointer; the first `MOST_PLACES`.
     """
 
     key: SessionKey
@@ -42,6 +45,7 @@ class ExportedSession:
     initial_state: Json | None
     events: Iterator[Json] = field(default_factory=lambda: iter(()))
     redactions: int = 0
+    places: list[str] = field(default_factory=list)
 
 
 def exported_session(
@@ -63,7 +67,7 @@ def exported_session(
     """
     session = ExportedSession(key, database.created(key), updated, {}, None)
     clean = _unchanged if secrets else _redaction()
-    session.state = _counted(session, _without_temp(database.state(key)), clean)
+    session.state = _counted(session, _without_temp(database.state(key)), clean, "state")
     first = database.first_state(key) if selection is None else None  # selected events do not lead from it to the state
     session.initial_state = None if first is None else clean(_without_temp(first))
     session.events = (_event(session, event, clean) for event in (database.plain_events(key) if selection is None else selection))
@@ -83,7 +87,7 @@ def session_of_history(history: History, key: SessionKey, created: float, *, sec
     session = ExportedSession(key, created, events[-1].timestamp if len(events) else created, {}, None)
     clean = _unchanged if secrets else _redaction()
     now = history.state_at(len(events) - 1)
-    session.state = _counted(session, _without_temp({**now.session, **now.user, **now.app}), clean)
+    session.state = _counted(session, _without_temp({**now.session, **now.user, **now.app}), clean, "state")
     session.initial_state = None if history.baseline is None else clean(_without_temp(dict(history.baseline)))
     session.events = (_event(session, event, clean) for event in events)
     return session
@@ -113,7 +117,7 @@ def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) 
     parts = content.get("parts") if isinstance(content, dict) else None
     # Not a secret, and the model refuses to continue without it.
     signatures = [part.pop("thought_signature", None) if isinstance(part, dict) else None for part in parts or ()]
-    data = _counted(session, data, clean)
+    data = _counted(session, data, clean, f"event {event.id}")
     for part, signature in zip(data["content"]["parts"] if parts else (), signatures, strict=True):
         if signature is not None:
             part["thought_signature"] = signature
@@ -137,10 +141,25 @@ def _clean_file(blob: Any, clean: Callable[[Any], Any]) -> bool:
     return cleaned != text
 
 
-def _counted(session: ExportedSession, value: Json, clean: Callable[[Any], Any]) -> Json:
+def _counted(session: ExportedSession, value: Json, clean: Callable[[Any], Any], what: str) -> Json:
     cleaned: Json = clean(value)
-    session.redactions += cleaned != value
+    if cleaned != value:
+        session.redactions += 1
+        places = (f"{what} {place}" for place in replaced_places(value, cleaned))
+        session.places += islice(places, max(0, MOST_PLACES - len(session.places)))
     return cleaned
+
+
+def replaced_places(before: Any, after: Any, place: str = "") -> Iterator[str]:
+    """Yield where two JSON values differ, such as where a redaction replaced something, as JSON pointers."""
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        for name, value in before.items():
+            yield from replaced_places(value, after[name], f"{place}/{name}")
+    elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        for index, value in enumerate(before):
+            yield from replaced_places(value, after[index], f"{place}/{index}")
+    elif before != after:
+        yield place or "/"
 
 
 def _without_temp(state: Json) -> Json:

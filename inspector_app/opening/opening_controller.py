@@ -11,6 +11,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled, samples
+from inspector_app.exchange.capsule import is_capsule
+from inspector_app.exchange.capsule_session import unpack_into_new
 from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
@@ -39,6 +41,7 @@ from runtime.storage.connections.database_url import (
     without_written_password,
 )
 from runtime.storage.open_service import make_database
+from runtime.support.worker_threads import run_in_thread
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
@@ -142,6 +145,7 @@ class OpeningController(QObject):
             paths: agent folders or files, session databases, and database URLs. If a database is missing and an agent is also named,
                 the database is created for the agent's sessions, as `run --db` does.
         """
+        paths = [found for path in paths for found in await self._unpacked(path)]
         self._names_several = len(paths) > 1
         agents = [path for path in paths if _is_agent(path)]
         is_shown = False
@@ -150,6 +154,18 @@ class OpeningController(QObject):
                 is_shown |= await self._open_named(path, may_be_new=bool(agents), show=not is_shown)
         for path in agents:
             await self._agents.open(path)
+
+    async def _unpacked(self, path: str) -> tuple[str, ...]:
+        """Return the database and the stand-in agent of a capsule, unpacked until the window is closed; otherwise the path."""
+        if not await run_in_thread(is_capsule, path):
+            return (path,)
+        try:
+            found = tuple(map(str, await run_in_thread(unpack_into_new, path, self._databases.window_folder)))
+        except KnownError as error:
+            self._on_open_failed(path, error)
+            return ()
+        self._messages.info(f"{path} was unpacked. Its agent repeats what was recorded. What you run here is deleted with the window.")
+        return found
 
     async def _open_named(self, path: str, *, may_be_new: bool, show: bool) -> bool:
         try:

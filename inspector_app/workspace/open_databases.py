@@ -133,9 +133,15 @@ class OpenDatabases(QObject):
     def unsaved_file(self) -> UnsavedFile:
         """The temporary database for agents in other processes, whose memory this window cannot read."""
         if self._unsaved is None:
-            self._folder = TemporaryDirectory(prefix="agent-inspector-", ignore_cleanup_errors=True)
-            self._unsaved = UnsavedFile(Path(self._folder.name))
+            self._unsaved = UnsavedFile(self.window_folder)
         return self._unsaved
+
+    @property
+    def window_folder(self) -> Path:
+        """The folder for what is deleted when the window is closed, created when it is first asked for."""
+        if self._folder is None:
+            self._folder = TemporaryDirectory(prefix="agent-inspector-", ignore_cleanup_errors=True)
+        return Path(self._folder.name)
 
     async def unsaved(self) -> Source:
         """Return the temporary database as this window's own sessions, listed again. It must exist.

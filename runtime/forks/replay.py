@@ -7,6 +7,7 @@ answer already contains their changes. See `recorded_answers` for which answer b
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from runtime.contexts.hooks import NoResult
@@ -57,13 +58,22 @@ class Replay(BasePlugin):
         recording: the recording to repeat.
         runs_tools: run the tools, and answer only the models from the recording.
         strict: an event with other content than was recorded is a divergence, and no model is called after a divergence.
+        on_request: receives the agent's name and each request that a recorded answer replaces.
     """
 
-    def __init__(self, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        *,
+        runs_tools: bool = False,
+        strict: bool = False,
+        on_request: Callable[[str, LlmRequest], None] | None = None,
+    ) -> None:
         super().__init__(NAME)
         self.answers = RecordedAnswers(recording, exact=strict or runs_tools)
         self._runs_tools = runs_tools
         self._strict = strict
+        self._on_request = on_request
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
         """See `BasePlugin`."""
@@ -71,6 +81,8 @@ class Replay(BasePlugin):
         event = self.answers.of_model(ctx.agent.name, ctx.branch) if ctx.shared.outer is None else None
         if event is None:
             return ended(self.answers, ctx.agent.name) if self._strict and ctx.shared.outer is None else None
+        if self._on_request is not None:
+            self._on_request(ctx.agent.name, llm_request)
         _take_over(event.actions, callback_context, None)
         return _Recorded(**recorded_response(event))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from runtime.contexts.run_config import RunConfig
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.forks.replay import Replay
+from runtime.models.llm_request import LlmRequest
 from runtime.runners import Runner
 from runtime.running.invocation_start import answered_calls, call_event
 from runtime.sessions.session_key import SessionKey
@@ -25,7 +26,7 @@ class Rerun:
         key: the fork, made before `recording.first_event_id`.
         recording: the recording to repeat.
         run_config: settings of the run.
-        runs_tools, strict: see `Replay`.
+        runs_tools, strict, on_request: see `Replay`.
     """
 
     def __init__(
@@ -37,8 +38,9 @@ class Rerun:
         *,
         runs_tools: bool = False,
         strict: bool = False,
+        on_request: Callable[[str, LlmRequest], None] | None = None,
     ) -> None:
-        self._replay = Replay(recording, runs_tools=runs_tools, strict=strict)
+        self._replay = Replay(recording, runs_tools=runs_tools, strict=strict, on_request=on_request)
         self.answers = self._replay.answers
         self._runner = runner
         self._key = key

@@ -1,0 +1,97 @@
+"""Runs of one message, compared: what they did, what they cost, how long they took."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from inspector_app.presentation.costs import CostSum, model_calls
+from inspector_app.presentation.prices import Prices
+from runtime.events.event import Event
+from runtime.events.kinds import text_of
+from runtime.sessions.session_key import SessionKey
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run.
+
+    Attributes:
+        key: its session.
+        status: `finished`, `paused`, `interrupted` or `failed`.
+        path: the tools that were called and the agents that were transferred to, in order.
+        answer: the last text of an agent.
+        events: number of events.
+        cost: tokens and costs of its model calls.
+        seconds: how long it took.
+        error: what it failed with; empty if it did not.
+    """
+
+    key: SessionKey
+    status: str
+    path: tuple[str, ...]
+    answer: str
+    events: int
+    cost: CostSum
+    seconds: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PathGroup:
+    """The runs that took one path, in the order they ran."""
+
+    path: tuple[str, ...]
+    runs: tuple[RunFacts, ...]
+
+    @property
+    def seconds(self) -> float:
+        """The mean duration."""
+        return sum(run.seconds for run in self.runs) / len(self.runs)
+
+    @property
+    def cost(self) -> CostSum:
+        """The sum of the tokens and costs."""
+        total = CostSum()
+        for run in self.runs:
+            total.calls += run.cost.calls
+            total.tokens += run.cost.tokens
+            total.cost += run.cost.cost
+            total.unpriced += run.cost.unpriced
+        return total
+
+
+def run_facts(key: SessionKey, events: Sequence[Event], status: str, seconds: float, prices: Prices, error: str = "") -> RunFacts:
+    """Return what a run did.
+
+    Args:
+        key: its session.
+        events: the run's committed events.
+        status: how it ended.
+        seconds: how long it took.
+        prices: the prices.
+        error: what it failed with.
+    """
+    cost = CostSum()
+    for call in model_calls(key, events, prices):
+        cost.add(call)
+    said = [text for event in events if event.author != "user" and (text := text_of(event))]
+    return RunFacts(key, status, path_of(events), said[-1] if said else "", len(events), cost, seconds, error)
+
+
+def path_of(events: Iterable[Event]) -> tuple[str, ...]:
+    """Return the tools that were called and the agents that were transferred to, in order."""
+    steps: list[str] = []
+    for event in events:
+        steps += [call.name or "?" for call in event.get_function_calls() if call.name != "transfer_to_agent"]
+        if event.actions.transfer_to_agent:
+            steps.append(f"→ {event.actions.transfer_to_agent}")
+    return tuple(steps)
+
+
+def by_path(runs: Iterable[RunFacts]) -> list[PathGroup]:
+    """Return the runs grouped by path, the most frequent path first."""
+    found: dict[tuple[str, ...], list[RunFacts]] = {}
+    for run in runs:
+        found.setdefault(run.path, []).append(run)
+    return [PathGroup(path, tuple(own)) for path, own in sorted(found.items(), key=lambda item: -len(item[1]))]

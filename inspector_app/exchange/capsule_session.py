@@ -17,7 +17,7 @@ from google.genai import types
 from inspector_app.engines.stand_in import write_stand_in
 from inspector_app.exchange.capsule import FORMAT, SUFFIX, Capsule, read_capsule
 from inspector_app.exchange.data_formats import json_lines
-from inspector_app.exchange.exported_session import exported_session
+from inspector_app.exchange.exported_session import clean_file, exported_session
 from inspector_app.exchange.imported_sessions import read_sessions
 from inspector_app.exchange.storing import store
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -57,7 +57,7 @@ async def capsule_of(
         "agent": agent,
         "replaced": session.places,
     }
-    return Capsule(about, text, _requests(target, key), await _artifacts(files, key) if files is not None else [])
+    return Capsule(about, text, _requests(target, key), await _artifacts(files, key, session.places) if files is not None else [])
 
 
 def _requests(target: str, key: SessionKey) -> list[dict[str, Any]]:
@@ -74,7 +74,8 @@ def _requests(target: str, key: SessionKey) -> list[dict[str, Any]]:
     return found
 
 
-async def _artifacts(files: BaseArtifactService, key: SessionKey) -> list[dict[str, Any]]:
+async def _artifacts(files: BaseArtifactService, key: SessionKey, places: list[str]) -> list[dict[str, Any]]:
+    """Return all versions of a session's files, and add those in which something was replaced to `places`."""
     names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
     clean = importlib.import_module("inspector_app.resources.plugins.recorder_plugin").redacted
     found: list[dict[str, Any]] = []
@@ -82,7 +83,12 @@ async def _artifacts(files: BaseArtifactService, key: SessionKey) -> list[dict[s
         for version in await files.list_versions(**names, filename=name):
             part = await files.load_artifact(**names, filename=name, version=version)
             if part is not None:
-                found.append({"filename": name, "version": version, "part": clean(json.loads(part.model_dump_json(exclude_none=True)))})
+                raw = json.loads(part.model_dump_json(exclude_none=True))
+                cleaned = clean(raw)
+                is_changed = cleaned != raw
+                if clean_file(cleaned.get("inline_data"), clean) or is_changed:
+                    places.append(f"file {name}, version {version}")
+                found.append({"filename": name, "version": version, "part": cleaned})
     return found
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
+from pathlib import Path
 from typing import Any
 
-from inspector_app.exchange.eval_sets import EvalCase, Turn
+from inspector_app.exchange.eval_sets import EvalCase, EvalSetError, Turn, read_eval_set
 from inspector_app.exchange.exported_session import ExportedSession
 from inspector_app.presentation.strict_json import strict_json
 from runtime.events.event import Event
+from runtime.storage.connections.new_file import unfinished_file
 
 Json = dict[str, Any]
 NO_APP, NO_USER = "eval", "test_user_id"  # of a case that does not name them; the user is google-adk's
@@ -42,6 +45,36 @@ def eval_case(session: ExportedSession, case_id: str) -> Json:
         "session_input": given,
         "creation_timestamp": session.created,
     }
+
+
+def add_case(file: Path, session: ExportedSession) -> str:
+    """Add a session as a case to an eval set, which is created if it does not exist; return the case's id.
+
+    Args:
+        file: the eval set.
+        session: the session.
+
+    Raises:
+        EvalSetError: the file is no eval set of google-adk's present form, or cannot be written.
+    """
+    name = file.name.removesuffix(".json").removesuffix(".evalset").removesuffix(".test")
+    data: Json = {"eval_set_id": name, "name": name, "eval_cases": []}
+    ids: set[str] = set()
+    if file.exists():
+        ids = {case.id for case in read_eval_set(file).cases}
+        data = json.loads(file.read_text("utf-8-sig"))
+        if not isinstance(data, dict):
+            raise EvalSetError(f"{file} is an eval set of an older form. Name a new file.")
+    first = session.key.session_id
+    case_id = next(one for number in count(1) if (one := first if number == 1 else f"{first} {number}") not in ids)
+    data["evalCases" if "evalCases" in data else "eval_cases"].append(eval_case(session, case_id))
+    try:
+        with unfinished_file(file, 0o600) as unfinished:
+            unfinished.write_text(json.dumps(data, ensure_ascii=False, indent=2) + "\n", "utf-8")
+            unfinished.replace(file)
+    except OSError as error:
+        raise EvalSetError(f"{file} cannot be written: {error.strerror or error}.") from error
+    return case_id
 
 
 def conversation(events: Iterable[Json]) -> list[Json]:

@@ -122,12 +122,17 @@ def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) 
         if signature is not None:
             part["thought_signature"] = signature
         if clean is not _unchanged and isinstance(part, dict):
-            session.redactions += _clean_file(part.get("inline_data"), clean)
+            session.redactions += clean_file(part.get("inline_data"), clean)
     return data
 
 
-def _clean_file(blob: Any, clean: Callable[[Any], Any]) -> bool:
-    """Redact the text of a file that an event contains, and return whether something was replaced."""
+def clean_file(blob: Any, clean: Callable[[Any], Any]) -> bool:
+    """Redact a file that is text, in place, and return whether something was replaced.
+
+    Args:
+        blob: `inline_data` of a part; anything else is left as it is.
+        clean: the redaction.
+    """
     kind, data = (blob.get("mime_type"), blob.get("data")) if isinstance(blob, dict) else (None, None)
     if not (isinstance(kind, str) and isinstance(data, str) and (kind.startswith("text/") or kind.partition(";")[0] in _TEXTS)):
         return False

@@ -14,12 +14,13 @@ from inspector_app.exchange.formats import FORMATS, format_of
 from inspector_app.exchange.imported_sessions import Imported, read_sessions
 from inspector_app.exchange.storing import check_new, store
 from inspector_app.sessions.exchange_dialogs import (
+    ask_for_eval_set,
     ask_for_new_database,
     ask_what_to_import,
     ask_where_to_export,
     open_in_its_program,
 )
-from inspector_app.sessions.export_job import ExportCancelledError, ExportJob
+from inspector_app.sessions.export_job import ExportCancelledError, ExportJob, add_history_case, add_stored_case
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
@@ -73,6 +74,7 @@ class ExchangeController(QObject):
         self._job: ExportJob | None = None
         self._written: Path | None = None
         pane.export_requested.connect(self._on_export_requested)
+        pane.case_requested.connect(self._on_case_requested)
         pane.import_requested.connect(self._on_import_requested)
         commands.export_session.triggered.connect(self._on_export_session)
         commands.import_sessions.triggered.connect(self._on_import_sessions)
@@ -154,6 +156,30 @@ class ExchangeController(QObject):
             self._job.cancelled.set()
         elif self._written is not None:
             open_in_its_program(self._written)
+
+    def _on_case_requested(self, target: str, key: SessionKey) -> None:
+        ask_for_eval_set(lambda file: self.add_case(target, key, Path(file)), self._pane.window())
+
+    def add_case(self, target: str, key: SessionKey, file: Path) -> None:
+        """Add a session to an eval set, as a case.
+
+        Args:
+            target: the database.
+            key: its session.
+            file: the eval set; created if it does not exist.
+        """
+        source = self._databases.source(target)
+        if source is not None:
+            self._tasks.spawn(self._add_case(source, key, file), f"Adding the session to {file.name}")
+
+    async def _add_case(self, source: Source, key: SessionKey, file: Path) -> None:
+        if isinstance(source, DatabaseSource):
+            summary = next(each for each in await source.listing() if each.key == key)
+            case = await run_in_thread(add_stored_case, source.target, summary, file)
+        else:
+            case = await run_in_thread(add_history_case, key, await source.history(key), await source.created(key), file)
+        self._written = file
+        self._hint.suggest(f"Case {case} was added to {file}.", "Open", "file-export", "accent", other="Close")
 
     def _on_import_sessions(self) -> None:
         selected = self._cursor.session

@@ -69,6 +69,23 @@ def ask_for_new_database(chosen: Callable[[str], None], rejected: Callable[[], N
     _open(dialog)
 
 
+def ask_for_eval_set(chosen: Callable[[str], None], parent: QWidget) -> None:
+    """Ask for an eval set, a new one or one that exists.
+
+    Args:
+        chosen: receives the path.
+        parent: the window.
+    """
+    dialog = QFileDialog(parent, "Add the session to an eval set")
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # the cases that are there are kept
+    dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Add")
+    dialog.setNameFilters(["Eval sets (*.evalset.json *.test.json)", "All files (*)"])
+    dialog.setDefaultSuffix("evalset.json")
+    dialog.fileSelected.connect(chosen)
+    _open(dialog)
+
+
 def open_in_its_program(file: Path) -> None:
     """Open a file in the program that the desktop has for it."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))

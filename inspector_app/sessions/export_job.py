@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from inspector_app.exchange.eval_cases import add_case
 from inspector_app.exchange.exported_session import ExportedSession, exported_session, session_of_history
 from inspector_app.exchange.formats import export_text, write_export
 from runtime.history.state_at import History
@@ -76,3 +77,27 @@ class ExportJob:
                 raise ExportCancelledError
             self.events += 1
             yield event
+
+
+def add_stored_case(target: str, summary: SessionSummary, file: Path) -> str:
+    """Add a session of a database to an eval set; see `add_case`.
+
+    Args:
+        target: the database's path or URL.
+        summary: the session.
+        file: the eval set.
+    """
+    with closing(StoredDatabase.open(target)) as database:
+        return add_case(file, exported_session(database, summary.key, summary.last_update_time))
+
+
+def add_history_case(key: SessionKey, history: History, created: float, file: Path) -> str:
+    """Add a session that is in memory to an eval set; see `add_case`.
+
+    Args:
+        key: the session.
+        history: its past.
+        created: epoch seconds.
+        file: the eval set.
+    """
+    return add_case(file, session_of_history(history, key, created))

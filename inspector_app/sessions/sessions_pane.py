@@ -62,6 +62,7 @@ class SessionsPane(QWidget):
         delete_requested(str, list[SessionKey]): the user wants to delete these sessions of a database.
         prune_requested(str): the user wants to delete old sessions of a database.
         export_requested(str, list[SessionKey]): the user wants to write these sessions of a database into a file.
+        case_requested(str, SessionKey): the user wants to add this session to an eval set.
         import_requested(str): the user wants to import sessions into a database.
     """
 
@@ -73,6 +74,7 @@ class SessionsPane(QWidget):
     prune_requested = Signal(str)
     export_requested = Signal(str, object)
     import_requested = Signal(str)
+    case_requested = Signal(str, object)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -281,6 +283,9 @@ class SessionsPane(QWidget):
             text = "Export the session…" if node.kind == "session" else f"Export the {len(keys):,} sessions of this {node.kind}…"
             export = menu.addAction(theme.icon("file-export", "dim"), text)
             export.triggered.connect(partial(self.export_requested.emit, node.database, keys))
+        if node.session is not None:
+            case = menu.addAction(theme.icon("list-check", "dim"), "Add to an eval set…")
+            case.triggered.connect(partial(self.case_requested.emit, node.database, node.session))
         if node.kind == "database":
             entry = menu.addAction(theme.icon("file-import", "dim"), "Import sessions…")
             entry.triggered.connect(partial(self.import_requested.emit, node.database))

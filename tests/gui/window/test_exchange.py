@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.exchange.eval_sets import read_eval_set
 from inspector_app.sessions.export_job import ExportJob
 from runtime.storage.reading.reader import StoredDatabase
 from tests.gui.window.driver import WindowDriver
@@ -92,3 +93,17 @@ def test_a_cancelled_export_writes_no_file(
     may_continue.set()
     qtbot.waitUntil(lambda: hint(driver) == "The export was cancelled. No file was written.")
     assert list(tmp_path.glob("a.md*")) == []
+
+
+def test_a_session_becomes_a_case_of_an_eval_set(story_open: Inspector, driver: WindowDriver, qtbot: QtBot, tmp_path: Path) -> None:
+    file = tmp_path / "stories.evalset.json"
+    for case in ("story-1", "story-1 2"):
+        choose(driver, "session", "Add to an eval set…")
+        next(each for each in story_open.window.findChildren(QFileDialog) if each.isVisible()).fileSelected.emit(str(file))
+        qtbot.waitUntil(lambda case=case: hint(driver) == f"Case {case} was added to {file}.")  # type: ignore[misc]
+        for asked in story_open.window.findChildren(QFileDialog):
+            asked.close()
+        driver.run_until_idle()
+    cases = read_eval_set(file).cases
+    assert [case.id for case in cases] == ["story-1", "story-1 2"]
+    assert cases[0].turns[0].message.parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import subprocess
@@ -11,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 
 from inspector_app.cli import main
+from inspector_app.documents.session_files import files_of
 from inspector_app.engines.samples import is_bundled
 from inspector_app.exchange.capsule_session import unpack
 from tests.unit.resources.test_redaction import CASES
@@ -65,6 +68,35 @@ def test_it_opens_replays_and_compares_without_the_agent(
 def test_no_secret_is_in_a_capsule(made: Path) -> None:
     with zipfile.ZipFile(made) as file:
         assert all(b"hunter22" not in file.read(name) for name in file.namelist())
+
+
+def test_files_come_along_without_their_secrets(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = {"app_name": "clerk", "user_id": "user", "session_id": "s1"}
+    texts = {
+        "note.txt": types.Part(text="token sk-proj-" + "a7" * 30),
+        "user:plain.txt": types.Part.from_bytes(data=b"x", mime_type="image/png"),
+    }
+    texts["key.txt"] = types.Part.from_bytes(data=b"password: hunter22", mime_type="text/plain")
+
+    async def save() -> None:
+        for name, part in texts.items():
+            await files_of(str(database)).save_artifact(**names, filename=name, artifact=part)
+
+    asyncio.run(save())
+    assert main(["capsule", str(database), str(tmp_path / "a.capsule"), "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["artifacts"] == 3
+    assert [place for place in facts["replaced"] if place.startswith("file")] == ["file key.txt, version 0", "file note.txt, version 0"]
+    (tmp_path / "open").mkdir()
+    new, _ = unpack(tmp_path / "a.capsule", tmp_path / "open")
+
+    async def load(name: str) -> types.Part | None:
+        return await files_of(str(new)).load_artifact(**names, filename=name)
+
+    note, key, plain = (asyncio.run(load(name)) for name in ("note.txt", "key.txt", "user:plain.txt"))
+    assert note is not None and note.text == "token (redacted)"
+    assert key is not None and key.inline_data is not None and key.inline_data.data == b"password: (redacted)"
+    assert plain == texts["user:plain.txt"]
 
 
 def test_200_planted_secrets_are_replaced(tmp_path: Path, agent: Path) -> None:

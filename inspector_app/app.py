@@ -12,11 +12,12 @@ import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
+from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.engines.running_apps import RunningApp
 from inspector_app.opening.opening_controller import sample_cards
@@ -39,10 +40,12 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import BusHandler, MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.received_traces import ReceivedTraces
 from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.written_output import WrittenOutput
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import frozen_from_gc
+from runtime.support.worker_threads import run_in_thread
 
 SHUTDOWN_SECONDS = 3.0  # how long closing waits for a run to end: an agent may ignore cancellation
 
@@ -61,6 +64,23 @@ BACKGROUND_SECONDS = 1.0  # for marks and states that take reading more than wha
 SETTLE_SECONDS = 0.15  # what the views' timers need (column widths, dock animations) before a screenshot is taken
 
 
+OnSpans = Callable[[list[OtlpSpan]], None]
+
+
+class Endpoint(Protocol):
+    """A local endpoint that receives traces; see `server.otlp_endpoint`, which is loaded when one is wanted."""
+
+    @property
+    def url(self) -> str:
+        """Where exporters send traces."""
+
+    def start(self, on_spans: OnSpans) -> None:
+        """Call `on_spans` with what arrives, on a worker thread."""
+
+    def close(self) -> None:
+        """Stop listening."""
+
+
 class Inspector(QObject):
     """The application: builds the owners and the window, and shuts them down.
 
@@ -68,7 +88,7 @@ class Inspector(QObject):
         settings: the stored preferences and layouts.
         messages: the message bus.
         tasks: the supervised tasks.
-        cursor, output, agents, catalog, databases, current, breakpoints, run: the owners of the window-wide state.
+        cursor, output, agents, catalog, databases, current, breakpoints, run, traces: the owners of the window-wide state.
         window: the main window.
         controller: the controller that connects the features.
 
@@ -112,6 +132,7 @@ class Inspector(QObject):
             self.messages,
             self,
         )
+        self.traces = ReceivedTraces(settings.folder / "traces.rec.db", self.databases, self.current, self.messages, self)
         with _style_sheet_put_off(app):
             colours = AuthorColours()
             events, sessions = EventTableModel(self, colours=colours), SessionTreeModel(self)
@@ -195,6 +216,7 @@ class Inspector(QObject):
         if not closing.done():
             logging.getLogger(__name__).warning("The databases were not closed in time")
         await self.agents.close()
+        await run_in_thread(self.traces.close)
         await self.settings.close()
         logging.getLogger().removeHandler(self._log)
         for owner in (self, self.controller, self.window):
@@ -219,6 +241,8 @@ def run_window(
     size: tuple[int, int] | None = None,
     engine: EngineChoice | None = None,
     attach: RunningApp | None = None,
+    traces: Path | None = None,
+    endpoint: Endpoint | None = None,
 ) -> int:
     """Open the window and run until it is closed.
 
@@ -229,6 +253,8 @@ def run_window(
         size: width and height of the window in pixels; None restores the saved geometry.
         engine: what runs the agents; None leaves it to each agent.
         attach: the running app to attach to.
+        traces: a file of traces to read; None for none.
+        endpoint: receives traces until the window is closed; None for none.
 
     Returns:
         The exit status.
@@ -240,7 +266,14 @@ def run_window(
         inspector.tasks.spawn(inspector.open(paths), "Opening")
         if attach is not None:
             inspector.tasks.spawn(inspector.controller.attach(attach), f"Attaching to {attach.name}")
+        if endpoint is not None:
+            endpoint.start(inspector.traces.add)
+            inspector.messages.info(f"Traces are received at {endpoint.url}.")
+        if traces is not None:
+            inspector.tasks.spawn(inspector.traces.read_file(traces), f"Reading {traces}")
         await closed
+        if endpoint is not None:
+            endpoint.close()
         return 0
 
     return _with_application(live, Settings(), trust, theme, engine)

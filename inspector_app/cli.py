@@ -89,6 +89,7 @@ def window(
     engine: given.Engine = None,
     python: given.Python = None,
     debugpy: given.DebugpyPort = None,
+    otlp: given.Otlp = None,
 ) -> int:
     """Open the window: watch agents live, stop them anywhere, inspect their state, resume crashed runs."""
     for path in paths or ():
@@ -108,6 +109,7 @@ def main_options(
     engine: given.Engine = None,
     python: given.Python = None,
     debugpy: given.DebugpyPort = None,
+    otlp: given.Otlp = None,
     show_version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
 ) -> int:
     """Debug AI agents. `agent-inspector PATH...` opens the window on an agent's folder, a session database, or both."""

@@ -200,6 +200,15 @@ DebugpyPort = Annotated[
         help="Let VS Code or PyCharm attach to the agent's process at this port; 0 takes a free one. Its environment needs debugpy.",
     ),
 ]
+Otlp = Annotated[
+    str | None,
+    typer.Option(
+        "--otlp",
+        metavar="HOST:PORT or FILE",
+        callback=text,
+        help="Show the calls of OpenTelemetry traces: those sent to this address, such as 127.0.0.1:4318, or in this file of JSON lines.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 InPlace = Annotated[bool, typer.Option("--in-place", help="Write also into another program's database. A backup is made beside it.")]
 Artifacts = Annotated[

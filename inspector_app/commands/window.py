@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from inspector_app.commands.options import Options
 from inspector_app.engines.engine_choice import EngineChoice
@@ -25,8 +27,18 @@ def open_window(options: Options) -> int:
     if options.screenshot is not None:
         status: int = app.save_screenshot(options.paths, options.screenshot, **look)
     else:
-        status = app.run_window(options.paths, **look)
+        status = app.run_window(options.paths, **look, **_traces(options.otlp))
     return status
+
+
+def _traces(otlp: str | None) -> dict[str, Any]:
+    """Return where `run_window` gets traces from: a file, or an endpoint, whose server is loaded only then."""
+    if otlp is None:
+        return {}
+    if Path(otlp).is_file():
+        return {"traces": Path(otlp)}
+    server = importlib.import_module("inspector_app.server.otlp_endpoint")
+    return {"endpoint": server.OtlpEndpoint(*server.parsed_address(otlp))}
 
 
 def load_app(*, off_screen: bool) -> ModuleType:

@@ -14,6 +14,7 @@ from inspector_app.documents.long_session import LONG, TAIL, with_older
 from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_of
+from inspector_app.documents.trace_recording import key_of_traces
 from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.worker import Worker
@@ -36,7 +37,7 @@ from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.session_sizes import SessionSize
 from runtime.storage.reading.shared_state import SharedScope, SharedState
-from runtime.storage.recordings.recorded_call import RecordedExchange
+from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedToolCall
 from runtime.storage.recordings.recording import Recording, recording_beside
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
@@ -61,6 +62,7 @@ class Source(abc.ABC):
         read_only_reason: why writing cannot be allowed, as a sentence; empty if it can.
         can_copy: whether it is a file that can be copied.
         recording: where the model requests of its runs are recorded; None if they are not.
+        traces: where calls of any session are recorded that arrived as traces; None if they are not kept.
         is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write to it now.
         read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
@@ -80,6 +82,7 @@ class Source(abc.ABC):
     is_paged = False
     read_only_because = ""
     recording: Path | None = None
+    traces: Path | None = None
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -96,7 +99,7 @@ class Source(abc.ABC):
         Raises:
             StorageError: the recording is damaged.
         """
-        return RecordedCalls()
+        return await run_in_thread(_recorded_calls, self.recording, self.traces, key, invocations)
 
     def remember_unfinished(self, found: Mapping[SessionKey, Sequence[Invocation]]) -> None:
         """Replace `unfinished` by the result of a scan of the whole database."""
@@ -161,6 +164,10 @@ class Source(abc.ABC):
         Raises:
             StorageError: the recording is damaged.
         """
+        for file in (self.recording, self.traces):
+            found = await run_in_thread(_recorded_exchange, file, event_id) if file is not None else None
+            if found is not None:
+                return found
         return None
 
     async def recorded_models(self, key: SessionKey) -> dict[str, str]:
@@ -261,16 +268,6 @@ class DatabaseSource(Source):
     async def events(self, key: SessionKey) -> list[Event]:
         """See `Source.events`."""
         return await self._worker.call(self._stored.events, key)
-
-    async def recorded_exchange(self, event_id: str) -> RecordedExchange | None:
-        """See `Source.recorded_exchange`."""
-        file = self.recording
-        return await self._worker.call(_recorded_exchange, file, event_id) if file is not None else None
-
-    async def recorded_calls(self, key: SessionKey, invocations: Sequence[str] = ()) -> RecordedCalls:
-        """See `Source.recorded_calls`."""
-        file = self.recording
-        return await run_in_thread(_recorded_calls, file, key, invocations) if file is not None else RecordedCalls()
 
     async def recorded_models(self, key: SessionKey) -> dict[str, str]:
         """See `Source.recorded_models`."""
@@ -642,11 +639,16 @@ def database_info(source: Source) -> DatabaseInfo:
     return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
 
 
-def _recorded_calls(file: Path, key: SessionKey, invocations: Sequence[str]) -> RecordedCalls:
-    if not file.is_file():
-        return RecordedCalls()
-    with closing(Recording(file)) as recording:
-        return RecordedCalls(recording.model_calls(key, invocations), recording.tool_calls(key, invocations))
+def _recorded_calls(file: Path | None, traces: Path | None, key: SessionKey, invocations: Sequence[str]) -> RecordedCalls:
+    """Return the calls from traces and from a recording; the recording, which is more exact, comes last."""
+    models: list[RecordedModelCall] = []
+    tools: list[RecordedToolCall] = []
+    for where, of in ((traces, key_of_traces(key)), (file, key)):
+        if where is not None and where.is_file():
+            with closing(Recording(where)) as recording:
+                models += recording.model_calls(of, invocations)
+                tools += recording.tool_calls(of, invocations)
+    return RecordedCalls(models, tools)
 
 
 def _recorded_exchange(file: Path, event_id: str) -> RecordedExchange | None:

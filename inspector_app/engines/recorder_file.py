@@ -23,11 +23,12 @@ def recorder_plugin(recording: Path) -> BasePlugin:
     Args:
         recording: the file; created with the first call of a model.
     """
-    return cast("BasePlugin", _module().RecorderPlugin(recording))
+    return cast("BasePlugin", recorder_module().RecorderPlugin(recording))
 
 
 @cache
-def _module() -> ModuleType:
+def recorder_module() -> ModuleType:
+    """Return the module of the recorder's file."""
     spec = importlib.util.spec_from_file_location(_MODULE, RECORDER_FILE)
     assert spec is not None and spec.loader is not None
     module = sys.modules[_MODULE] = importlib.util.module_from_spec(spec)  # dataclasses look their module up

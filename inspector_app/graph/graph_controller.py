@@ -80,8 +80,18 @@ class GraphController(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._draw)
-        changes = (cursor.event_changed, current.events_added, current.events_read, current.session_loaded, current.session_loading)
-        for changed in (*changes, agents.agent_loaded, run.run_ended, pane.came_on_show, pane.range_chosen):
+        for changed in (
+            cursor.event_changed,
+            current.events_added,
+            current.events_read,
+            current.session_loaded,
+            current.session_loading,
+            current.calls_recorded,
+            agents.agent_loaded,
+            run.run_ended,
+            pane.came_on_show,
+            pane.range_chosen,
+        ):
             changed.connect(self._on_changed)
         current.events_added.connect(self._on_events)
         run.partial_arrived.connect(self._on_partial)

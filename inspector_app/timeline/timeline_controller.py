@@ -66,6 +66,7 @@ class TimelineController(QObject):
         current.events_added.connect(self._on_added)
         current.events_read.connect(self._on_changed)
         current.session_loaded.connect(self._on_changed)
+        current.calls_recorded.connect(self._recorded.start)
         view.came_on_show.connect(self._on_changed)
         view.range_chosen.connect(self._on_changed)
         view.picture.saved.connect(self._on_picture_saved)

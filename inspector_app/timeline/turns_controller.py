@@ -63,6 +63,7 @@ class TurnsController(QObject):
         current.events_added.connect(self._on_changed)
         current.session_loaded.connect(self._on_loaded)
         current.session_loading.connect(self._on_loaded)
+        current.calls_recorded.connect(self._on_recorded)
         view.came_on_show.connect(self._on_loaded)
         view.picture.saved.connect(self._on_picture_saved)
 
@@ -73,6 +74,10 @@ class TurnsController(QObject):
     def _on_loaded(self, *_: object) -> None:
         self._drawn = None
         self._draw()
+
+    def _on_recorded(self) -> None:
+        self._drawn = None
+        self._on_changed()
 
     def _on_event_changed(self, index: int | None) -> None:
         self._view.charts.select_event(index)

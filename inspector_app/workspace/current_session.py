@@ -47,6 +47,7 @@ class CurrentSession(QObject):
         invocations_found(OpenSession), past_progress(int, int), past_read(OpenSession): more of a
             long session was read.
         state_computed(StateAtEvent | None): the state at the selected event is known.
+        calls_recorded: calls were recorded outside the runs of this window, perhaps of the displayed session.
 
     Args:
         cursor: the selection.
@@ -64,6 +65,7 @@ class CurrentSession(QObject):
     past_progress = Signal(int, int)
     past_read = Signal(object)
     state_computed = Signal(object)
+    calls_recorded = Signal()
 
     def __init__(
         self, cursor: Cursor, databases: OpenDatabases, catalog: SessionCatalog, tasks: Tasks, parent: QObject | None = None

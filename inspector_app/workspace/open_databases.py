@@ -25,6 +25,9 @@ MAX_TRIED_EVENTS = 2_000  # a longer session ends the examination, for the same 
 class OpenDatabases(QObject):
     """Every open database and this window's sessions in memory.
 
+    Attributes:
+        traces: where the calls are recorded that arrive as traces; None if they are not kept.
+
     Signals:
         database_listed(Source, list[SessionSummary]): a database was opened or listed again.
         database_failed(str, Exception): a database could not be opened.
@@ -50,6 +53,7 @@ class OpenDatabases(QObject):
         super().__init__(parent)
         self._catalog = catalog
         self._tasks = tasks
+        self.traces: Path | None = None
         self._sources: dict[str, Source] = {}
         self._unsaved: UnsavedFile | None = None
         self._folder: TemporaryDirectory[str] | None = None
@@ -82,6 +86,7 @@ class OpenDatabases(QObject):
         try:
             if source is None:
                 source = await DatabaseSource.open(target)
+                source.traces = self.traces
                 self._sources[target] = source
             sessions = await source.listing()
         except Exception as error:
@@ -110,6 +115,7 @@ class OpenDatabases(QObject):
         source = self._sources.get(MemorySource.target)
         if not isinstance(source, MemorySource):
             source = MemorySource()
+            source.traces = self.traces
             self._sources[source.target] = source
         source.add_app(app_name)
         await self.relist(source)
@@ -125,6 +131,7 @@ class OpenDatabases(QObject):
         source = self._sources.get(f"attached:{pid}")
         if not isinstance(source, AttachedSource):
             source = AttachedSource(pid, name)
+            source.traces = self.traces
             self._sources[source.target] = source
         await self.relist(source)
         return source
@@ -153,6 +160,7 @@ class OpenDatabases(QObject):
         source = self._sources.get(target)
         if source is None:
             source = self._sources[target] = (await DatabaseSource.open(target)).as_unsaved()
+            source.traces = self.traces
         await self.relist(source)
         return source
 

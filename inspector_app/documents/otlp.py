@@ -1,0 +1,149 @@
+"""Spans of OpenTelemetry's protocol, from JSON or protobuf. No Qt.
+
+What arrives is untrusted: a value of the wrong type is left out, and a span without ids or times too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from runtime.errors.known_error import KnownError
+
+_NANO = 1e-9
+_FAILED = (2, "2", "STATUS_CODE_ERROR")
+_DEEPEST = 20  # of an attribute's lists and maps
+_MESSAGES = "opentelemetry.proto.collector.trace.v1.trace_service_pb2"
+NO_PROTOBUF = (
+    "These traces are protobuf, which needs the package opentelemetry-proto. Install it beside Agent Inspector:"
+    " pip install 'agent-inspector[otlp]'. Or send JSON."
+)
+
+
+class OtlpError(KnownError):
+    """What arrived is not traces in OpenTelemetry's protocol; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtlpSpan:
+    """A span.
+
+    Attributes:
+        trace_id, span_id: hexadecimal.
+        name: its name.
+        started, ended: epoch seconds.
+        attributes: plain values by name.
+        error: why it failed; None if it did not.
+    """
+
+    trace_id: str
+    span_id: str
+    name: str
+    started: float
+    ended: float
+    attributes: Mapping[str, Any]
+    error: str | None
+
+
+def spans_of_json(data: bytes) -> list[OtlpSpan]:
+    """Return the spans of a request in JSON, or of a line of a file.
+
+    Raises:
+        OtlpError: it is not JSON, or something else.
+    """
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise OtlpError(f"The traces are no JSON: {error}.") from None
+    if not isinstance(found, dict) or not isinstance(found.get("resourceSpans"), list):
+        raise OtlpError("The traces have no “resourceSpans”, which OpenTelemetry's JSON has.")
+    return [span for one in _spans(found) if (span := _span(one)) is not None]
+
+
+def spans_of_protobuf(data: bytes) -> list[OtlpSpan]:
+    """Return the spans of a request in protobuf.
+
+    Raises:
+        OtlpError: the package that reads it is missing, or it is something else.
+    """
+    try:
+        messages = import_module(_MESSAGES)
+        decode_error = import_module("google.protobuf.message").DecodeError
+    except ImportError:
+        raise OtlpError(NO_PROTOBUF) from None
+    request = messages.ExportTraceServiceRequest()
+    try:
+        request.ParseFromString(data)
+    except decode_error as error:
+        raise OtlpError(f"The traces are no protobuf of OpenTelemetry: {error}.") from None
+    found = []
+    for resource in request.resource_spans:
+        for scope in resource.scope_spans:
+            for span in scope.spans:
+                attributes = {one.key: _protobuf_value(one.value) for one in span.attributes}
+                failure = _error(span.status.code, span.status.message, attributes)
+                times = (span.start_time_unix_nano * _NANO, span.end_time_unix_nano * _NANO)
+                found.append(OtlpSpan(span.trace_id.hex(), span.span_id.hex(), span.name, *times, attributes, failure))
+    return found
+
+
+def _spans(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for resource in _mappings(request.get("resourceSpans")):
+        for scope in _mappings(resource.get("scopeSpans")):
+            yield from _mappings(scope.get("spans"))
+
+
+def _span(given: Mapping[str, Any]) -> OtlpSpan | None:
+    started, ended = _seconds(given.get("startTimeUnixNano")), _seconds(given.get("endTimeUnixNano"))
+    trace, span = given.get("traceId"), given.get("spanId")
+    if started is None or ended is None or ended < started or not isinstance(trace, str) or not isinstance(span, str):
+        return None
+    attributes = {str(one.get("key")): _json_value(one.get("value")) for one in _mappings(given.get("attributes"))}
+    status = given.get("status")
+    code, message = (status.get("code"), status.get("message")) if isinstance(status, dict) else (None, None)
+    return OtlpSpan(trace, span, str(given.get("name")), started, ended, attributes, _error(code, message, attributes))
+
+
+def _error(code: object, message: object, attributes: Mapping[str, Any]) -> str | None:
+    if code not in _FAILED:
+        return None
+    kind = attributes.get("error.type")
+    texts = dict.fromkeys(text for text in (kind, message) if isinstance(text, str) and text)
+    return ": ".join(texts) or "failed"
+
+
+def _seconds(nanoseconds: object) -> float | None:
+    try:
+        return int(nanoseconds) * _NANO if isinstance(nanoseconds, (int, str)) else None
+    except ValueError:
+        return None
+
+
+def _mappings(value: object) -> list[Mapping[str, Any]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
+def _json_value(given: object, depth: int = 0) -> Any:
+    """Return an attribute's value; None for a value of no known kind."""
+    if not isinstance(given, Mapping) or depth > _DEEPEST:
+        return None
+    for name, kind in (("stringValue", str), ("boolValue", bool), ("doubleValue", (int, float))):
+        if isinstance(given.get(name), kind):
+            return given[name]
+    if "intValue" in given:
+        try:
+            return int(given["intValue"])
+        except (ValueError, TypeError):
+            return None
+    listed = given.get("arrayValue")
+    return [_json_value(one, depth + 1) for one in _mappings(listed.get("values"))] if isinstance(listed, Mapping) else None
+
+
+def _protobuf_value(given: Any, depth: int = 0) -> Any:
+    kind = given.WhichOneof("value")
+    if kind == "array_value":
+        return [_protobuf_value(one, depth + 1) for one in given.array_value.values] if depth < _DEEPEST else None
+    return getattr(given, kind) if kind in ("string_value", "bool_value", "int_value", "double_value") else None

@@ -1,0 +1,75 @@
+"""The owner of the traces that arrive at this window: they are recorded, and the displayed session is drawn again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector_app.documents.otlp import OtlpError, OtlpSpan, spans_of_json
+from inspector_app.documents.trace_recording import TraceRecorder
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from runtime.support.worker_threads import run_in_thread
+
+LONGEST_LINE = 32 * 2**20  # bytes of a line of a file; a longer one is left out
+
+
+class ReceivedTraces(QObject):
+    """Records the model and tool calls of traces in one file of the data folder, where every later window finds them too.
+
+    Signals:
+        recorded: calls were recorded; emitted on any thread.
+
+    Args:
+        file: the recording.
+        databases: whose sources read it.
+        current: the displayed session.
+        messages: receives how much was read from files.
+    """
+
+    recorded = Signal()
+
+    def __init__(
+        self, file: Path, databases: OpenDatabases, current: CurrentSession, messages: MessageBus, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        databases.traces = file
+        self._recorder = TraceRecorder(file)
+        self._messages = messages
+        self.recorded.connect(current.calls_recorded)
+
+    def add(self, spans: list[OtlpSpan]) -> None:
+        """Record the calls among spans; any thread may call it."""
+        if self._recorder.add(spans):
+            self._recorder.wait()
+            self.recorded.emit()
+
+    async def read_file(self, file: Path) -> None:
+        """Record the calls in a file of OpenTelemetry's JSON, one request in a line."""
+        try:
+            calls, wrong = await run_in_thread(self._read, file)
+        except OSError as error:
+            self._messages.warning(f"{file} cannot be read: {error.strerror or error}.")
+            return
+        left_out = f" Lines that are no traces: {wrong:,}." if wrong else ""
+        self._messages.info(f"{file} has {calls:,} model and tool calls that were not recorded yet.{left_out}")
+        self.recorded.emit()
+
+    def close(self) -> None:
+        """Write what is waiting and close the file."""
+        self._recorder.close()
+
+    def _read(self, file: Path) -> tuple[int, int]:
+        calls = wrong = 0
+        with file.open("rb") as lines:
+            while line := lines.readline(LONGEST_LINE + 1):
+                if not line.strip():
+                    continue
+                try:
+                    calls += self._recorder.add(spans_of_json(line))
+                except OtlpError:
+                    wrong += 1
+        self._recorder.wait()
+        return calls, wrong

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
-from inspector_app.documents.session_ranges import EventRange, SessionReader, invocation_around
+from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, SessionReader, invocation_around
 from inspector_app.engines.protocol import Agent
 from inspector_app.graph.graph_painter import GraphView
 from inspector_app.graph.graph_pane import GraphPane
@@ -167,6 +167,8 @@ class GraphController(QObject):
         if session is None or not session.events:
             return EventRange(0, []), ""
         if self._pane.range == "session":
+            if session.pages is not None:
+                self._pane.show_note(f"Reading {min(len(session.events), MOST_OF_SESSION):,} events…")
             newest = await self._reader.newest(session)
             return newest, f"The newest {len(newest.events):,} of {len(session.events):,} events" if newest.first else ""
         found = invocation_around(session, index) if index is not None else None

@@ -308,6 +308,10 @@ class GraphPane(QWidget):
         """The line about what is shown."""
         return self._note.text()
 
+    def show_note(self, note: str) -> None:
+        """Show another line, such as that a session is being read."""
+        self._note.setText(note)
+
     def showEvent(self, event: QShowEvent) -> None:
         """Emit `came_on_show`: a hidden graph is not computed."""
         super().showEvent(event)

@@ -130,6 +130,7 @@ class TimelineController(QObject):
     async def _show(self, session: OpenSession, ranges: list[EventRange] | None, number: int, *, keep_zoom: bool) -> None:
         note = ""
         if ranges is None:
+            self._view.show_note(f"Reading {min(len(session.events), MOST_OF_SESSION):,} events…")
             newest = await self._reader.newest(session)
             ranges = [newest]
             note = f"The newest {MOST_OF_SESSION:,} of {len(session.events):,} events" if newest.first else ""

@@ -116,6 +116,10 @@ class TimelineView(QWidget):
         for button in (self._out, self._fit, self._in, self.picture):
             button.setEnabled(is_there)
 
+    def show_note(self, note: str) -> None:
+        """Show a sentence in place of that about the sources of the times, such as that a session is being read."""
+        self._sources.setText(note)
+
     def set_empty_text(self, title: str, hint: str) -> None:
         """Set the text shown without a timeline."""
         self._empty.set_text(title, hint)

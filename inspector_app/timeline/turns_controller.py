@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
-from inspector_app.documents.session_ranges import EventRange, SessionReader
+from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, SessionReader
 from inspector_app.presentation.costs import CostSum, cost_text, model_calls
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.spans import activity
@@ -93,6 +93,8 @@ class TurnsController(QObject):
             self._tasks.spawn(self._show(session), "Counting the turns", background=True)
 
     async def _show(self, session: OpenSession) -> None:
+        if session.pages is not None:
+            self._view.show_note(f"Reading {min(len(session.events), MOST_OF_SESSION):,} events…")
         newest = await self._reader.newest(session)
         problem = ""
         try:

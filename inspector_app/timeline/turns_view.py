@@ -198,6 +198,10 @@ class TurnsView(QWidget):
         super().showEvent(event)
         self.came_on_show.emit()
 
+    def show_note(self, note: str) -> None:
+        """Show another line, such as that a session is being read."""
+        self._note.setText(note)
+
     def set_turns(self, turns: Sequence[Turn], note: str) -> None:
         """Show turns.
 

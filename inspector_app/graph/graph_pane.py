@@ -38,6 +38,7 @@ class AgentGraph(QAbstractScrollArea):
         self.setAccessibleName("Agent graph")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("card", "true")
+        self.setProperty("own_wheel", True)  # Ctrl and the wheel zoom here, and do not change the size of text
         self._shown: GraphView | None = None
         self._places: Mapping[str, tuple[str, int]] = {}
         self._factor = 1.0

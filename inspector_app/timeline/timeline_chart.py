@@ -35,6 +35,7 @@ class TimelineChart(QAbstractScrollArea):
         self.setAccessibleName("Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("card", "true")
+        self.setProperty("own_wheel", True)  # Ctrl and the wheel zoom here, and do not change the size of text
         self._painter: TimelinePainter | None = None
         self._view = Viewport(1, 1)
         self._pressed: tuple[QPointF, float, int] | None = None  # where the mouse was pressed, and what was visible then

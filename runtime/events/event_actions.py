@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Annotated, Any
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, field_serializer
@@ -66,7 +66,8 @@ class EventActions(BaseModel):
     transfer_to_agent: str | None = None
     transfer_reason: str | None = None
     route: Any | None = None
-    render_ui_widgets: list[UiWidget] | None = None
+    # A widget of another version of google-adk stays as it is.
+    render_ui_widgets: list[Annotated[UiWidget | Any, Field(union_mode="left_to_right")]] | None = None
     escalate: bool | None = None
     requested_auth_configs: dict[str, Any] = Field(default_factory=dict)
     requested_tool_confirmations: dict[str, ToolConfirmation] = Field(default_factory=dict)

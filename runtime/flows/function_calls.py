@@ -246,13 +246,13 @@ def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.Functio
         if call_id in asked:
             continue
         original = by_id[call_id].model_dump(mode="json", exclude_none=True, by_alias=True)
-        asked = confirmation.model_dump(mode="json", exclude_none=True, by_alias=True)
-        parts.append(_request_part(CONFIRMATION_CALL, {"originalFunctionCall": original, "toolConfirmation": asked}))
+        wanted = confirmation.model_dump(mode="json", exclude_none=True, by_alias=True)
+        parts.append(_request_part(CONFIRMATION_CALL, {"originalFunctionCall": original, "toolConfirmation": wanted}))
     for call_id, auth_config in event.actions.requested_auth_configs.items():
         if call_id in asked:
             continue
-        asked = as_auth_config(auth_config).model_dump(mode="json", exclude_none=True, by_alias=True)
-        parts.append(_request_part(CREDENTIAL_CALL, {"functionCallId": call_id, "authConfig": asked}))
+        wanted = as_auth_config(auth_config).model_dump(mode="json", exclude_none=True, by_alias=True)
+        parts.append(_request_part(CREDENTIAL_CALL, {"functionCallId": call_id, "authConfig": wanted}))
     if not parts:
         return []
     request = Event(

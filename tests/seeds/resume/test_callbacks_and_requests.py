@@ -7,14 +7,13 @@ from typing import Any
 from google.genai import types
 
 from runtime.agents import BaseAgent, CallbackContext, SequentialAgent, ToolContext
-from runtime.history.invocations import invocations, pending_items
+from runtime.history.invocations import pending_items
 from runtime.models.scripted_llm import Reply
-from runtime.running.resume_plan import plan_resume
 from tests.seeds.resume.resumed_runs import check_resumed_equals
 from tests.seeds.running import answer, llm_agent, results, resume, run, runner_for, stored, texts
 
 
-async def test_a_crash_before_the_request_loses_neither_request_nor_state_changes() -> None:
+async def test_a_crash_between_request_and_result_loses_neither_request_nor_state_changes() -> None:
     def pay_with_care(amount: int, tool_context: ToolContext) -> dict[str, Any]:
         if tool_context.tool_confirmation is None:
             tool_context.state["asked"] = tool_context.state.get("asked", 0) + 1
@@ -25,16 +24,13 @@ async def test_a_crash_before_the_request_loses_neither_request_nor_state_change
     banker = llm_agent("banker", Reply(calls=[("pay_with_care", {"amount": 5})]), "handled", tools=[pay_with_care])
     runner = runner_for(banker, resumable=True)
     async for event in (stream := runner.run_async(user_id="u", session_id="s", new_message=types.UserContent("go"))):
-        if event.get_function_responses():
+        if any(call.name == "adk_request_confirmation" for call in event.get_function_calls()):
             break
     await stream.aclose()
-    session = await stored(runner)
-    assert session.state == {"asked": 1}
-    (interrupted,) = invocations(session.events)
-    assert (interrupted.status, interrupted.reason) == ("interrupted", "no result of pay_with_care")
-    plan = plan_resume(session.events, interrupted.invocation_id, banker, is_resumable=True)
-    assert plan is not None and plan.next_steps == ["banker asks for the confirmation or credential that its tools requested."]
-    assert results(await resume(runner)) == []
+    assert (await stored(runner)).state == {}
+    events = await resume(runner)
+    assert results(events) == [("pay_with_care", {"status": "asked"})], "the result follows, and the user is asked once"
+    assert (await stored(runner)).state == {"asked": 1}
     (item,) = pending_items((await stored(runner)).events)
     assert (item.kind, item.name, item.hint) == ("confirmation", "pay_with_care", "Pay 5?")
     events = await resume(runner, answer(item.call_id, "adk_request_confirmation", {"confirmed": True}))

@@ -15,8 +15,10 @@ from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 
 _PROMPT = (
-    "Sum up this conversation between a user and agents, for the agents to go on with. Keep what was decided, what was found out, names,"
-    " numbers and whatever is still open; leave out what nobody will need again.\n\n{conversation_history}"
+    "Sum up this conversation between a user and agents, so that the agents can continue it; it may begin with an earlier summary."
+    " On the first line, name the language that the user mainly writes in. Then say what the user wants. Keep what was decided, what was"
+    " found out, names, numbers and everything that is still open; name the tools that were called, exactly as they are called. Be brief,"
+    " and leave out what is not needed again.\n\n{conversation_history}"
 )
 _LONGEST_RESULT = 2000  # characters of a tool's result or arguments that the model receives
 

@@ -56,7 +56,7 @@ class Event(LlmResponse):
         data = dict(data)
         if "message" not in cls.model_fields and (message := data.pop("message", None)) is not None:
             if data.get("content") is not None:
-                raise ValueError("An Event takes either message or content: message is another name for it.")
+                raise ValueError("An Event takes either message or content; they are mutually exclusive.")
             data["content"] = _transformers.t_content(message)
         state, route = data.pop("state", None), data.pop("route", None)
         short = {name: value for name, value in (("state_delta", state), ("route", route)) if value is not None}

@@ -17,11 +17,17 @@ PLANNING, REPLANNING, REASONING, ACTION, FINAL_ANSWER = (
     f"/*{name}*/" for name in ("PLANNING", "REPLANNING", "REASONING", "ACTION", "FINAL_ANSWER")
 )
 _THOUGHTS = (PLANNING, REPLANNING, REASONING, ACTION)
-_INSTRUCTION = f"""Answer in these steps, each under its mark:
-{PLANNING} a numbered plan that the tools you have can carry out;
-{ACTION} carry it out by calling tools, with {REASONING} between the calls: what you know now and what comes next;
-{REPLANNING} a better plan, if the first one fails;
-{FINAL_ANSWER} the answer. If something is missing that only the user knows, ask for it here."""
+_INSTRUCTION = f"""Find out what you need with the tools that you have; rely on them more than on what you remember.
+
+Answer in these steps, each under its mark:
+{PLANNING} a numbered plan in words. It covers everything that the user asks, and each step says which of your tools it uses;
+{ACTION} the tools that carry out the plan, with {REASONING} between them: what you know now from their results, and what comes next;
+{REPLANNING} a better plan, made from what you have seen, if the first one fails; then carry that out;
+{FINAL_ANSWER} one final answer at the end. It is precise and has the form that the user asks for. If your tools and what you know are not
+enough for an answer, say why, and ask for what is missing.
+
+Call only tools that are described to you, and only with the parameters that they have. Write no code of your own besides these calls.
+Ask when something is unclear. Use what this conversation already says before you call a tool again."""
 
 
 class PlanReActPlanner(BasePlanner):

@@ -48,7 +48,6 @@ _SUMMARY = "A summary of what was said before:"
 _GO_ON = "Go on with the task"
 # File → phrases that are sent to models or quoted from them, which must not change.
 ALLOWED = {
-    "runtime/apps/llm_event_summarizer.py": ("for the agents to go on with", "whatever is still open", "what nobody will need again"),
     "runtime/flows/summaries.py": (_SUMMARY,),
     "runtime/models/gemini.py": (_GO_ON,),
     "runtime/tools/preload_memory_tool.py": ("This was said in earlier conversations with the user",),

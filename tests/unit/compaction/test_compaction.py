@@ -199,3 +199,23 @@ async def test_a_summary_tells_what_it_cost() -> None:
     model = ScriptedLlm(replies=[Reply(text="In short.", usage=types.GenerateContentResponseUsageMetadata(total_token_count=7))])
     summary = await LlmEventSummarizer(model).maybe_summarize_events(events=[Event(author="user", message="Hi.")])
     assert summary and summary.usage_metadata and summary.usage_metadata.total_token_count == 7
+
+
+async def test_the_prompt_says_what_a_summary_keeps() -> None:
+    prompts: list[str] = []
+
+    def answer(request: LlmRequest) -> str:
+        prompts.append(last_message_text(request))
+        return "In short."
+
+    await LlmEventSummarizer(ScriptedLlm(replies=[answer])).maybe_summarize_events(events=[Event(author="user", message="Hi.")])
+    for point in (
+        "language that the user",
+        "what the user wants",
+        "decided",
+        "found out",
+        "still open",
+        "tools that were called",
+        "earlier summary",
+    ):
+        assert point in prompts[0]

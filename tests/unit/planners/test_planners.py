@@ -77,3 +77,26 @@ async def test_a_custom_planner_can_write_state() -> None:
     await run(runner)
     assert "planned 1 times" in instruction_text(seen[1])
     assert (await stored(runner)).state == {"plans": 2}
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        "rely on them more than on what you remember",
+        "numbered plan",
+        "covers everything that the user asks",
+        "which of your tools",
+        "what you know now",
+        "what comes next",
+        "if the first one fails",
+        "the form that the user asks for",
+        "say why, and ask",
+        "only with the parameters",
+        "no code of your own",
+        "Ask when something is unclear",
+        "before you call a tool again",
+    ],
+)
+def test_the_plan_is_asked_for_point_by_point_as_google_adk_does(point: str) -> None:
+    instruction: Any = PlanReActPlanner().build_planning_instruction(None, LlmRequest())  # type: ignore[arg-type]  # the context is unused
+    assert point in " ".join(instruction.split())

@@ -35,7 +35,7 @@ from runtime.storage.connections.database_url import typed_passwords
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 PROGRAM = "agent-inspector"
 COMPLETION_VARIABLE = "_AGENT_INSPECTOR_COMPLETE"  # set by the completion scripts
-RUNNING = ("run", "eval", "resume", "fork", "delete", "prune")  # a closed output cuts them off
+RUNNING = ("run", "eval", "resume", "fork", "rewind", "delete", "prune")  # a closed output cuts them off
 
 READ, RUN, BRANCH, CHANGE, SERVE, HELP = "Read a database", "Run an agent", "Fork and compare", "Change a database", "Serve", "Help"
 EXIT_STATUS = (
@@ -670,7 +670,7 @@ def mcp(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[PATH]...",
+            metavar="PATH",
             callback=given.texts,
             show_default=False,
             help="Session databases, and agents' folders. Default: any database that a question names.",

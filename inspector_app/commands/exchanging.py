@@ -32,6 +32,8 @@ def export(options: Options) -> int:
     kind = options.format or (format_of(out.name) if out else "jsonl")
     if kind is None:
         raise UsageError(f"{options.out} does not tell the format. Name it .json, .jsonl, .md, .html or .evalset.json, or give --format.")
+    if out is None and options.json and kind in ("md", "html"):
+        raise UsageError("--json reports on a file that was written: give its name in place of -, or --format json.")
     if out is not None and out.exists():
         raise StorageError(f"{options.out} already exists. Name a file that does not exist.")
     condition = condition_of(options.where) if options.where is not None else None

@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.documents.session_address import MEMORY
+from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.resources.samples.orders import script
+from runtime.sessions.session_key import SessionKey
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
 
 fixtures_dir()
@@ -55,27 +56,37 @@ def test_a_read_only_layout_offers_a_copy(inspector: Inspector, tmp_path: Path, 
     assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
 
 
-@pytest.mark.parametrize(
-    ("name", "badge", "writer"),
-    [
-        ("google2.0.0-chat_tools", "ADK for TypeScript", "ADK for TypeScript (@google/adk)"),
-        ("google2.0.0-appended-to-v1", "ADK for TypeScript", "ADK for TypeScript (@google/adk)"),
-        ("iqai0.5.9-chat_tools", "ADK-TS", "ADK-TS (@iqai/adk)"),
-    ],
-)
+OTHER_ADKS = sorted(path.stem for path in (fixtures_dir() / "other-adks").glob("*.db"))
+
+
+@pytest.mark.parametrize("name", OTHER_ADKS)
 def test_a_database_of_another_adk_is_shown_and_only_read(
-    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], name: str, badge: str, writer: str
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot, name: str
 ) -> None:
     file = copy_of(f"other-adks/{name}.db", tmp_path)
     before = file.read_bytes()
     opened(file)
+    badge, writer = (
+        ("ADK-TS", "ADK-TS (@iqai/adk)") if name.startswith("iqai") else ("ADK for TypeScript", "ADK for TypeScript (@google/adk)")
+    )
     window, hint = inspector.window, inspector.window.workbench.writing_hint
-    expected = json.loads((fixtures_dir() / "other-adks" / f"{name}.expected.json").read_text("utf-8"))
-    assert inspector.controller.events.event_count == len(expected["sessions"][0]["events"])
     assert f"{badge} · read-only" in window.status.text("database")
     assert hint.text == f"{name}.db was written by {writer} and is read-only here. Changes need a copy."
     assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
     assert not window.commands.allow_writing.isEnabled()
+
+    expected = json.loads((fixtures_dir() / "other-adks" / f"{name}.expected.json").read_text("utf-8"))
+    keys = [SessionKey(session["appName"], session["userId"], session["id"]) for session in expected["sessions"]]
+    assert sorted(summary.key for summary in inspector.catalog.sessions(str(file))) == sorted(keys)
+    for key, session in zip(keys, expected["sessions"], strict=True):
+        inspector.cursor.select_session(SessionAddress(str(file), key))
+        qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
+        shown = inspector.current.session
+        assert shown is not None and shown.address.key == key
+        assert len(shown.events) == inspector.controller.events.event_count == len(session["events"])
+        appended = [event for *of, event in expected["appendOrder"] if tuple(of) == key]
+        last = shown.events[-1].id if session["events"] else None
+        assert not appended or last == appended[-1]
     assert file.read_bytes() == before
 
 

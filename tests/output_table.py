@@ -41,6 +41,7 @@ RIGHT: dict[str, tuple[Row, ...]] = {
     "invocations": (Row("invocations ours.db", fits=True),),
     "costs": (Row("costs ours.db", fits=True), Row("costs ours.db --by tool --price scripted-order-desk=1,2", fits=True)),
     "export": (Row("export ours.db new.html"), Row("export ours.db new.json"), Row("export ours.db -")),
+    "capsule": (Row("capsule ours.db new.capsule"),),
     "doctor": (Row("doctor ours.db"), Row("doctor orders")),
     "run": (
         Row("run orders --message '3 boxes of A4 paper' --db new.db"),
@@ -92,6 +93,13 @@ WRONG: dict[str, tuple[tuple[str, int], ...]] = {
         ("export ours.db notes.txt --format md", 1),
         ("export none.db a.md", 1),
         ("export ours.db - --format md --json", 2),
+    ),
+    "capsule": (
+        ("capsule ours.db", 2),
+        ("capsule ours.db new.zip", 2),
+        ("capsule ours.db new.capsule --pytest test_new.py", 2),
+        ("capsule none.db new.capsule", 1),
+        ("capsule ours.db new.capsule --session zz", 1),
     ),
     "doctor": (("doctor none", 1), ("doctor orders --python none", 1), ("doctor none.db", 1)),
     "run": (

@@ -107,6 +107,8 @@ PICTURES: dict[str, tuple[Callable[[Path], list[str]], Prepare]] = {
     "resume": (story, resume_question),
     "request": (paused_order, pane(tab="Request", select=9)),
     "timeline": (paused_order, pane("timeline")),
+    "charts": (paused_order, pane("charts")),
+    "graph": (story, pane("graph")),
 }
 README = {"screenshot": "paused", "held": "held"}
 

@@ -296,7 +296,6 @@ class GraphPane(QWidget):
         column.setSpacing(2)
         column.addLayout(bar)
         column.addLayout(self._stack, 1)
-        self.setFocusProxy(self.graph)
         self.set_graph(None, {}, "")
 
     @property

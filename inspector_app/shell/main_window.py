@@ -155,11 +155,15 @@ class MainWindow(QMainWindow):
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Skip widgets that another pane covers: the user could not see what they type there."""
-        start = QApplication.focusWidget()
+        passed: list[QWidget | None] = [QApplication.focusWidget()]
         while super().focusNextPrevChild(forward):
             focused = QApplication.focusWidget()
-            if focused is None or focused is start or not self.workbench.is_behind(focused):
+            if focused is None or not self.workbench.is_behind(focused):
                 return True
+            if focused in passed:  # back at the first one, or, where that was hidden, at another one
+                self.workbench.stream.table.setFocus(Qt.FocusReason.TabFocusReason)
+                return True
+            passed.append(focused)
         return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

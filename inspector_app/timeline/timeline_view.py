@@ -77,7 +77,6 @@ class TimelineView(QWidget):
         column.setSpacing(2)
         column.addLayout(bar)
         column.addLayout(self._stack, 1)
-        self.setFocusProxy(self.chart)
         self.set_timeline(None, {})
 
     @property

@@ -185,7 +185,6 @@ class TurnsView(QWidget):
         column.setSpacing(2)
         column.addLayout(bar)
         column.addLayout(self._stack, 1)
-        self.setFocusProxy(self.charts)
         self.set_turns((), "")
 
     @property

@@ -65,7 +65,8 @@ async def _told(run: SessionReplay, options: Options) -> AsyncGenerator[Event, N
             names = ("model_calls", "tool_calls", "divergences")
             print_json({"replay": {name: getattr(run, name) for name in names}})
         else:
-            print_line(f"From the recording: {counted(run.model_calls, 'model answer')}, {counted(run.tool_calls, 'tool result')}.")
+            if run.model_calls or run.tool_calls:  # a capsule's stand-in agent calls neither
+                print_line(f"From the recording: {counted(run.model_calls, 'model answer')}, {counted(run.tool_calls, 'tool result')}.")
             for each in run.divergences:
                 text = each if options.go_on else f"No longer as recorded: {each.removesuffix(LIVE).rstrip('.')}. --go-on continues live."
                 stdout.complain(f"agent-inspector: {visible(text)}\n")

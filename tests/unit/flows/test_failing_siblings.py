@@ -143,7 +143,7 @@ async def test_a_blocked_sync_tool_finishes_before_the_error() -> None:
         go.wait(30)
         return "free"
 
-    runner = tools.runner("blocks", "fails", tools=(blocks,))
+    runner = tools.runner("fails", "blocks", tools=(blocks,))
     task = asyncio.create_task(run(runner))
     await tools.failed.wait()
     go.set()

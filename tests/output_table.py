@@ -41,7 +41,7 @@ RIGHT: dict[str, tuple[Row, ...]] = {
     "invocations": (Row("invocations ours.db", fits=True),),
     "costs": (Row("costs ours.db", fits=True), Row("costs ours.db --by tool --price scripted-order-desk=1,2", fits=True)),
     "export": (Row("export ours.db new.html"), Row("export ours.db new.json"), Row("export ours.db -")),
-    "capsule": (Row("capsule ours.db new.capsule"),),
+    "capsule": (Row("capsule ours.db new.capsule --yes"),),
     "doctor": (Row("doctor ours.db"), Row("doctor orders")),
     "run": (
         Row("run orders --message '3 boxes of A4 paper' --db new.db"),

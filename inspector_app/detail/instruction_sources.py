@@ -19,6 +19,7 @@ _BEGINNINGS = (
     ("These other agents can take over the conversation", "transfer"),
     ("You have a list of other agents to transfer to", "transfer"),
     ("When answering the question, try to leverage the available tools", "planner"),
+    ("Find out what you need with the tools that you have", "planner"),
     ("Answer in these steps, each under its mark", "planner"),
     ("You remember earlier conversations", "memory"),
     ("There are these files", "tools: artifacts"),

@@ -34,11 +34,8 @@ WORDING = [
     (r"(?s)artifact contents temporarily .*|The files are shown once.*", "shown once"),
 ]
 
-_ANSWER_FIRST = "the call's response is committed before the request it contains, so that a crash between them loses no request"
-
 # Scenario → reason why it may differ.
 DIFFERENCES = {
-    **{f"a_confirmation_{which}": _ANSWER_FIRST for which in ("is_given", "is_refused", "that_depends", "with_a_payload")},
     "a_planner": "the mark that begins the final answer is not part of the thought before it (as in 2.13)",
 }
 

@@ -110,7 +110,7 @@ def test_lines_fit_the_terminal(columns: int, more: dict[str, str], folder: Path
     for row, screen in zip(rows, pieces[::2], strict=False):
         lines = [line for line in screen.splitlines() if not line.startswith(("  agent-inspector ", "agent-inspector: "))]  # to be pasted
         assert not row.fits or max(map(len, lines)) <= columns, row.words
-    colours = re.findall(r"\x1b\[(?:[39][0-7]|[39][0-7];\d+)m", terminal.said)
+    colours = re.findall(r"\x1b\[(?:1;)?[39][0-7](?:;\d+)?m", terminal.said)
     assert bool(colours) == (not more), colours[:5]
 
 

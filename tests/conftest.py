@@ -6,14 +6,20 @@ import logging
 import os
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.keyrings import KeyringInFile
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 _HOME = tempfile.TemporaryDirectory(prefix="agent-inspector-tests-")
 for _variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
     os.environ[_variable] = _HOME.name
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.fail.Keyring"
 
 # No deadline, because the duration of an example depends on the machine's load.
 settings.register_profile("tests", deadline=None)
@@ -46,6 +52,25 @@ def no_unexpected_log_lines(request: pytest.FixtureRequest) -> Iterator[None]:
     logging.getLogger().removeHandler(handler)
     if "caplog" not in request.fixturenames:
         assert [line for line in handler.lines if not any(text in line for text in expected)] == []
+
+
+@pytest.fixture
+def keyring_in_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KeyringInFile]:
+    """Return a keyring that stores in a file; it is the system's during the test, which leaves no key behind."""
+    from keyring import core
+
+    from inspector_app.support import agent_keys
+    from inspector_app.support.preferences import Preferences
+    from tests.keyrings import KeyringInFile
+
+    keyring = KeyringInFile(tmp_path / "keyring.json")
+    monkeypatch.setattr(core, "_keyring_backend", keyring)
+    monkeypatch.setattr(agent_keys, "_read", {})
+    monkeypatch.delenv("PYTHON_KEYRING_BACKEND")
+    yield keyring
+    preferences = Preferences()
+    for name in preferences.kept_keys:
+        preferences.keep_key(name, None)
 
 
 def pytest_unconfigure() -> None:

@@ -36,7 +36,7 @@ def judging(plan: EnginePlan) -> Callable[[Mapping[str, Any]], dict[str, Any]] |
                 capture_output=True,
                 text=True,
                 timeout=SECONDS,
-                env=dict(child_variables(environment)),
+                env=child_variables(environment, agent=agent),
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -1,8 +1,9 @@
-"""The `.env` of an agent's folder: the agent's own environment variables, as in google-adk.
+"""The agent's own environment variables: of the `.env` of its folder, as in google-adk, and keys of the system's keyring.
 
 The nearest file named `.env`, from the agent's folder to the root, is read, and no other. A variable of the process wins over one of the
-file. google-adk sets the variables in the process for good. Here they are set while the agent is loaded and while it runs, and removed
-afterwards, so that another agent of the same process does not use this one's keys. The file is read again at each start.
+file, which wins over a key of the keyring. google-adk sets the variables in the process for good. Here they are set while the agent is
+loaded and while it runs, and removed afterwards, so that another agent of the same process does not use this one's keys. The file is read
+again at each start.
 
 Environment variables belong to the whole process. Two agents that run at the same time would see each other's: the window runs one agent
 at a time, and the server lets agents with different variables wait for each other.
@@ -20,10 +21,14 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 from inspector_app.engines.samples import is_bundled
+from inspector_app.support.agent_keys import AgentKeys
 from runtime.errors import KnownError
 
 ENV_FILE_NAME = ".env"
 MAX_BYTES = 1_000_000  # far more than the largest real file
+
+# google-genai takes either; if both are set, the first wins. So a key of the keyring must not displace a person's other one.
+_SAME_KEY = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
 
 _Values = dict[str, str | None]  # None: the agent's code deleted the variable
 
@@ -64,7 +69,18 @@ class AgentEnvironment:
         Raises:
             EnvFileError: the file cannot be read.
         """
-        return {**self._in_file(), **self._changed}
+        in_file = self._in_file()
+        return {**_keys(in_file), **in_file, **self._changed}
+
+    def keys(self) -> dict[str, str]:
+        """Return the keys of the keyring that the agent gets: those that neither the process nor the `.env` file sets.
+
+        A file that cannot be read is reported when the agent is loaded.
+        """
+        try:
+            return _keys(self._in_file())
+        except EnvFileError:
+            return _keys({})
 
     @contextmanager
     def active(self) -> Iterator[None]:
@@ -93,6 +109,19 @@ def find_env_file(folder: Path) -> Path | None:
         return None
     start = Path(os.path.abspath(folder))  # noqa: PTH100  # links stay, as in google-adk
     return next((place / ENV_FILE_NAME for place in (start, *start.parents) if (place / ENV_FILE_NAME).is_file()), None)
+
+
+def own_variables() -> frozenset[str]:
+    """Return the names that the process itself sets, without those of an agent that runs now."""
+    with _lock:
+        return frozenset(name for name in os.environ if _base.get(name, "") is not None)
+
+
+def _keys(in_file: Mapping[str, str]) -> dict[str, str]:
+    given = {*in_file, *own_variables()}
+    if not given.isdisjoint(_SAME_KEY):
+        given.update(_SAME_KEY)
+    return {name: key for name, key in AgentKeys().values().items() if name not in given}
 
 
 def _read(file: Path) -> dict[str, str]:

@@ -328,14 +328,17 @@ def _table(settings: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def child_variables(environment: Environment, environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment variables for a process of an environment, as if it were activated.
+def child_variables(environment: Environment, environ: Mapping[str, str] | None = None, agent: Path | None = None) -> dict[str, str]:
+    """Return the environment variables for a process of an environment, as if it were activated. May wait for the system's keyring.
 
     Args:
         environment: the environment.
         environ: environment variables; None means this process's.
+        agent: the agent's folder or file; it gets the keys of the keyring. None: none.
     """
     variables = dict(os.environ if environ is None else environ)
+    if agent is not None:
+        variables = AgentEnvironment(agent if agent.is_dir() else agent.parent).keys() | variables
     for name in ("PYTHONHOME", "VIRTUAL_ENV"):
         variables.pop(name, None)
     if (environment.prefix / "pyvenv.cfg").is_file():

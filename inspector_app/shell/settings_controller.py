@@ -8,9 +8,11 @@ from PySide6.QtCore import QObject
 
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import own_prices
+from inspector_app.shell.keys_controller import KeysController
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.settings_dialog import SettingsDialog, ShownSettings
 from inspector_app.support.preferences import Preferences
+from inspector_app.support.tasks import Tasks
 from inspector_app.widgets import theme
 from inspector_app.workspace.session_costs import SessionCosts
 
@@ -22,14 +24,16 @@ class SettingsController(QObject):
         preferences: where the settings are kept.
         prices: the prices that the window uses.
         costs: the costs that it displays.
+        tasks: runs what the system's keyring may delay.
         window: the window.
     """
 
-    def __init__(self, preferences: Preferences, prices: Prices, costs: SessionCosts, window: MainWindow) -> None:
+    def __init__(self, preferences: Preferences, prices: Prices, costs: SessionCosts, tasks: Tasks, window: MainWindow) -> None:
         super().__init__(window)
         self._preferences = preferences
         self._prices = prices
         self._costs = costs
+        self._tasks = tasks
         self._window = window
         window.commands.settings.triggered.connect(self._on_settings)
 
@@ -43,6 +47,7 @@ class SettingsController(QObject):
         dialog.editor_chosen.connect(self._on_editor)
         dialog.recording_chosen.connect(self._window.commands.record_requests.setChecked)
         dialog.prices_changed.connect(self._on_prices)
+        KeysController(dialog.keys, self._tasks)
         dialog.open()
 
     def _on_theme(self, choice: str) -> None:

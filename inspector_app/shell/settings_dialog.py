@@ -1,8 +1,8 @@
-"""The settings: how the window looks, the editor for code, recordings, and the prices of models."""
+"""The settings: how the window looks, the editor for code, recordings, keys, and the prices of models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,23 +12,18 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFormLayout,
-    QHBoxLayout,
-    QHeaderView,
-    QLabel,
     QLineEdit,
     QPushButton,
-    QTableWidget,
-    QTableWidgetItem,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from inspector_app.presentation.tokens import own_price
+from inspector_app.shell.keys_page import KeysPage
+from inspector_app.shell.prices_page import PricesPage
 from inspector_app.widgets import theme
 
 THEMES = {"system": "Follow the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
-_COLUMNS = ("Model", "Input", "Output", "Cached")
-_ROW_HEIGHT = 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +51,9 @@ class SettingsDialog(QDialog):
     Signals:
         theme_chosen(str), text_scale_chosen(int), editor_chosen(str), recording_chosen(bool): one setting was changed.
         prices_changed(dict): the own prices, without incomplete rows.
+
+    Attributes:
+        keys: the page of keys, empty until it is filled.
 
     Args:
         shown: the present settings.
@@ -98,28 +96,28 @@ class SettingsDialog(QDialog):
             ("Requests", self._recording),
         ):
             form.addRow(label, field)
-        self._table = self._price_table(shown.prices)
-        close = self._button("Close", "settings_close", self.accept)
+        self.keys = KeysPage()
+        prices = PricesPage(shown.prices)
+        prices.prices_changed.connect(self.prices_changed)
+        general = QWidget()
+        form.setContentsMargins(14, 14, 14, 14)
+        general.setLayout(form)
+        self.pages = QTabWidget()
+        self.pages.setObjectName("settings_pages")
+        self.pages.setAccessibleName("Pages of the settings")
+        for page, title in ((general, "General"), (self.keys, "Keys"), (prices, "Prices")):
+            self.pages.addTab(page, title)
+        close = QPushButton("Close")
+        close.setObjectName("settings_close")
+        close.setAccessibleName("Close")
+        close.clicked.connect(self.accept)
         close.setDefault(True)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(18, 16, 18, 14)
         rows.setSpacing(12)
-        rows.addLayout(form)
-        rows.addWidget(self._heading())
-        rows.addWidget(self._table, 1)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._button("Add a model", "settings_add_price", self._on_add))
-        buttons.addWidget(self._button("Remove", "settings_remove_price", self._on_remove))
-        buttons.addStretch(1)
-        buttons.addWidget(close)
-        rows.addLayout(buttons)
+        rows.addWidget(self.pages, 1)
+        rows.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
         self.resize(theme.px(620), theme.px(520))
-
-    def _heading(self) -> QLabel:
-        heading = QLabel("Your prices, in US dollars for a million tokens. They are used in place of the bundled ones.")
-        heading.setProperty("role", "dim")
-        heading.setWordWrap(True)
-        return heading
 
     def _choice(self, name: str, title: str, texts: Any, current: int) -> QComboBox:
         box = QComboBox()
@@ -129,38 +127,6 @@ class SettingsDialog(QDialog):
         box.setCurrentIndex(current)
         return box
 
-    def _price_table(self, prices: Mapping[str, Any]) -> QTableWidget:
-        table = QTableWidget(0, len(_COLUMNS))
-        table.setObjectName("settings_prices")
-        table.setAccessibleName("Your prices of models")
-        table.setHorizontalHeaderLabels(_COLUMNS)
-        table.verticalHeader().hide()
-        table.setTabKeyNavigation(False)
-        theme.keep_row_height(table, _ROW_HEIGHT)
-        table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for model, price in prices.items():
-            values = price if isinstance(price, Mapping) else {}
-            self._add_row(table, model, *(str(values.get(name, "")) for name in ("input", "output", "cached")))
-        table.itemChanged.connect(self._on_price_changed)
-        return table
-
-    def _add_row(self, table: QTableWidget, *texts: str) -> None:
-        row = table.rowCount()
-        table.insertRow(row)
-        for column, text in enumerate(texts):
-            item = QTableWidgetItem(text)
-            if column:
-                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            table.setItem(row, column, item)
-
-    def _button(self, text: str, name: str, slot: Callable[[], Any]) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.setAutoDefault(False)
-        button.clicked.connect(slot)
-        return button
-
     def _on_theme(self, index: int) -> None:
         self.theme_chosen.emit(list(THEMES)[index])
 
@@ -169,42 +135,3 @@ class SettingsDialog(QDialog):
 
     def _on_editor(self) -> None:
         self.editor_chosen.emit(self._editor.text().strip())
-
-    def _on_add(self) -> None:
-        self._table.blockSignals(True)
-        self._add_row(self._table, "", "", "", "")
-        self._table.blockSignals(False)
-        self._table.setCurrentCell(self._table.rowCount() - 1, 0)
-        self._table.setFocus()
-        self._table.editItem(self._table.currentItem())
-
-    def _on_remove(self) -> None:
-        row = self._table.currentRow()
-        if row >= 0:
-            self._table.removeRow(row)
-            self._on_price_changed()
-
-    def _on_price_changed(self, _item: QTableWidgetItem | None = None) -> None:
-        prices: dict[str, dict[str, float]] = {}
-        for row in range(self._table.rowCount()):
-            model, *numbers = (self._text(row, column) for column in range(len(_COLUMNS)))
-            given, output, cached = numbers
-            price = own_price(given, output, cached or given)
-            self._mark(row, is_wrong=bool(given or output or cached) and price is None)
-            if model and price is not None:
-                prices[model] = {"input": float(price.input), "output": float(price.output), "cached": float(price.cached)}
-        self.prices_changed.emit(prices)
-
-    def _text(self, row: int, column: int) -> str:
-        item = self._table.item(row, column)
-        return item.text().strip() if item is not None else ""
-
-    def _mark(self, row: int, *, is_wrong: bool) -> None:
-        """Show which rows are not used: a number is missing, negative or not a number."""
-        self._table.blockSignals(True)
-        for column in range(1, len(_COLUMNS)):
-            item = self._table.item(row, column)
-            if item is not None:
-                item.setForeground(theme.color("bad" if is_wrong else "text"))
-                item.setToolTip("Needs an input and an output price: numbers of 0 or more, such as 0.30." if is_wrong else "")
-        self._table.blockSignals(False)

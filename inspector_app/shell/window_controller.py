@@ -171,7 +171,7 @@ class WindowController(QObject):
         costs = SessionCosts(current, prices, tasks, self)
         events.set_costs(lambda group: cost_text(found) if (found := costs.of_group(group)) is not None else "")
         costs.changed.connect(bench.stream.table.viewport().update)
-        SettingsController(preferences, prices, costs, window)
+        SettingsController(preferences, prices, costs, tasks, window)
         recording = RecordingController(run, preferences, self)
         window.commands.record_requests.setChecked(preferences.records_requests)
         window.commands.record_requests.toggled.connect(recording.choose)

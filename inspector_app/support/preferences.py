@@ -138,6 +138,17 @@ class Preferences:
         self._change(lambda values: values.update(prices=dict(prices)))
 
     @property
+    def kept_keys(self) -> dict[str, str]:
+        """The names of the keys in the system's keyring, each with the time it was stored; never a key itself."""
+        return {name: str(stored) for name, stored in self._table("kept_keys").items()}
+
+    def keep_key(self, name: str, stored: str | None) -> None:
+        """Remember when a key was stored in the keyring; None: it was removed there."""
+        self._change(
+            lambda values: values.update(kept_keys=_without(_table(values, "kept_keys"), name) | ({name: stored} if stored else {}))
+        )
+
+    @property
     def editor(self) -> str:
         """The command of the user's editor; empty if none was chosen."""
         value = self._read().get("editor")
@@ -306,6 +317,10 @@ def _strings(values: dict[str, Any], name: str) -> list[str]:
 def _table(values: dict[str, Any], name: str) -> dict[str, Any]:
     found = values.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def _without(table: dict[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key != name}
 
 
 def _merge(values: dict[str, Any], older: dict[str, Any]) -> None:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPushButton, QTableWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton, QTableWidget
 
 from inspector_app.app import Inspector
 from inspector_app.shell.settings_dialog import SettingsDialog
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme
 from tests.gui.window.driver import WindowDriver
+from tests.keyrings import KeyringInFile
 
 
 @pytest.fixture
-def dialog(driver: WindowDriver, orders: Inspector) -> Iterator[SettingsDialog]:
+def dialog(driver: WindowDriver, orders: Inspector, request: pytest.FixtureRequest) -> Iterator[SettingsDialog]:
+    if "keyring_in_file" in request.fixturenames:
+        request.getfixturevalue("keyring_in_file")
     driver.qtbot.keyClick(orders.window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
     found = orders.window.findChild(SettingsDialog)
     assert found is not None and found.isVisible()
@@ -79,3 +84,67 @@ def test_a_price_that_is_none_is_marked_and_not_kept(
         table.item(0, column).setText(text)
     assert (settings.prices == {}) == is_wrong
     assert (table.item(0, 1).foreground().color() == theme.color("bad")) == is_wrong
+
+
+SECRET = "planted-key-5b1e77"
+NEEDS_A_KEY = """
+import os
+from runtime.agents import BaseAgent
+from runtime.events import Event
+
+class Keyed(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        letters = len(os.environ.get("MY_KEY", ""))
+        yield Event(author=self.name, invocation_id=ctx.invocation_id, actions={"state_delta": {"letters": letters}})
+
+root_agent = Keyed(name="keyed")
+"""
+
+
+def test_a_key_is_set_and_removed_and_is_in_the_keyring_alone(
+    driver: WindowDriver, dialog: SettingsDialog, keyring_in_file: KeyringInFile, agent: Callable[[str, str], Inspector], tmp_path: Path
+) -> None:
+    driver.run_until_idle()
+    name, key = (dialog.findChild(QLineEdit, field) for field in ("settings_key_name", "settings_key"))
+    assert key.echoMode() == QLineEdit.EchoMode.Password and key.isEnabled()
+    name.setText("MY_KEY")
+    driver.qtbot.keyClicks(key, SECRET)
+    dialog.pages.setCurrentIndex(1)
+    driver.click(dialog, "settings_set_key")
+    assert key.text() == ""
+    driver.run_until_idle()
+    assert kept_keys(dialog)["MY_KEY"] == "Set"
+    agent("keyed", NEEDS_A_KEY)
+    driver.run_message("hello")
+    assert driver.stream.events()[-1].actions.state_delta == {"letters": len(SECRET)}
+    driver.click(dialog, "settings_remove_key")
+    driver.run_until_idle()
+    assert "MY_KEY" not in kept_keys(dialog)
+    driver.run_message("again")
+    assert driver.stream.events()[-1].actions.state_delta == {"letters": 0}
+    assert SECRET not in driver.log_text()
+    folders = (tmp_path, Path(os.environ["XDG_DATA_HOME"]))
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    assert [file for file in files if SECRET.encode() in file.read_bytes()] == []
+
+
+def test_without_a_keyring_the_page_says_what_to_do(driver: WindowDriver, dialog: SettingsDialog) -> None:
+    driver.run_until_idle()
+    problem = dialog.findChild(QLabel, "settings_key_problem").text()
+    assert problem.startswith("This system has no keyring") and "environment variable" in problem
+    assert not dialog.findChild(QLineEdit, "settings_key").isEnabled()
+
+
+def test_what_the_keyring_refuses_is_shown(driver: WindowDriver, dialog: SettingsDialog, keyring_in_file: KeyringInFile) -> None:
+    driver.run_until_idle()
+    keyring_in_file.refuses = True
+    dialog.keys.key_entered.emit("MY_KEY", SECRET)
+    driver.run_until_idle()
+    problem = dialog.findChild(QLabel, "settings_key_problem").text()
+    assert "the collection is locked" in problem and SECRET not in problem
+    assert "MY_KEY" not in kept_keys(dialog)
+
+
+def kept_keys(dialog: SettingsDialog) -> dict[str, str]:
+    table = dialog.findChild(QTableWidget, "settings_keys")
+    return {table.item(row, 0).text(): table.item(row, 1).text() for row in range(table.rowCount())}

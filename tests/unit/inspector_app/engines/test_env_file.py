@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from inspector_app.engines.agent_loader import AgentLoadError, files_of_agent, load_agent
-from inspector_app.engines.env_file import AgentEnvironment, find_env_file
+from inspector_app.engines.env_file import AgentEnvironment, find_env_file, own_variables
+from inspector_app.engines.environments import child_variables, own_environment
+from inspector_app.support.agent_keys import AgentKeys
 from tests.agent_folders import write_agent
 
 AGENT = """
@@ -144,3 +147,67 @@ def test_the_samples_read_no_env_file_of_the_project_they_are_installed_in() -> 
     from inspector_app.engines.samples import samples
 
     assert AgentEnvironment(samples()[0].folder).names == []
+
+
+KEYS = """
+import os
+from runtime.agents import LlmAgent
+root_agent = LlmAgent(name="helper", description="/".join(os.environ.get(name, "-") for name in ("SECOND", "GOOGLE_API_KEY")))
+"""
+
+
+@pytest.fixture
+def kept(keyring_in_file: object, monkeypatch: pytest.MonkeyPatch) -> AgentKeys:
+    for name in ("GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    keys = AgentKeys()
+    keys.store("SECOND", "kept")
+    keys.store("GOOGLE_API_KEY", "kept-too")
+    return keys
+
+
+@pytest.mark.rule("I5")
+def test_an_agent_gets_the_keys_of_the_keyring_while_it_runs(kept: AgentKeys, tmp_path: Path) -> None:
+    loaded = load_agent(write_agent(tmp_path / "shop", KEYS))
+    assert loaded.app.root_agent.description == "kept/kept-too"
+    with loaded.environment.active():
+        assert os.environ["SECOND"] == "kept"
+        with AgentEnvironment(tmp_path / "other").active():
+            pass
+        assert os.environ["SECOND"] == "kept"
+        assert not own_variables() & {"SECOND", "GOOGLE_API_KEY"}
+    assert "SECOND" not in os.environ
+    kept.store("SECOND", "replaced")
+    with loaded.environment.active():
+        assert os.environ["SECOND"] == "replaced"
+
+
+def test_two_agents_that_overlap_both_have_the_key(kept: AgentKeys, tmp_path: Path) -> None:
+    with ExitStack() as first, AgentEnvironment(tmp_path / "a").active():
+        first.enter_context(AgentEnvironment(tmp_path / "b").active())
+        first.close()
+        assert os.environ["SECOND"] == "kept"
+    first.enter_context(AgentEnvironment(tmp_path / "a").active())
+    with AgentEnvironment(tmp_path / "b").active():
+        first.close()
+        assert os.environ["SECOND"] == "kept"
+    assert "SECOND" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("env", "seen"), [("SECOND=file", "file/kept-too"), ("GEMINI_API_KEY=file", "kept/-"), ("GOOGLE_API_KEY=", "kept/")]
+)
+def test_the_env_file_wins_over_the_keyring(kept: AgentKeys, tmp_path: Path, env: str, seen: str) -> None:
+    agent = write_agent(tmp_path / "shop", KEYS)
+    (tmp_path / "shop" / ".env").write_text(env)
+    assert load_agent(agent).app.root_agent.description == seen
+
+
+def test_the_process_wins_over_the_keyring_also_in_a_child(kept: AgentKeys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = Path(write_agent(tmp_path / "shop", KEYS))
+    (agent / ".env").write_text("GOOGLE_API_KEY=file")
+    assert child_variables(own_environment(), None, agent)["SECOND"] == "kept"
+    monkeypatch.setenv("SECOND", "process")
+    assert child_variables(own_environment(), None, agent / "agent.py")["SECOND"] == "process"
+    assert "GOOGLE_API_KEY" not in child_variables(own_environment(), None, agent)  # the child reads the file
+    assert load_agent(str(agent)).app.root_agent.description == "process/file"

@@ -360,6 +360,7 @@ def _with_application(
     app.setDesktopFileName("agent-inspector")
     app.setQuitOnLastWindowClosed(False)  # the run ends first, then the loop
     look.apply(app, theme or settings.theme).set_scale(settings.text_scale)  # type: ignore[arg-type]  # one of its words
+    look.current().set_compact(settings.compact_rows)
     loop = InspectorLoop(app)
     messages = MessageBus()
     hooks = CrashHooks(messages)

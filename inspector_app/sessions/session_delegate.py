@@ -32,7 +32,7 @@ class SessionDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Return the fixed height and a small width: names are elided to the available width."""
-        return QSize(40, theme.px(ROW_HEIGHT))
+        return QSize(40, theme.row_px(ROW_HEIGHT))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Paint a row."""

@@ -27,6 +27,7 @@ from inspector_app.shell.tour import Stop, TourCard
 from inspector_app.shell.workbench import Workbench
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets.actions import make_actions
+from inspector_app.widgets.motion import Motion
 from runtime import expressions
 
 _ICON = Path(str(files("inspector_app.resources"))) / "desktop/icons/256x256/agent-inspector.png"
@@ -40,6 +41,7 @@ class MainWindow(QMainWindow):
         commands: the window's actions.
         run_bar, message_bar, status, palette_card: the parts that every page has.
         text_size: changes the size of text.
+        motion: whether docks and menus may move.
         welcome, agent_choice, trust, problem, foreign_database, workbench, compare: the pages.
 
     Signals:
@@ -94,6 +96,7 @@ class MainWindow(QMainWindow):
         self.tour_card = TourCard(body)
         self._page_before_tour: QWidget | None = None
         self.text_size = TextSize(self.commands, self.findChildren(QAbstractScrollArea), self)
+        self.motion = Motion(self.workbench)
         self._connect_signals()
         self.show_page(self.welcome)
 
@@ -232,7 +235,7 @@ class MainWindow(QMainWindow):
         view.addSeparator()
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addAction(actions.choose_editor)
-        view.addActions([actions.larger_text, actions.smaller_text, actions.normal_text])
+        view.addActions([actions.larger_text, actions.smaller_text, actions.normal_text, actions.compact_rows])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
         themes = menu.addMenu("Theme")
         themes.addActions(list(actions.themes.values()))

@@ -40,10 +40,12 @@ class SettingsController(QObject):
     def _on_settings(self) -> None:
         kept = self._preferences
         look = theme.current()
-        shown = ShownSettings(look.choice, look.scale, kept.editor, kept.records_requests, kept.prices)
+        shown = ShownSettings(look.choice, look.scale, look.is_compact, kept.motion, kept.editor, kept.records_requests, kept.prices)
         dialog = SettingsDialog(shown, self._window)
         dialog.theme_chosen.connect(self._on_theme)
         dialog.text_scale_chosen.connect(self._window.text_size.set_scale)
+        dialog.compact_rows_chosen.connect(self._window.commands.compact_rows.setChecked)
+        dialog.motion_chosen.connect(self._on_motion)
         dialog.editor_chosen.connect(self._on_editor)
         dialog.recording_chosen.connect(self._window.commands.record_requests.setChecked)
         dialog.prices_changed.connect(self._on_prices)
@@ -52,6 +54,10 @@ class SettingsController(QObject):
 
     def _on_theme(self, choice: str) -> None:
         self._window.commands.themes[choice].trigger()
+
+    def _on_motion(self, choice: str) -> None:
+        self._preferences.motion = choice
+        self._window.motion.choose(choice)
 
     def _on_editor(self, command: str) -> None:
         self._preferences.editor = command

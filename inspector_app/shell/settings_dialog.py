@@ -22,8 +22,11 @@ from PySide6.QtWidgets import (
 from inspector_app.shell.keys_page import KeysPage
 from inspector_app.shell.prices_page import PricesPage
 from inspector_app.widgets import theme
+from inspector_app.widgets.motion import MOTIONS
 
 THEMES = {"system": "Follow the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
+
+DENSITIES = ("Comfortable", "Compact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class ShownSettings:
     Attributes:
         theme: a key of `THEMES`.
         text_scale: one of `theme.SCALES`.
+        compact_rows: whether rows are low.
+        motion: a key of `MOTIONS`; others count as the first.
         editor: the command of the user's editor; empty for the default.
         records_requests: whether runs record their model requests.
         prices: model → `{"input": …, "output": …, "cached": …}` in US dollars for a million tokens.
@@ -40,6 +45,8 @@ class ShownSettings:
 
     theme: str
     text_scale: int
+    compact_rows: bool
+    motion: str
     editor: str
     records_requests: bool
     prices: Mapping[str, Any]
@@ -49,7 +56,8 @@ class SettingsDialog(QDialog):
     """A dialog whose choices apply at once. Open it with `open()`.
 
     Signals:
-        theme_chosen(str), text_scale_chosen(int), editor_chosen(str), recording_chosen(bool): one setting was changed.
+        theme_chosen(str), text_scale_chosen(int), compact_rows_chosen(bool), motion_chosen(str), editor_chosen(str),
+            recording_chosen(bool): one setting was changed.
         prices_changed(dict): the own prices, without incomplete rows.
 
     Attributes:
@@ -61,6 +69,8 @@ class SettingsDialog(QDialog):
 
     theme_chosen = Signal(str)
     text_scale_chosen = Signal(int)
+    compact_rows_chosen = Signal(bool)
+    motion_chosen = Signal(str)
     editor_chosen = Signal(str)
     recording_chosen = Signal(bool)
     prices_changed = Signal(dict)
@@ -75,6 +85,12 @@ class SettingsDialog(QDialog):
         sizes = [f"{scale} %" for scale in theme.SCALES]
         self._size = self._choice("settings_text_size", "Text size", sizes, theme.SCALES.index(shown.text_scale))
         self._size.activated.connect(self._on_size)
+        self._density = self._choice("settings_density", "Rows", DENSITIES, int(shown.compact_rows))
+        self._density.activated.connect(self._on_density)
+        motion = list(MOTIONS).index(shown.motion) if shown.motion in MOTIONS else 0
+        self._motion = self._choice("settings_motion", "Motion", MOTIONS.values(), motion)
+        self._motion.setToolTip("Reduced: panes do not slide, menus do not fade, and the text cursor does not blink.")
+        self._motion.activated.connect(self._on_motion)
         self._editor = QLineEdit(shown.editor)
         self._editor.setObjectName("settings_editor")
         self._editor.setAccessibleName("Command of your editor")
@@ -92,6 +108,8 @@ class SettingsDialog(QDialog):
         for label, field in (
             ("Theme", self._theme),
             ("Text size", self._size),
+            ("Rows", self._density),
+            ("Motion", self._motion),
             ("Editor for code", self._editor),
             ("Requests", self._recording),
         ):
@@ -132,6 +150,12 @@ class SettingsDialog(QDialog):
 
     def _on_size(self, index: int) -> None:
         self.text_scale_chosen.emit(theme.SCALES[index])
+
+    def _on_density(self, index: int) -> None:
+        self.compact_rows_chosen.emit(bool(index))
+
+    def _on_motion(self, index: int) -> None:
+        self.motion_chosen.emit(list(MOTIONS)[index])
 
     def _on_editor(self) -> None:
         self.editor_chosen.emit(self._editor.text().strip())

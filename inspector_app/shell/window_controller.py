@@ -330,6 +330,8 @@ class WindowController(QObject):
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
         window.text_size.changed.connect(self._on_text_size_changed)
+        window.motion.choose(self._preferences.motion)
+        commands.compact_rows.toggled.connect(self._on_compact_rows)
         self._messages.posted.connect(self._on_message)
         self._messages.withdrawn.connect(window.message_bar.withdraw)
         self.tail.watching_changed.connect(window.status.show_tail)
@@ -424,6 +426,10 @@ class WindowController(QObject):
 
     def _on_text_size_changed(self, scale: int) -> None:
         self._preferences.text_scale = scale
+
+    def _on_compact_rows(self, wanted: bool) -> None:
+        theme.current().set_compact(wanted)
+        self._preferences.compact_rows = wanted
 
     def _on_theme_chosen(self) -> None:
         choice = self.window.commands.themes

@@ -50,7 +50,7 @@ class StreamPainter:
         font = QFont(QApplication.font())
         italic = QFont(font)
         italic.setItalic(True)
-        self._height = theme.px(ROW_HEIGHT)
+        self._height = theme.row_px(ROW_HEIGHT)
         self._middle = (self._height - 1) // 2
         self._icon_size, self._chevron = theme.px(ICON_SIZE), theme.px(_CHEVRON)
         self._icon_x, self._text_x = theme.px(13), theme.px(20)  # from the left of a summary

@@ -139,7 +139,7 @@ class StreamTable(QTableView):
             return
         self._rows_are_made = True
         last = self._events.rowCount() - 1
-        for row in range(max(last - self.viewport().height() // theme.px(ROW_HEIGHT), 0), last + 1):
+        for row in range(max(last - self.viewport().height() // theme.row_px(ROW_HEIGHT), 0), last + 1):
             self._events.stream_row(row)
         self._paint_timer.start(PAINT_LATER_MS)
 

@@ -178,6 +178,24 @@ class Preferences:
         self._change(lambda values: values.update(text_scale=scale))
 
     @property
+    def compact_rows(self) -> bool:
+        """Whether rows of lists, trees and tables are low."""
+        return self._read().get("compact_rows") is True
+
+    @compact_rows.setter
+    def compact_rows(self, wanted: bool) -> None:
+        self._change(lambda values: values.update(compact_rows=wanted))
+
+    @property
+    def motion(self) -> str:
+        """`system`, `reduced` or `full`."""
+        return str(self._read().get("motion", "system"))
+
+    @motion.setter
+    def motion(self, motion: str) -> None:
+        self._change(lambda values: values.update(motion=motion))
+
+    @property
     def theme(self) -> str:
         """`light`, `dark`, `contrast` or `system`."""
         return str(self._read().get("theme", "system"))

@@ -78,6 +78,7 @@ class Actions:
     larger_text: QAction
     smaller_text: QAction
     normal_text: QAction
+    compact_rows: QAction
     palette: QAction
     quit: QAction
 
@@ -167,6 +168,7 @@ def make_actions(parent: QObject) -> Actions:
         larger_text=action("larger_text", "Larger text", "magnifying-glass-plus", "Ctrl++"),
         smaller_text=action("smaller_text", "Smaller text", "magnifying-glass-minus", "Ctrl+-"),
         normal_text=action("normal_text", "Normal text size", "text-height", "Ctrl+0"),
+        compact_rows=action("compact_rows", "Compact rows", "bars"),
         palette=action("palette", "Find a command…", "terminal", "Ctrl+Shift+P"),
         quit=action("quit", "Quit", "", "Ctrl+Q"),
     )
@@ -176,6 +178,9 @@ def make_actions(parent: QObject) -> Actions:
     actions.step_out.setIconText("Out")
     actions.record_requests.setCheckable(True)
     allow(actions.record_requests, None, "Keep what models are asked in NAME.rec.db beside the database, without passwords and keys")
+    actions.compact_rows.setCheckable(True)
+    actions.compact_rows.setChecked(theme.current().is_compact)
+    allow(actions.compact_rows, None, "Lower rows in lists, trees and tables: more of them at a time")
     actions.follow_newest.setCheckable(True)
     allow(actions.follow_newest, None, "When another process starts a session in this database, show that session")
     allow(actions.perspective_browse, None, "For browsing databases: shows the events, the session list and the inspector")

@@ -33,6 +33,8 @@ Choice = Literal["light", "dark", "contrast", "system"]
 BASE_SIZE = 13  # pixels of text at a scale of 1
 SMALL_SIZE = 11  # pixels of secondary text
 HEADING_SIZE = 20
+COMPACT = 80  # per cent of a row's height where rows are compact
+SMALLEST_ROW = 17  # pixels at a scale of 100 %; letters of 13 pixels need no more
 SCALES = (80, 90, 100, 110, 125, 150, 175, 200)  # per cent; the steps between smaller and larger text
 
 
@@ -129,9 +131,11 @@ class Theme(QObject):
         tokens: the current colours.
         colors: cache of QColor by role; every cell of a table asks for several.
         scale: size of text and rows in per cent, one of `SCALES`.
+        is_compact: whether rows of lists, trees and tables are low.
 
     Signals:
-        changed: the colours or the scale changed; widgets that keep fonts, pixmaps or highlighted text must make them again.
+        changed: the colours, the scale or the height of rows changed; widgets that keep fonts, pixmaps or highlighted text must make them
+            again.
     """
 
     changed = Signal()
@@ -143,6 +147,7 @@ class Theme(QObject):
         self.tokens = LIGHT
         self.colors: dict[str, QColor] = {}
         self.scale = 100
+        self.is_compact = False
         self._in_force = False
         app.setStyle("Fusion")
         self._set_font()
@@ -177,7 +182,14 @@ class Theme(QObject):
         if scale != self.scale:
             self.scale = scale
             self._set_font()
-            self._app.setStyleSheet(style_sheet(self.tokens, scale))
+            self._app.setStyleSheet(style_sheet(self.tokens, scale, is_compact=self.is_compact))
+            self.changed.emit()
+
+    def set_compact(self, is_compact: bool) -> None:
+        """Set whether rows of lists, trees and tables are low."""
+        if is_compact != self.is_compact:
+            self.is_compact = is_compact
+            self._app.setStyleSheet(style_sheet(self.tokens, self.scale, is_compact=is_compact))
             self.changed.emit()
 
     def _set_font(self) -> None:
@@ -198,7 +210,7 @@ class Theme(QObject):
         self.tokens = tokens
         self.colors = {}
         self._app.setPalette(palette(self.tokens))
-        self._app.setStyleSheet(style_sheet(self.tokens, self.scale))
+        self._app.setStyleSheet(style_sheet(self.tokens, self.scale, is_compact=self.is_compact))
         self.changed.emit()
 
 
@@ -210,6 +222,19 @@ def scaled(pixels: int, scale: int) -> int:
 def px(pixels: int) -> int:
     """Return a length at the current scale: sizes of text, and rooms that depend on them."""
     return scaled(pixels, current().scale)
+
+
+def row_px(pixels: int) -> int:
+    """Return the height of a row at the current scale and density.
+
+    Args:
+        pixels: the height of a comfortable row at a scale of 100 %.
+    """
+    return px(_row(pixels, current().is_compact))
+
+
+def _row(pixels: int, is_compact: bool) -> int:
+    return min(pixels, max(scaled(pixels, COMPACT), SMALLEST_ROW)) if is_compact else pixels
 
 
 def _system_is_dark() -> bool:
@@ -295,11 +320,11 @@ def use_mono(widget: QWidget) -> None:
 
 
 def keep_row_height(table: QTableView, pixels: int) -> None:
-    """Give all rows of a table a height, which follows the scale.
+    """Give all rows of a table a height, which follows the scale and the density.
 
     Args:
         table: the table.
-        pixels: the height at a scale of 100 %.
+        pixels: the height of a comfortable row at a scale of 100 %.
     """
     _RowHeight(table, pixels)
 
@@ -341,8 +366,8 @@ class _RowHeight(QObject):
     def _set(self) -> None:
         table = self.parent()
         assert isinstance(table, QTableView)
-        table.verticalHeader().setMinimumSectionSize(px(self._pixels))
-        table.verticalHeader().setDefaultSectionSize(px(self._pixels))
+        table.verticalHeader().setMinimumSectionSize(row_px(self._pixels))
+        table.verticalHeader().setDefaultSectionSize(row_px(self._pixels))
 
 
 def with_widest_digits(text: str) -> str:
@@ -469,7 +494,7 @@ def palette(tokens: Tokens) -> QPalette:
     return made
 
 
-def style_sheet(tokens: Tokens, scale: int = 100) -> str:
+def style_sheet(tokens: Tokens, scale: int = 100, *, is_compact: bool = False) -> str:
     """Return the style sheet in a theme's colours, with text at a scale in per cent."""
     template = Template(files("inspector_app.resources").joinpath("style.qss").read_text("utf-8"))
     names = {field.name: getattr(tokens, field.name) for field in fields(tokens) if field.name != "authors"}
@@ -478,6 +503,13 @@ def style_sheet(tokens: Tokens, scale: int = 100) -> str:
         what: Path(str(files("inspector_app.resources"))).joinpath(f"{what}_{shade}.svg").as_posix()
         for what in ("up", "down", "check", "close", "float")
     }
-    sizes = {"base": BASE_SIZE, "small": SMALL_SIZE, "heading": HEADING_SIZE, "letters": 16, "row": 22, "mono_size": BASE_SIZE - 1}
+    sizes = {
+        "base": BASE_SIZE,
+        "small": SMALL_SIZE,
+        "heading": HEADING_SIZE,
+        "letters": 16,
+        "row": _row(22, is_compact),
+        "mono_size": BASE_SIZE - 1,
+    }
     families = ", ".join(f'"{family}"' for family in _mono_families())
     return template.substitute(names, mono=families, **drawings, **{name: f"{scaled(size, scale)}px" for name, size in sizes.items()})

@@ -37,7 +37,7 @@ class ValueDelegate(QStyledItemDelegate):
         is_writer = index.column() == 2 and isinstance(index.model(), ValueTreeModel)
         font = self._small if is_writer else self._mono if index.column() else self._font
         text = str(index.data() or "")
-        return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * MARGIN + 2, theme.px(ROW_HEIGHT))
+        return QSize(min(QFontMetrics(font).horizontalAdvance(text), 600) + 2 * MARGIN + 2, theme.row_px(ROW_HEIGHT))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint a cell."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from enum import Enum
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton, QTableWidget
 
 from inspector_app.app import Inspector
 from inspector_app.shell.settings_dialog import SettingsDialog
 from inspector_app.support.settings import Settings
-from inspector_app.widgets import theme
+from inspector_app.widgets import motion, theme
 from tests.gui.window.driver import WindowDriver
 from tests.keyrings import KeyringInFile
 
@@ -27,6 +30,7 @@ def dialog(driver: WindowDriver, orders: Inspector, request: pytest.FixtureReque
     assert found is not None and found.isVisible()
     yield found
     theme.current().set_scale(100)
+    theme.current().set_compact(False)
 
 
 def choose(driver: WindowDriver, dialog: SettingsDialog, name: str, text: str) -> None:
@@ -148,3 +152,50 @@ def test_what_the_keyring_refuses_is_shown(driver: WindowDriver, dialog: Setting
 def kept_keys(dialog: SettingsDialog) -> dict[str, str]:
     table = dialog.findChild(QTableWidget, "settings_keys")
     return {table.item(row, 0).text(): table.item(row, 1).text() for row in range(table.rowCount())}
+
+
+def heights(driver: WindowDriver) -> tuple[int, int, int]:
+    """Return the heights of a row of the stream, of the session list and of the state."""
+    sessions, state = driver.bench.sessions.tree, driver.bench.detail.state.tree
+    return (
+        driver.bench.stream.table.rowHeight(1),
+        sessions.visualRect(sessions.model().index(0, 0)).height(),
+        state.visualRect(state.model().index(0, 0)).height(),
+    )
+
+
+def test_compact_rows_apply_at_once_and_are_kept(driver: WindowDriver, dialog: SettingsDialog, settings: Settings) -> None:
+    driver.run_message("40 boxes of A4 paper")
+    driver.bench.detail.tabs.setCurrentWidget(driver.bench.detail.state)
+    comfortable = heights(driver)
+    choose(driver, dialog, "settings_density", "Compact")
+    assert settings.compact_rows and driver.inspector.window.commands.compact_rows.isChecked()
+    compact = heights(driver)
+    assert all(low < high for low, high in zip(compact, comfortable, strict=True)), (compact, comfortable)
+    assert min(compact) >= QFontMetrics(driver.bench.font()).height()
+    driver.inspector.window.commands.compact_rows.trigger()
+    assert heights(driver) == comfortable and not settings.compact_rows
+
+
+def test_reduced_motion(driver: WindowDriver, dialog: SettingsDialog, settings: Settings) -> None:
+    flash = QGuiApplication.styleHints().cursorFlashTime()
+    assert driver.bench.isAnimated() and flash > 0
+    choose(driver, dialog, "settings_motion", "Reduced")
+    assert (driver.bench.isAnimated(), QGuiApplication.styleHints().cursorFlashTime(), settings.motion) == (False, 0, "reduced")
+    choose(driver, dialog, "settings_motion", "Full")
+    assert (driver.bench.isAnimated(), QGuiApplication.styleHints().cursorFlashTime()) == (True, flash)
+
+
+def test_motion_follows_a_system_that_asks_for_less(driver: WindowDriver, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Preference(Enum):
+        ReducedMotion = 1
+
+    system = SimpleNamespace(motionPreference=lambda: Preference.ReducedMotion)  # what Qt 6.12 has
+    monkeypatch.setattr(motion, "_system", lambda: system)
+    driver.inspector.window.motion.choose("full")
+    assert not driver.inspector.window.motion.is_reduced
+    driver.inspector.window.motion.choose("system")
+    assert not driver.bench.isAnimated()
+    monkeypatch.undo()
+    driver.inspector.window.motion.choose("system")
+    assert driver.bench.isAnimated()

@@ -1,0 +1,66 @@
+"""Whether the window may move what is displayed: panes that slide to their place, menus that fade in, and a text cursor that blinks."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QMainWindow
+
+MOTIONS = {"system": "Follow the system", "reduced": "Reduced", "full": "Full"}
+_EFFECTS = (Qt.UIEffect.UI_AnimateMenu, Qt.UIEffect.UI_FadeMenu, Qt.UIEffect.UI_AnimateCombo, Qt.UIEffect.UI_AnimateTooltip)
+
+
+class Motion(QObject):
+    """Applies the choice to the application and to a window with docks.
+
+    Args:
+        window: its docks slide to their place, unless motion is reduced.
+    """
+
+    def __init__(self, window: QMainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._flash = QGuiApplication.styleHints().cursorFlashTime()
+        self._effects = {effect: QApplication.isEffectEnabled(effect) for effect in _EFFECTS}
+        self.choice = "system"
+        preferred = getattr(_system(), "motionPreferenceChanged", None)
+        if preferred is not None:
+            preferred.connect(self._on_preferred)
+
+    @property
+    def is_reduced(self) -> bool:
+        """Whether nothing moves by itself."""
+        return self.choice == "reduced" or (self.choice == "system" and _system_prefers_less())
+
+    def choose(self, choice: str) -> None:
+        """Apply a choice.
+
+        Args:
+            choice: a key of `MOTIONS`; others count as `system`.
+        """
+        self.choice = choice if choice in MOTIONS else "system"
+        self._apply()
+
+    def _on_preferred(self) -> None:
+        self._apply()
+
+    def _apply(self) -> None:
+        moves = not self.is_reduced
+        self._window.setAnimated(moves)
+        QGuiApplication.styleHints().setCursorFlashTime(self._flash if moves else 0)
+        for effect, was_enabled in self._effects.items():
+            QApplication.setEffectEnabled(effect, moves and was_enabled)
+
+
+def _system() -> object | None:
+    """Return what Qt knows of the system's accessibility settings; None before Qt 6.10."""
+    known = getattr(QGuiApplication.styleHints(), "accessibility", None)
+    return known() if known is not None else None
+
+
+def _system_prefers_less() -> bool:
+    """Return whether the system asks for reduced motion. Qt tells it since 6.12; older ones leave it to the setting."""
+    preference: Any = getattr(_system(), "motionPreference", None)
+    return preference is not None and cast(str, preference().name) == "ReducedMotion"

@@ -151,6 +151,10 @@ class OpenIdConnectWithConfig(SecurityBase):
     scopes: list[str] | None = None
 
 
+class CustomAuthScheme(SecurityBase):
+    """A scheme of one's own; a subclass gives `type_` a default."""
+
+
 AuthScheme: TypeAlias = SecurityBase
 SecurityScheme: TypeAlias = SecurityBase  # FastAPI's names
 SecuritySchemeType = AuthSchemeType

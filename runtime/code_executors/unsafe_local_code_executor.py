@@ -94,7 +94,7 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
             del self._running[process.pid]
         error = failed if process.returncode else ""  # what a successful program wrote there are only warnings
         if timed_out:
-            error = f"{error}\nThe code was stopped after {self.timeout_seconds} seconds.".lstrip()
+            error = f"{error}\nCode execution timed out after {self.timeout_seconds} seconds.".lstrip()
         elif process.returncode and not error:
             error = f"The code ended with status {process.returncode}."
         return CodeExecutionResult(stdout=printed, stderr=error, exit_code=process.returncode)

@@ -7,6 +7,7 @@ from typing import Any
 from google.genai import types
 
 from runtime.models.llm_response import LlmResponse
+from runtime.models.streamed_call import StreamedCall
 from runtime.support.ids import new_function_call_id
 
 
@@ -18,6 +19,8 @@ class StreamedAnswer:
         self._last: types.GenerateContentResponse | None = None
         self._candidate: dict[str, Any] = {}
         self._usage: types.GenerateContentResponseUsageMetadata | None = None
+        self._call: StreamedCall | None = None  # whose arguments are arriving
+        self._place = 0  # of that call in the parts
 
     def add(self, chunk: types.GenerateContentResponse) -> LlmResponse | None:
         """Add a chunk.
@@ -37,6 +40,9 @@ class StreamedAnswer:
         self._candidate.update({name: value for name in _ONCE if (value := getattr(candidate, name)) is not None})
         parts = (candidate.content and candidate.content.parts) or []
         for part in parts:
+            if part.function_call and StreamedCall.is_piece(part.function_call):
+                self._add_piece(part, part.function_call)
+                continue
             if part.function_call and not part.function_call.id:
                 # Assigned here, so that the piece and the complete answer have the same id.
                 part.function_call.id = new_function_call_id()
@@ -45,14 +51,23 @@ class StreamedAnswer:
             return None
         return LlmResponse(content=candidate.content, partial=True, model_version=chunk.model_version)
 
-    def whole(self) -> LlmResponse | None:
-        """Return the complete answer, as without streaming, with `partial=False`; None if the stream ended early."""
-        if self._last is None or not (self._candidate.get("finish_reason") or self._last.prompt_feedback):
+    def whole(self, *, is_cut_off_kept: bool = False) -> LlmResponse | None:
+        """Return the complete answer, as without streaming, with `partial=False`.
+
+        Args:
+            is_cut_off_kept: return also an answer whose stream ended early.
+
+        Returns:
+            None if there is no answer, or only one whose stream ended early.
+        """
+        if self._last is None:
+            return None
+        if not (is_cut_off_kept or self._candidate.get("finish_reason") or self._last.prompt_feedback):
             return None
         candidate = types.Candidate(content=types.Content(role="model", parts=self._parts) if self._parts else None, **self._candidate)
         whole = LlmResponse.create(
             types.GenerateContentResponse(
-                candidates=[candidate] if self._candidate else None,
+                candidates=[candidate] if self._candidate or self._parts else None,
                 prompt_feedback=self._last.prompt_feedback,
                 usage_metadata=self._usage,
                 model_version=self._last.model_version,
@@ -60,6 +75,19 @@ class StreamedAnswer:
         )
         whole.partial = False
         return whole
+
+    def _add_piece(self, part: types.Part, piece: types.FunctionCall) -> None:
+        if self._call is not None:
+            self._call.add(piece)
+        elif piece.name:
+            self._call, self._place = StreamedCall(piece, piece.id or new_function_call_id(), part.thought_signature), len(self._parts)
+            self._parts.append(types.Part())
+        else:  # the mark that a call is complete may arrive after its last piece
+            return
+        piece.id = self._call.id
+        self._parts[self._place] = self._call.part()
+        if not piece.will_continue:
+            self._call = None
 
     def _append(self, part: types.Part) -> None:
         last = self._parts[-1] if self._parts else None

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from runtime.tools.request_input_tool import request_input
     from runtime.tools.transfer_to_agent_tool import TransferToAgentTool, transfer_to_agent
     from runtime.tools.url_context_tool import url_context
+    from runtime.tools.vertex_ai_search_tool import VertexAiSearchTool
 
 __all__ = [
     "AgentTool",
@@ -38,6 +39,7 @@ __all__ = [
     "McpToolset",
     "ToolContext",
     "TransferToAgentTool",
+    "VertexAiSearchTool",
     "enterprise_web_search",
     "exit_loop",
     "get_user_choice",
@@ -64,6 +66,7 @@ __getattr__ = lazy_exports(
         "McpToolset": "runtime.tools.mcp_tool.mcp_toolset",
         "ToolContext": "runtime.contexts.context",
         "TransferToAgentTool": "runtime.tools.transfer_to_agent_tool",
+        "VertexAiSearchTool": "runtime.tools.vertex_ai_search_tool",
         "enterprise_web_search": "runtime.tools.enterprise_search_tool:enterprise_web_search_tool",
         "exit_loop": "runtime.tools.exit_loop_tool",
         "get_user_choice": "runtime.tools.get_user_choice_tool:get_user_choice_tool",

@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Protocol
+
+from google.genai import types
 
 from inspector_app.presentation.costs import CostSum, model_calls
 from inspector_app.presentation.prices import Prices
+from inspector_app.presentation.values import error_text
 from runtime.events.event import Event
 from runtime.events.kinds import text_of
+from runtime.history.invocations import invocations
 from runtime.sessions.session_key import SessionKey
+from runtime.support.worker_threads import run_in_thread
+
+
+class RepeatedAgent(Protocol):
+    """An agent that messages are sent to."""
+
+    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[Event, None]:
+        """Send a message and yield the events."""
+
+    async def events(self, key: SessionKey) -> list[Event]:
+        """Return a session's events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +77,32 @@ class PathGroup:
             total.cost += run.cost.cost
             total.unpriced += run.cost.unpriced
         return total
+
+
+async def run_once(agent: RepeatedAgent, key: SessionKey, messages: Sequence[types.Content], prices: Prices) -> RunFacts:
+    """Send messages one after another, and return what the agent did. Its errors end the run and are part of the facts.
+
+    Args:
+        agent: the agent.
+        key: its session, which exists.
+        messages: what the user says.
+        prices: the prices.
+    """
+    events: list[Event] = []
+    began, error, status = time.perf_counter(), "", ""
+    for message in messages:
+        try:
+            async with aclosing(agent.run(key, message.model_copy(deep=True))) as yielded:
+                async for event in yielded:
+                    events += [] if event.partial else [event]  # those before an error count, too
+        except Exception as raised:
+            error = error_text(raised)
+        found = invocations(await agent.events(key))
+        status = "failed" if error else found[-1].status if found else "interrupted"
+        if status != "finished":
+            break
+    seconds = time.perf_counter() - began
+    return await run_in_thread(run_facts, key, events, status, seconds, prices, error)  # the first price takes a third of a second
 
 
 def run_facts(key: SessionKey, events: Sequence[Event], status: str, seconds: float, prices: Prices, error: str = "") -> RunFacts:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from contextlib import aclosing
 from typing import Any
 
-from inspector_app.analysis.repeats import PathGroup, RunFacts, by_path, run_facts
+from inspector_app.analysis.repeats import PathGroup, RunFacts, by_path, run_once
 from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import message_of
-from inspector_app.commands.driven import DrivenAgent, open_driven
+from inspector_app.commands.driven import open_driven
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line, print_table
 from inspector_app.commands.selection import command_line
 from inspector_app.presentation.costs import cost_json, cost_text
 from inspector_app.presentation.prices import Prices
-from inspector_app.presentation.values import error_text, preview, visible
-from runtime.events import Event
-from runtime.history.invocations import invocations
+from inspector_app.presentation.values import preview, visible
 from runtime.support.ids import new_uuid
 
 FAILED = 1
@@ -31,7 +27,8 @@ async def repeat(options: Options) -> int:
     async with open_driven(options) as agent:
         runs = []
         for number in range(1, options.repeat + 1):
-            runs.append(await _run(agent, f"{name}-{number}", options, prices))
+            key = await agent.new_session(options.user, options.state, f"{name}-{number}")
+            runs.append(await run_once(agent, key, [message_of(options.message)], prices))
             stdout.complain("" if options.json else f"run {number} of {options.repeat}: {runs[-1].status}\n")
     groups = by_path(runs)
     if options.json:
@@ -39,23 +36,6 @@ async def repeat(options: Options) -> int:
     else:
         _print(groups, options)
     return FAILED if any(run.status in ("failed", "interrupted") for run in runs) else 0
-
-
-async def _run(agent: DrivenAgent, session: str, options: Options, prices: Prices) -> RunFacts:
-    key = await agent.new_session(options.user, options.state, session)
-    events: list[Event] = []
-    began, error = time.perf_counter(), ""
-    try:
-        async with aclosing(agent.run(key, message_of(options.message))) as yielded:
-            async for event in yielded:
-                if not event.partial:
-                    events.append(event)
-    except Exception as raised:
-        error = error_text(raised)
-    seconds = time.perf_counter() - began
-    found = invocations(await agent.events(key))
-    status = "failed" if error else found[-1].status if found else "interrupted"
-    return run_facts(key, events, status, seconds, prices, error)
 
 
 def _group_json(group: PathGroup) -> dict[str, Any]:

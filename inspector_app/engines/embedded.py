@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from typing import Any
 
 from google.genai import types
@@ -107,9 +107,10 @@ class EmbeddedEngine:
     async def close(self) -> None:
         """Do nothing: the session service belongs to its database, the agent to its loader."""
 
-    async def new_session(self, user_id: str) -> SessionKey:
-        """Create an empty session of the app."""
-        session = await self._service.create_session(app_name=self._app.name, user_id=user_id)
+    async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
+        """Create a session of the app without events; see `Engine.new_session`."""
+        given = dict(state or {})
+        session = await self._service.create_session(app_name=self._app.name, user_id=user_id, state=given, session_id=session_id)
         return session.key
 
     def run(self, key: SessionKey, message: types.Content | None, invocation_id: str | None = None) -> AsyncGenerator[Event, None]:
@@ -128,9 +129,10 @@ class EmbeddedEngine:
             run_config=RunConfig(streaming_mode=StreamingMode.SSE),
         )
 
-    def rerun(self, key: SessionKey, recording: Recording) -> Rerun:
-        """Return a recorded run that can be repeated in a fork."""
-        return Rerun(self._runner, key, recording, RunConfig(streaming_mode=StreamingMode.SSE))
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> Rerun:
+        """Return a recorded run that can be repeated in a fork; see `Engine.rerun`."""
+        config = RunConfig(streaming_mode=StreamingMode.SSE)
+        return Rerun(self._runner, key, recording, config, runs_tools=runs_tools, strict=strict)
 
     async def rewind(self, key: SessionKey, invocation_id: str) -> None:
         """Rewind an invocation and all later ones; see `Runner.rewind_async`."""

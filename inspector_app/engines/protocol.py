@@ -161,8 +161,14 @@ class Engine(Protocol):
     def unmarked_edits(self) -> dict[str, Any]:
         """The user's changes to calls of the last run that no committed event records; see `Interception.unmarked_edits`."""
 
-    async def new_session(self, user_id: str) -> SessionKey:
-        """Create an empty session of the app."""
+    async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
+        """Create a session of the app without events.
+
+        Args:
+            user_id: the user.
+            state: its first state; None: empty.
+            session_id: its id; None: a new one.
+        """
 
     def run(self, key: SessionKey, message: types.Content | None, invocation_id: str | None = None) -> AsyncGenerator[Event, None]:
         """Run, resume or answer. The agent continues only when the next event is requested.
@@ -173,12 +179,13 @@ class Engine(Protocol):
             invocation_id: the invocation to resume; None starts a new one, or resumes the one that the answer belongs to.
         """
 
-    def rerun(self, key: SessionKey, recording: Recording) -> RepeatedRun:
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> RepeatedRun:
         """Return a recorded run that can be repeated in a fork.
 
         Args:
             key: the fork, made before `recording.first_event_id`.
             recording: the recording.
+            runs_tools, strict: see `runtime.forks.replay.Replay`.
         """
 
     async def rewind(self, key: SessionKey, invocation_id: str) -> None:

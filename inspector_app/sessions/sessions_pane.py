@@ -63,6 +63,7 @@ class SessionsPane(QWidget):
         prune_requested(str): the user wants to delete old sessions of a database.
         export_requested(str, list[SessionKey]): the user wants to write these sessions of a database into a file.
         case_requested(str, SessionKey): the user wants to add this session to an eval set.
+        run_again_requested(str, SessionKey): the user wants to run this session's messages again, several times.
         import_requested(str): the user wants to import sessions into a database.
     """
 
@@ -75,6 +76,7 @@ class SessionsPane(QWidget):
     export_requested = Signal(str, object)
     import_requested = Signal(str)
     case_requested = Signal(str, object)
+    run_again_requested = Signal(str, object)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -320,6 +322,8 @@ class SessionsPane(QWidget):
             add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
             menu.addSeparator()
             self._add_comparing(menu, node)
+            menu.addSeparator()
+            self._add_running(menu, node)
         else:
             text = "User and app state, tables" if node.kind == "database" else f"State of this {node.kind}"
             menu.addAction(theme.icon("table", "dim"), text).triggered.connect(partial(self.row_chosen.emit, node.database, node.path[1:]))
@@ -327,6 +331,10 @@ class SessionsPane(QWidget):
         self._add_exchange(menu, node)
         menu.addSeparator()
         self._add_deletion(menu, node)
+
+    def _add_running(self, menu: QMenu, node: TreeNode) -> None:
+        again = menu.addAction(theme.icon("repeat", "dim"), "Run again several times…")
+        again.triggered.connect(partial(self.run_again_requested.emit, node.database, node.session))
 
     def _add_comparing(self, menu: QMenu, node: TreeNode) -> None:
         assert node.session is not None

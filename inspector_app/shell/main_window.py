@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFileDialog, QM
 
 from inspector_app.branches.compare_page import ComparePage
 from inspector_app.databases.foreign_database_page import ForeignDatabasePage
+from inspector_app.evals.repeat_page import RepeatPage
 from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
@@ -42,7 +43,7 @@ class MainWindow(QMainWindow):
         run_bar, message_bar, status, palette_card: the parts that every page has.
         text_size: changes the size of text.
         motion: whether docks and menus may move.
-        welcome, agent_choice, trust, problem, foreign_database, workbench, compare: the pages.
+        welcome, agent_choice, trust, problem, foreign_database, workbench, compare, repeats: the pages.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto the window.
@@ -81,6 +82,7 @@ class MainWindow(QMainWindow):
         self.foreign_database = ForeignDatabasePage()
         self.workbench = Workbench(events, sessions)
         self.compare = ComparePage()
+        self.repeats = RepeatPage()
         menu = self._make_menu()
         self.run_bar = RunBar(self.commands, menu, self)
         self.addToolBar(self.run_bar)
@@ -89,6 +91,7 @@ class MainWindow(QMainWindow):
         self._pages = QStackedWidget()
         for page in (self.welcome, self.agent_choice, self.trust, self.problem, self.foreign_database, self.workbench, self.compare):
             self._pages.addWidget(page)
+        self._pages.addWidget(self.repeats)
         body = self._body()
         self.setCentralWidget(body)
         self.message_bar = MessageBar(body)
@@ -101,7 +104,7 @@ class MainWindow(QMainWindow):
         self.show_page(self.welcome)
 
     def show_page(self, page: QWidget) -> None:
-        """Show one of the pages: `welcome`, `agent_choice`, `trust`, `problem`, `foreign_database`, `workbench` or `compare`."""
+        """Show one of the pages, such as `welcome` or `workbench`."""
         before, focused = self._pages.currentWidget(), QApplication.focusWidget()
         self._pages.setCurrentWidget(page)
         if before is not None and before is not page and (focused is None or before.isAncestorOf(focused)):
@@ -212,6 +215,8 @@ class MainWindow(QMainWindow):
         run.addActions([actions.step, actions.step_over, actions.step_into, actions.step_out, actions.run_to, actions.toggle_breakpoint])
         run.addSeparator()
         run.addActions([actions.resume, actions.write_message, actions.answer_pending])
+        run.addSeparator()
+        run.addActions([actions.run_again, actions.repeated_runs])
         run.addSeparator()
         run.addActions([actions.choose_engine, actions.record_requests])
         database = menu.addMenu("Session")

@@ -22,6 +22,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_ranges import SessionReader
 from inspector_app.engines.running_apps import RunningApp
+from inspector_app.evals.repeat_controller import RepeatController
 from inspector_app.findings.findings_controller import FindingsController
 from inspector_app.graph.graph_controller import GraphController
 from inspector_app.opening.agent_changes import AgentChanges
@@ -66,6 +67,7 @@ from inspector_app.support.tasks import Tasks
 from inspector_app.timeline.timeline_controller import TimelineController
 from inspector_app.timeline.turns_controller import TurnsController
 from inspector_app.widgets import theme
+from inspector_app.workspace.agent_runs import AgentRuns
 from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
@@ -139,6 +141,7 @@ class WindowController(QObject):
         self._databases = databases
         self._current = current
         self.window = window
+        self._compared_on: QWidget = window.workbench
         self.events = events
         self.sessions = sessions
         bench, commands = window.workbench, window.commands
@@ -208,6 +211,8 @@ class WindowController(QObject):
             self,
         )
         AgentChanges(agents, run, tasks, messages, commands, bench.agent_hint, self)
+        runs = AgentRuns(agents, databases, current, run, output, run.sessions, self)
+        self.repeats = RepeatController(cursor, agents, databases, runs, prices, tasks, messages, commands, window.repeats, self)
         self.foreign_database = ForeignDatabaseController(
             tasks, messages, commands, window.foreign_database, self._opening.open_paths, self
         )
@@ -357,7 +362,11 @@ class WindowController(QObject):
         self.foreign_database.opened.connect(self._on_foreign_database_opened)
         self.foreign_database.left.connect(opening.show_home)
         self._compare.opened.connect(self._on_comparison_opened)
-        self._compare.closed.connect(self._on_workbench_requested)
+        self._compare.closed.connect(self._on_comparison_closed)
+        self.repeats.opened.connect(self._on_repeats_opened)
+        self.repeats.left.connect(self._on_workbench_requested)
+        self.repeats.compare_requested.connect(self._compare.compare)
+        bench.sessions.run_again_requested.connect(self.repeats.ask)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)
         self._current.session_loading.connect(bench.show_stream)
@@ -457,7 +466,17 @@ class WindowController(QObject):
         self.window.show_page(self.window.foreign_database)
 
     def _on_comparison_opened(self) -> None:
+        if self.window.page is not self.window.compare:
+            self._compared_on = self.window.page or self.window.workbench
         self.window.show_page(self.window.compare)
+
+    def _on_comparison_closed(self) -> None:
+        pages = self.window.repeats, self.window.workbench
+        self.window.show_page(self._compared_on if self._compared_on in pages else self.window.workbench)
+
+    def _on_repeats_opened(self) -> None:
+        self.window.show_page(self.window.repeats)
+        self.window.repeats.focus()
 
     def _on_agent_ready(self, title: str, hint: str) -> None:
         bench = self.window.workbench

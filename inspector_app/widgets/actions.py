@@ -30,6 +30,8 @@ class Actions:
     fork: QAction
     rewind: QAction
     compare: QAction
+    run_again: QAction
+    repeated_runs: QAction
     who_wrote: QAction
     new_session: QAction
     open_agent: QAction
@@ -120,6 +122,8 @@ def make_actions(parent: QObject) -> Actions:
         fork=action("fork", "Fork at this event…", "code-branch", "Ctrl+Shift+K"),
         rewind=action("rewind", "Rewind to before this invocation…", "backward", "Ctrl+Shift+Backspace", "warn"),
         compare=action("compare", "Compare with another session…", "code-compare", "Ctrl+Shift+D"),
+        run_again=action("run_again", "Run again several times…", "repeat"),
+        repeated_runs=action("repeated_runs", "Runs side by side", "table-list"),
         who_wrote=action("who_wrote", "Who wrote this key", "user-pen", "Ctrl+Shift+W"),
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),

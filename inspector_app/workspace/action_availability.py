@@ -49,6 +49,8 @@ class ActionAvailability:
             return f"{attached} drives its own runs. To use this window otherwise, stop watching it first (Shift+F5)."
         if phase != "idle":
             return "The agent is running: pause it first (F6)." if action == "step" else "A run is in progress: stop it first (Shift+F5)."
+        if self._agents.busy:
+            return self._agents.busy
         if self._current.session is not None and self._current.session.source.read_only_because:
             return self._current.session.source.read_only_because
         if self._agents.loaded is None:

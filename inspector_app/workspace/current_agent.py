@@ -28,8 +28,8 @@ class CurrentAgent(QObject):
         trust: the trusted folders.
         debugpy: the port where a debugger may attach to an agent's process; None: none may.
         plan: which engine runs it, and why; None before one is loaded.
-
         path: what was loaded, as the user wrote it; empty before.
+        busy: why the window starts no run of it now, as a sentence; empty if it does.
 
     Signals:
         choice_requested(str, tuple[str, ...]): the folder is no agent and holds these; nothing of them has run.
@@ -37,6 +37,7 @@ class CurrentAgent(QObject):
         loading(str): a path is being imported.
         agent_loaded(Agent): it can run now.
         agent_failed(str, Exception): a path could not be loaded; the agent before it stays.
+        busy_changed: `busy` changed.
 
     Args:
         preferences: knows the trusted folders.
@@ -50,6 +51,7 @@ class CurrentAgent(QObject):
     loading = Signal(str)
     agent_loaded = Signal(object)
     agent_failed = Signal(str, object)
+    busy_changed = Signal()
 
     def __init__(
         self,
@@ -71,6 +73,7 @@ class CurrentAgent(QObject):
         self.loaded: Agent | None = None
         self.plan: EnginePlan | None = None
         self.path = ""
+        self.busy = ""
         self._in_use: Agent | None = None
         self._retired: list[Agent] = []
 
@@ -138,6 +141,11 @@ class CurrentAgent(QObject):
             self.debugpy = None
         self._preferences.keep_engine(self.loaded.folder, {"kind": choice.kind, "python": choice.python})
         await self.open(self.path)
+
+    def set_busy(self, reason: str) -> None:
+        """Say why the window starts no run of the agent; empty if it does."""
+        self.busy = reason
+        self.busy_changed.emit()
 
     def begin_use(self, agent: Agent) -> None:
         """Keep an agent for a run, also if another one is loaded meanwhile."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any, Literal
 from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
 from inspector_app.documents.sources import AttachedSource, Source
 from inspector_app.engines.agent_output import OutputLine
@@ -30,6 +30,7 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.incoming_events import IncomingEvents, ToolAgentEvent
 from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.new_sessions import NewSessions
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.watched_app import WatchedApp
@@ -51,8 +52,6 @@ from runtime.sessions.session_key import SessionKey
 StepKind = Literal["over", "into", "out"]
 
 Begin = Callable[[Engine, SessionKey], AsyncGenerator[Event, None]]
-
-DEFAULT_USER = "user"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +80,8 @@ class CurrentRun(QObject):
         held: the committed event at or after which the agent is held.
         hold: where and why it is held.
         requests: the requests to models, in all runs of this window.
+        sessions: creates the sessions of runs.
+        quiet: the session in which the agent runs without the debugger; None while it does not. See `AgentRuns`.
         records_requests: whether runs also record them beside the database.
         pausing: whether Pause was pressed and the agent has not reached its next event yet.
 
@@ -131,6 +132,7 @@ class CurrentRun(QObject):
         self._tasks = tasks
         self._messages = messages
         self._availability = ActionAvailability(cursor, agents, databases, current)
+        self.sessions = NewSessions(cursor, agents, databases, self._availability)
         self._debugger: Debugger | None = None
         self._engine: Engine | None = None
         self._told_hold: Hold | None = None
@@ -151,8 +153,9 @@ class CurrentRun(QObject):
         self._arrivals.tool_agent_event_arrived.connect(self.tool_agent_event_arrived)
         self._arrivals.shown.connect(self._on_arrivals_shown)
         self.address: SessionAddress | None = None
+        self.quiet: SessionAddress | None = None
         self.pausing = False
-        for signal in (agents.agent_loaded, current.session_loaded, current.session_loading, cursor.event_changed):
+        for signal in (agents.agent_loaded, agents.busy_changed, current.session_loaded, current.session_loading, cursor.event_changed):
             signal.connect(self._on_context_changed)
         catalog.pending_changed.connect(self._on_pending_changed)
 
@@ -272,7 +275,7 @@ class CurrentRun(QObject):
     def new_session(self) -> None:
         """Create an empty session and select it."""
         if self.blocked("new_session") is None:
-            self._tasks.spawn(self._create_session(), "Creating a session")
+            self._tasks.spawn(self.create_session(), "Creating a session")
 
     def continue_run(self) -> None:
         """Release a held agent."""
@@ -310,6 +313,11 @@ class CurrentRun(QObject):
             self._debugger.stop()
         elif self._task is not None and not self._is_over:  # its session is still being created
             self._task.cancel()
+
+    def show_quiet(self, address: SessionAddress | None) -> None:
+        """Mark the session in which the agent runs without the debugger; None ends that."""
+        self.quiet = address
+        self._emit_changed()
 
     def close(self) -> None:
         """Report nothing any more. The run's task may still wait for a commit, and ends after the window's parts are deleted."""
@@ -412,7 +420,7 @@ class CurrentRun(QObject):
         if not await self._has_free_thread():
             return
         session = self._current.session
-        address = session.address if session is not None else await self._create_session()
+        address = session.address if session is not None else await self.create_session()
         source = self._databases.source(address.database)
         loaded = self._agents.loaded
         assert source is not None and loaded is not None
@@ -453,18 +461,9 @@ class CurrentRun(QObject):
             self._report_failure(loaded, error)
         self._output.end()
         if not loaded.records_ends and not self._stopped:
-            await self._record_end(source, address.key, error)
+            await record_end(source, address.key, self._invocation_id, error)
         await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
-
-    async def _record_end(self, source: Source, key: SessionKey, error: Exception | None) -> None:
-        """Record how a run ended whose engine does not; google-adk's events do not always tell."""
-        if isinstance(error, ChildEndedError) or await source.is_long(key):
-            return
-        events = [event for event in await source.events(key) if event.invocation_id == self._invocation_id]
-        end = end_of(events, error) if events else None
-        if end is not None:
-            await source.record_end(key, self._invocation_id, end)
 
     def _report_failure(self, loaded: Agent, error: Exception) -> None:
         details = traceback_of(error, loaded.folder)
@@ -527,20 +526,13 @@ class CurrentRun(QObject):
                     quiet=not began,
                 )
 
-    async def _create_session(self) -> SessionAddress:
-        loaded = self._agents.loaded
-        assert loaded is not None
-        source = self._availability.new_session_source()
-        if source is not None and (not source.writing_allowed or (loaded.needs_file and source.target == MEMORY)):
-            source = None  # a read-only one may have been selected meanwhile
-        if source is None and not loaded.needs_file:
-            source = await self._databases.memory(loaded.name)
-        engine = await loaded.open_engine(source or self._databases.unsaved_file, self._on_committed)
-        selected = self._cursor.session
-        user_id = selected.key.user_id if selected is not None and selected.key.app_name == loaded.name else DEFAULT_USER
-        key = await engine.new_session(user_id)
-        source = source or await self._databases.unsaved()
-        address = SessionAddress(source.target, key)
+    async def create_session(self, state: Mapping[str, Any] | None = None) -> SessionAddress:
+        """Create a session of the loaded agent and select it.
+
+        Args:
+            state: its first state; None: empty.
+        """
+        address = await self.sessions.create(self._on_committed, state=state)
         await self._current.refresh_session(address)
         self._cursor.select_session(address)
         await self._current.wait_until_loaded()
@@ -616,5 +608,22 @@ class CurrentRun(QObject):
         """Report a change, the mark of the run's session first."""
         phase = self.phase
         is_running = phase != "idle" and not self.is_watching
-        self._catalog.set_running(self.address if is_running else None, "paused" if phase == "paused" else "running")
+        self._catalog.set_running(self.address if is_running else self.quiet, "paused" if phase == "paused" else "running")
         self.changed.emit()
+
+
+async def record_end(source: Source, key: SessionKey, invocation_id: str, error: Exception | None) -> None:
+    """Record how a run ended whose engine does not; google-adk's events do not always tell.
+
+    Args:
+        source: its database.
+        key: its session.
+        invocation_id: the invocation.
+        error: what it raised; None if it ended normally.
+    """
+    if isinstance(error, ChildEndedError) or await source.is_long(key):
+        return
+    events = [event for event in await source.events(key) if event.invocation_id == invocation_id]
+    end = end_of(events, error) if events else None
+    if end is not None:
+        await source.record_end(key, invocation_id, end)

@@ -174,7 +174,7 @@ class LiveTail(QObject):
 
     def _take_changes(self, source: Source, told: TailUpdate) -> None:
         changes = told.changes
-        own = self._run.address
+        own = self._run.quiet or self._run.address
         others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
         if others or changes.removed:
             self._last_commit[told.target] = time.monotonic()
@@ -225,7 +225,7 @@ class LiveTail(QObject):
     def _go_to(self, source: Source, key: SessionKey) -> None:
         selected = self._cursor.session
         here = selected is None or selected.database == source.target
-        if here and self._run.phase == "idle" and not self._has_draft():
+        if here and self._run.phase == "idle" and self._run.quiet is None and not self._has_draft():
             self._cursor.select_session(SessionAddress(source.target, key))
 
     def _is_running(self, address: SessionAddress) -> bool:

@@ -29,10 +29,12 @@ class FakeAgents(QObject):
     """Loads agents at once."""
 
     agent_loaded = Signal(object)
+    busy_changed = Signal()
 
     def __init__(self, loaded: FakeAgent | None = None) -> None:
         super().__init__()
         self.loaded = loaded
+        self.busy = ""
 
     def load(self, agent: FakeAgent) -> None:
         self.loaded = agent

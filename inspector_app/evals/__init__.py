@@ -1,0 +1,1 @@
+"""Repeated runs and evals: what an agent does several times, side by side."""

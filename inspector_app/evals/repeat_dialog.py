@@ -1,0 +1,111 @@
+"""A dialog that asks how often a session's messages are sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+
+from inspector_app.presentation.values import visible_lines
+from inspector_app.widgets import theme
+
+USUAL = 5
+MOST = 100  # runs; more is for `run --repeat`
+
+
+class RepeatDialog(QDialog):
+    """A dialog with a number and what the runs do and cost. Open it with `open()`.
+
+    Attributes:
+        number: how often.
+
+    Signals:
+        accepted_times(int): the user wants this many runs.
+
+    Args:
+        title: what is run.
+        facts: sentences about it.
+        costs: what 1, 2 and up to `MOST` runs cost, as sentences.
+    """
+
+    accepted_times = Signal(int)
+
+    def __init__(self, title: str, facts: Sequence[str], costs: Sequence[str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("repeat_dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle("Run again several times")
+        self.resize(520, 0)
+        self._costs = costs
+        self.number = QSpinBox()
+        self.number.setObjectName("repeat_number")
+        self.number.setAccessibleName("Number of runs")
+        self.number.setRange(1, MOST)
+        self.number.setValue(USUAL)
+        theme.pad(self.number)
+        self._cost = _label("repeat_cost", "")
+        self._run = QPushButton(theme.icon("play", "on_accent"), "Run")
+        self._run.setObjectName("repeat_run")
+        self._run.setAccessibleName("Run")
+        self._run.setProperty("primary", True)
+        self._run.setDefault(True)
+        self._run.clicked.connect(self._on_run)
+        cancel = QPushButton("Cancel")
+        cancel.setObjectName("repeat_dialog_cancel")
+        cancel.setAccessibleName("Cancel")
+        cancel.clicked.connect(self.reject)
+        self._lay_out(title, facts, cancel)
+        self.number.valueChanged.connect(self._on_number_changed)
+        self._on_number_changed(USUAL)
+        self.number.setFocus()
+        self.number.selectAll()
+
+    @property
+    def cost(self) -> str:
+        """What the runs cost, as far as it is known."""
+        return self._cost.text()
+
+    def _lay_out(self, title: str, facts: Sequence[str], cancel: QPushButton) -> None:
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(14, 14, 14, 12)
+        rows.setSpacing(10)
+        heading = _label("repeat_title", title)
+        heading.setProperty("role", "name")
+        rows.addWidget(heading)
+        for fact in facts:
+            rows.addWidget(_label("repeat_fact", fact))
+        line = QHBoxLayout()
+        line.addWidget(QLabel("Number of runs"))
+        line.addWidget(self.number)
+        line.addStretch(1)
+        rows.addLayout(line)
+        rows.addWidget(self._cost)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(cancel)
+        buttons.addWidget(self._run)
+        rows.addLayout(buttons)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Grow to the height that the texts need at this width."""
+        super().showEvent(event)
+        layout = self.layout()
+        if layout is not None:
+            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
+
+    def _on_number_changed(self, number: int) -> None:
+        self._cost.setText(self._costs[number - 1])
+
+    def _on_run(self) -> None:
+        self.accepted_times.emit(self.number.value())
+        self.accept()
+
+
+def _label(name: str, text: str) -> QLabel:
+    label = QLabel(visible_lines(text))
+    label.setObjectName(name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setWordWrap(True)
+    return label

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.prompt_events import prompt_events
 from inspector_app.detail.prompt_parts import prompt_parts, size_text
+from inspector_app.detail.request_curl import NoCurlError, curl_of
 from inspector_app.detail.request_json import as_recorded
 from inspector_app.detail.request_values import (
     MAX_PRECEDING,
@@ -17,17 +18,19 @@ from inspector_app.detail.request_values import (
     READING,
     RECONSTRUCTED,
     TOO_MANY_EVENTS,
-    is_model_answer,
     recorded_values,
     unrecorded_values,
 )
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.presentation.costs import dollars
+from inspector_app.presentation.event_summary import is_model_answer
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import tokens_of
 from inspector_app.support.tasks import Tasks
+from inspector_app.widgets.clipboard import copy_text
 from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.messages import MessageBus
 from runtime.compare.comparison import prompt_of
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors.storage_error import StorageError
@@ -65,21 +68,55 @@ class RequestController(QObject):
         current: the displayed session.
         prices: the prices of models.
         tasks: runs the reading of recordings and long sessions.
+        messages: reports what was copied.
         detail: the view with the tab.
     """
 
     request_shown = Signal()
 
-    def __init__(self, recorder: RequestRecorder, current: CurrentSession, prices: Prices, tasks: Tasks, detail: EventDetail) -> None:
+    def __init__(
+        self,
+        recorder: RequestRecorder,
+        current: CurrentSession,
+        prices: Prices,
+        tasks: Tasks,
+        messages: MessageBus,
+        detail: EventDetail,
+    ) -> None:
         super().__init__(detail)
         self._recorder = recorder
         self._current = current
         self._prices = prices
         self._tasks = tasks
+        self._messages = messages
         self._wanted: Event | None = None
         self.shown: ShownRequest | None = None
         self._detail = detail
         detail.request_wanted.connect(self._on_request_wanted)
+        detail.request.curl_requested.connect(self._on_curl_requested)
+
+    def copy_as_curl(self, event: Event) -> None:
+        """Copy the request that an event answers, as a command for the shell."""
+        session = self._current.session
+        if session is not None:
+            self._tasks.spawn(self._copy_as_curl(session, event), "Copying the request")
+
+    def _on_curl_requested(self) -> None:
+        if self._wanted is not None:
+            self.copy_as_curl(self._wanted)
+
+    async def _copy_as_curl(self, session: OpenSession, event: Event) -> None:
+        try:
+            recorded = await session.source.recorded_exchange(event.id)
+            known = self._recorder.request_of(event.id)
+            request = recorded.request if recorded is not None else as_recorded(known) if known is not None else None
+            if request is None:
+                raise NoCurlError("This request was not recorded, so it cannot be copied. Runs of this window record theirs.")
+            copy_text(await run_in_thread(curl_of, request))
+        except (StorageError, NoCurlError) as error:
+            self._messages.warning(str(error))
+        else:
+            self._messages.info("The request was copied. Set GEMINI_API_KEY in the shell before you paste it.")
 
     def _on_request_wanted(self, event: Event) -> None:
         self._wanted = event

@@ -22,13 +22,6 @@ MAX_PRECEDING = 2_000  # preceding events from which a conversation is reconstru
 TOO_MANY_EVENTS = f" The conversation is not reconstructed after more than {MAX_PRECEDING:,} events."
 
 
-def is_model_answer(event: Event) -> bool:
-    """Return whether an event is an answer of a model."""
-    if event.author == "user" or event.get_function_responses():
-        return False
-    return event.usage_metadata is not None or bool(event.content and event.content.role == "model" and event.content.parts)
-
-
 def recorded_values(
     request: RecordedModelRequest,
     event: Event,

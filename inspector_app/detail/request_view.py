@@ -27,9 +27,11 @@ class RequestView(QWidget):
 
     Signals:
         send_again_requested: the user wants to send the request again.
+        curl_requested: the user wants the request on the clipboard, as a command for the shell.
     """
 
     send_again_requested = Signal()
+    curl_requested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +66,11 @@ class RequestView(QWidget):
         self._send.setObjectName("send_again")
         self._send.setAccessibleName("Send the request to the model again")
         self._send.clicked.connect(self.send_again_requested)
+        self._curl = QPushButton(theme.icon("copy"), "Copy as cURL")
+        self._curl.setObjectName("copy_curl")
+        self._curl.setAccessibleName("Copy the request as a cURL command")
+        self._curl.setToolTip("A command for the shell; $GEMINI_API_KEY stands in for the key.")
+        self._curl.clicked.connect(self.curl_requested)
         self._why_not = ElidedLabel()
         self._why_not.setObjectName("send_again_blocked")
         self._why_not.setProperty("role", "secondary")
@@ -71,6 +78,7 @@ class RequestView(QWidget):
         row = QHBoxLayout(self._send_bar)
         row.setContentsMargins(10, 6, 6, 6)
         row.addWidget(self._why_not, 1)
+        row.addWidget(self._curl)
         row.addWidget(self._send)
         return self._send_bar
 

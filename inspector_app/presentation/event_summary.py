@@ -77,6 +77,13 @@ class Presentation:
     role: str
 
 
+def is_model_answer(event: Event) -> bool:
+    """Return whether an event is an answer of a model."""
+    if event.author == "user" or event.get_function_responses():
+        return False
+    return event.usage_metadata is not None or bool(event.content and event.content.role == "model" and event.content.parts)
+
+
 def describe(event: Event) -> Presentation:
     """Return an event's kind, one-line summary, icon and colour role.
 

@@ -173,8 +173,8 @@ class MainWindow(QMainWindow):
         return False
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Accept files and folders."""
-        if _local_paths(event.mimeData()):
+        """Accept files and folders, but not an event of this window."""
+        if event.source() is None and _local_paths(event.mimeData()):
             event.acceptProposedAction()
             self.welcome.show_drop(True)
 

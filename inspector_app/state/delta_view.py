@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLay
 from inspector_app.state.delta import DeltaModel
 from inspector_app.state.delta_delegate import DeltaDelegate
 from inspector_app.widgets import theme
-from inspector_app.widgets.clipboard import add_copy_action, as_json
+from inspector_app.widgets.clipboard import add_copy_action, as_json, as_python
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.hint_bar import HintBar
@@ -142,6 +142,7 @@ class DeltaView(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         delta = {change.key: {"before": change.before, "after": change.after, "kind": change.kind}}
         add_copy_action(menu, "Copy change as JSON", as_json(delta))
+        add_copy_action(menu, "Copy change as Python", as_python(as_json(delta)))
         add_copy_action(menu, "Copy value before", as_json(change.before))
         add_copy_action(menu, "Copy value after", as_json(change.after))
         add_copy_action(menu, "Copy path", f"state[{change.key!r}]")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -15,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector_app.presentation.event_summary import is_model_answer
 from inspector_app.presentation.value_filters import value_filters
 from inspector_app.stream.event_cells import Column
 from inspector_app.stream.event_table_model import EventTableModel
@@ -39,6 +42,7 @@ class EventStreamView(QWidget):
         tool_agent_event_selected (Event): an event of an agent that ran as a tool was selected.
         follow_changed (bool): whether the stream scrolls to new events.
         breakpoint_requested (Event): the user clicked the gutter at this event.
+        curl_requested (Event): the user wants the model request behind this event as a command for the shell.
         filter_requested (str): the user wants to see only events that pass this filter.
         matching_call_requested: the user wants to go from the selected call to its response, or back.
         go_to_requested (int): the user wants to go to the event at this index.
@@ -51,6 +55,7 @@ class EventStreamView(QWidget):
     tool_agent_event_selected = Signal(object)
     follow_changed = Signal(bool)
     breakpoint_requested = Signal(object)
+    curl_requested = Signal(object)
     filter_requested = Signal(str)
     matching_call_requested = Signal()
     go_to_requested = Signal(int)
@@ -273,6 +278,11 @@ class EventStreamView(QWidget):
             text = without_credentials(event).model_dump_json(exclude_none=True, indent=2)
             add_copy_action(menu, "Copy as JSON", text)
             add_copy_action(menu, "Copy as Python", as_python(text))
+            number = self._model.index_at(row)
+            if number is not None:
+                add_copy_action(menu, "Copy path", f"session.events[{number}]")
+            if is_model_answer(event) and number is not None:
+                menu.addAction(theme.icon("copy", "dim"), "Copy its request as cURL").triggered.connect(partial(self._on_curl, event))
             add_copy_action(menu, "Copy line", f"{shown.number} {shown.time} {shown.author}: {shown.summary}".strip())
             add_copy_action(menu, "Copy event id", event.id)
             add_copy_action(menu, "Copy invocation id", event.invocation_id)
@@ -295,6 +305,9 @@ class EventStreamView(QWidget):
 
     def _on_fork(self) -> None:
         self.fork_requested.emit(self._menu_index)
+
+    def _on_curl(self, event: Event, _checked: bool = False) -> None:
+        self.curl_requested.emit(event)
 
     def _on_rewind(self) -> None:
         self.rewind_requested.emit(self._menu_index)

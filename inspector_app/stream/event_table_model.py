@@ -9,13 +9,14 @@ from array import array
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import AuthorColours
+from inspector_app.stream.dragged_event import DRAGGED_AS, DraggedEvent
 from inspector_app.stream.event_cells import HEADINGS, Column, alignment, cell_text, cell_tooltip, row_text
 from inspector_app.stream.row_factory import RowFactory
 from inspector_app.stream.row_layout import RowLayout
@@ -30,6 +31,7 @@ MOST_NOTED = 40  # events at a long session's end that the columns are fitted to
 # Put together once: Qt's enums are slow, and views ask for each cell.
 _ENABLED = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemNeverHasChildren
 _SELECTABLE = _ENABLED | Qt.ItemFlag.ItemIsSelectable
+_DRAGGABLE = _SELECTABLE | Qt.ItemFlag.ItemIsDragEnabled
 
 
 class EventTableModel(QAbstractTableModel):
@@ -63,6 +65,7 @@ class EventTableModel(QAbstractTableModel):
         self._columns_changed.timeout.connect(self.refreshed)
         self._make = RowFactory(colours or AuthorColours(), self._columns_changed.start)
         self._document: SessionDocument | None = None
+        self._dragged: DraggedEvent | None = None  # file managers copy its file after the drop
         self._clear()
 
     def _clear(self) -> None:
@@ -577,10 +580,31 @@ class EventTableModel(QAbstractTableModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return that events and headers can be selected, streaming and waiting rows not."""
+        """Return that events and headers can be selected, streaming and waiting rows not, and that events can be dragged."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
-        return _SELECTABLE if index.row() < self._layout.rows else _ENABLED
+        if index.row() >= self._layout.rows:
+            return _ENABLED
+        return _SELECTABLE if self._layout.index_at(index.row()) is None else _DRAGGABLE
+
+    def supportedDragActions(self) -> Qt.DropAction:
+        """Return that an event is copied."""
+        return Qt.DropAction.CopyAction
+
+    def mimeTypes(self) -> list[str]:
+        """Return the types of a dragged event."""
+        return list(DRAGGED_AS)
+
+    def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
+        """Return an event that is dragged out of the window; empty if it is not in memory any more."""
+        number = self._layout.index_at(indexes[0].row()) if indexes else None
+        event = self._events.cached(number) if number is not None else None
+        if number is None or event is None:
+            return QMimeData()
+        if self._dragged is not None:
+            self._dragged.remove_file()
+        self._dragged = DraggedEvent(event, number + 1)
+        return self._dragged
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a cell's text, alignment, tooltip or, for screen readers, its row in words."""

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import contextlib
 import json
+from pathlib import Path
 
 import pytest
 from google.genai import types
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from inspector_app.stream import stream_table
@@ -188,11 +189,34 @@ def test_a_row_is_copied_as_json(view: EventStreamView, model: EventTableModel) 
     actions = {action.text(): action for action in menu.actions()}
     actions["Copy as JSON"].trigger()
     assert json.loads(QGuiApplication.clipboard().text())["id"] == model.committed(0).id
+    actions["Copy path"].trigger()
+    assert QGuiApplication.clipboard().text() == "session.events[0]"
+    assert "Copy its request as cURL" not in actions  # the user wrote it
     actions["Copy event id"].trigger()
     assert QGuiApplication.clipboard().text() == model.committed(0).id
     assert view.context_menu(-1) is None
     actions["Fold all invocations"].trigger()
     assert model.rowCount() == 1
+
+
+def test_an_event_is_dragged_out_as_a_file_that_is_written_when_it_is_asked_for(view: EventStreamView, model: EventTableModel) -> None:
+    show(model, turns(2))
+    assert view.table.dragEnabled() and not view.table.acceptDrops()
+    event = model.index(1, Column.EVENT)
+    assert event.flags() & Qt.ItemFlag.ItemIsDragEnabled and not model.index(0, 0).flags() & Qt.ItemFlag.ItemIsDragEnabled
+    drag = QDrag(view)
+    drag.setMimeData(model.mimeData([event]))
+    data = drag.mimeData()
+    assert data.hasUrls() and data.hasText()
+    file = Path(data.urls()[0].toLocalFile())
+    assert file.name == "event-1-user.json" and json.loads(file.read_text())["id"] == model.committed(0).id
+    assert json.loads(data.text())["id"] == model.committed(0).id
+    drag.deleteLater()
+    QCoreApplication.sendPostedEvents(drag, QEvent.Type.DeferredDelete)
+    assert file.exists()  # a file manager copies it now
+    assert not model.mimeData([model.index(0, 0)]).hasUrls()
+    model.mimeData([model.index(2, Column.EVENT)])
+    assert not file.parent.exists()
 
 
 def test_unfolding_all_keeps_the_selection(view: EventStreamView, model: EventTableModel) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit
 from pytestqt.qtbot import QtBot
@@ -80,6 +81,26 @@ def test_a_recorded_request_is_shown_after_a_restart(
     finally:
         with qtbot.waitSignal(again.closed, timeout=10_000):
             again.window.close()
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-flash", "claude-x"])
+def test_a_request_to_gemini_is_copied_as_curl(orders: Inspector, driver: WindowDriver, qtbot: QtBot, model: str) -> None:
+    orders.agents.loaded.app.root_agent.model.model = model  # type: ignore[union-attr]
+    driver.run_message("2 boxes of A4 paper")
+    shown(orders, 1, qtbot)
+    QApplication.clipboard().setText("")
+    if model == "claude-x":
+        driver.click(driver.bench.detail.request, "copy_curl")
+        driver.run_until_idle()
+        assert "Only requests to Gemini" in driver.log_text() and QApplication.clipboard().text() == ""
+        return
+    menu = driver.bench.stream.context_menu(orders.controller.events.row_of_index(1))
+    next(action for action in menu.actions() if action.text() == "Copy its request as cURL").trigger()
+    driver.run_until_idle()
+    copied = QApplication.clipboard().text()
+    assert copied.startswith("curl https://") and "$GEMINI_API_KEY" in copied and "2 boxes of A4 paper" in copied
+    assert "The request was copied" in driver.log_text()
+    menu.deleteLater()
 
 
 def test_runs_are_not_recorded_if_that_is_turned_off(story: Inspector, story_db: Path, driver: WindowDriver, settings: Settings) -> None:

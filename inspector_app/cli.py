@@ -25,6 +25,7 @@ from inspector_app.commands import parameters as given
 from inspector_app.commands import stdout
 from inspector_app.commands.command_class import InspectorCommand, InspectorGroup
 from inspector_app.commands.completion import choices, users
+from inspector_app.commands.completion import events as events_of
 from inspector_app.commands.completion import sessions as existing_sessions
 from inspector_app.commands.options import Options
 from inspector_app.commands.problems import UsageError
@@ -178,6 +179,19 @@ def state(
     if at is not None and writers is not None:
         raise UsageError("--at and --writers exclude each other.")
     return _call("reading:state", locals())
+
+
+@_command(
+    "notes",
+    READ,
+    "agent-inspector notes sessions.db",
+    """agent-inspector events sessions.db --session s1 --where 'bookmarked or note contains "stock"'""",
+)
+def notes(
+    db: given.Database, app: given.App = None, user: given.User = None, session: given.Session = None, json: given.AsJson = False
+) -> int:
+    """List the comments and bookmarks that people left on events, of all sessions or of one."""
+    return _call("noting:notes", locals())
 
 
 @_command("invocations", READ, "agent-inspector invocations sessions.db --session s1")
@@ -576,6 +590,37 @@ def rewind(
 ) -> int:
     """Take back an invocation and all later ones: state and files are restored, nothing is deleted."""
     return _call("rewinding:rewind", locals())
+
+
+@_command(
+    "note",
+    CHANGE,
+    'agent-inspector note sessions.db 3f2a "the stock was read too early" --session s1',
+    "agent-inspector note sessions.db 3f2a --bookmark",
+    "agent-inspector note sessions.db 3f2a --delete",
+)
+def note(
+    db: given.Database,
+    event: Annotated[
+        str,
+        typer.Argument(
+            metavar="EVENT", callback=given.text, show_default=False, help="The event's id, or its beginning.", autocompletion=events_of
+        ),
+    ],
+    text: Annotated[str | None, typer.Argument(metavar="TEXT", show_default=False, help="The note, in place of an earlier one.")] = None,
+    app: given.App = None,
+    user: given.User = None,
+    session: given.Session = None,
+    bookmark: Annotated[bool | None, typer.Option("--bookmark/--no-bookmark", help="Bookmark the event, or remove its bookmark.")] = None,
+    delete: Annotated[bool, typer.Option("--delete", help="Delete the note and the bookmark.")] = False,
+    json: given.AsJson = False,
+) -> int:
+    """Write a note on an event, or bookmark it. A database of another program is not changed: its notes are kept in your data folder."""
+    if delete and (text is not None or bookmark is not None):
+        raise UsageError("--delete removes the note and the bookmark: give it alone.")
+    if not delete and text is None and bookmark is None:
+        raise UsageError("Give the note's text, --bookmark, --no-bookmark or --delete. `agent-inspector notes` lists what there is.")
+    return _call("noting:note", locals())
 
 
 @_command("delete", CHANGE, "agent-inspector delete orders.db --session s1 --session s2")

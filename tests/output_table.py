@@ -1,7 +1,7 @@
 """What every command of the command line is tried with. A command without a row fails `architecture/test_command_rows.py`.
 
 The words run in a folder with these files: `ours.db` (one session, `s1`, that waits for an approval), `done.db` (a finished one, `s1`),
-`v1.db`, `forked.db`, `empty.db` (no session), `sessions.jsonl`, `orders.evalset.json`,
+`v1.db`, `forked.db`, `noted.db` (a note), `empty.db` (no session), `sessions.jsonl`, `orders.evalset.json`,
 `notes.txt`, `copy.deleted-1` (deleted from `ours.db`), `orders` and `story` (agents).
 """
 
@@ -39,6 +39,8 @@ RIGHT: dict[str, tuple[Row, ...]] = {
     ),
     "state": (Row("state ours.db"), Row("state ours.db --writers cart", fits=True), Row("state ours.db --writers none", silent=True)),
     "invocations": (Row("invocations ours.db", fits=True),),
+    "notes": (Row("notes noted.db", fits=True), Row("notes ours.db", silent=True)),
+    "note": (Row("note ours.db cdc9893f 'too early'"), Row("note noted.db cdc9893f --delete"), Row("note v1.db cf475386 --bookmark")),
     "costs": (Row("costs ours.db", fits=True), Row("costs ours.db --by tool --price scripted-order-desk=1,2", fits=True)),
     "export": (Row("export ours.db new.html"), Row("export ours.db new.json"), Row("export ours.db -")),
     "capsule": (Row("capsule ours.db new.capsule --yes"),),
@@ -86,6 +88,16 @@ WRONG: dict[str, tuple[tuple[str, int], ...]] = {
     ),
     "state": (("state ours.db --at ''", 2), ("state ours.db --at zz", 1), ("state ours.db --at zz --writers k", 2)),
     "invocations": (("invocations none.db", 1), ("invocations ours.db --user zz", 1)),
+    "notes": (("notes none.db", 1), ("notes notes.txt", 1), ("notes ours.db --session zz", 1)),
+    "note": (
+        ("note ours.db", 2),
+        ("note ours.db cdc9893f", 2),
+        ("note ours.db cdc9893f hello --delete", 2),
+        ("note ours.db cdc9893f --delete", 1),
+        ("note ours.db zz hello", 1),
+        ("note none.db cdc9893f hello", 1),
+        ("note ours.db '' hello", 2),
+    ),
     "costs": (("costs ours.db --by colour", 2), ("costs ours.db --price x", 2), ("costs none.db", 1)),
     "export": (
         ("export ours.db", 2),

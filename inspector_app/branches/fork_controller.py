@@ -233,11 +233,14 @@ class ForkController(QObject):
             history = await source.history(key)
             service, created, files = await source.service(), await source.created(key), Files(source.files)
             ends = await service.recorded_ends(key)
-            made = await fork_into(service, history, key, created, cut, same_place=True, database=None, files=files, ends=ends)
+            made = await fork_into(
+                service, history, key, created, cut, same_place=True, database=None, files=files, ends=ends, notes=await source.notes(key)
+            )
             target = source.target
         else:
             target = str(_forks_file(source))
-            made = await fork_session(source.target, key, cut, into=target, files=Files(source.files, files_of(target)))
+            both = Files(source.files, files_of(target))
+            made = await fork_session(source.target, key, cut, into=target, files=both, notes=await source.notes(key))
         if isinstance(source, MemorySource):
             await self._databases.memory(key.app_name)
         else:

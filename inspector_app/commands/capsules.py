@@ -14,6 +14,7 @@ from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.reading import opened
 from inspector_app.commands.running import open_artifacts
 from inspector_app.commands.selection import existing_key
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.engines.embedded import described
 from inspector_app.exchange.capsule import Capsule, write_capsule
@@ -51,7 +52,8 @@ def capsule(options: Options) -> int:
     with stdout.kept_for_answers(), opened(options.db) as database:
         key = existing_key(database, options)
         agent = described(loaded.app.root_agent) if loaded is not None else None
-        made = asyncio.run(capsule_of(database, options.db, key, open_artifacts(options.artifacts, options.db), agent))
+        files, notes = open_artifacts(options.artifacts, options.db), EventNotes(options.db).of(database, key)
+        made = asyncio.run(capsule_of(database, options.db, key, files, agent, notes))
         divergences: list[str] = []
         if options.agent:
             state = database.first_state(key) or {}

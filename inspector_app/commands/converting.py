@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.reading import count_events
+from inspector_app.documents.event_notes import EventNotes
 from runtime.storage.writing.convert import convert as convert_database
 
 
@@ -20,6 +23,7 @@ def convert(options: Options) -> int:
             for_old_adk=options.for_old_adk,
             progress=progress.show,
         )
+    asyncio.run(EventNotes(options.old).carry_to(options.new))
     if options.json:
         counts = {"sessions": done.sessions, "events": done.events}
         print_json({"old": options.old, "new": options.new, "layout": done.layout.kind, **counts, "notes": done.notes})

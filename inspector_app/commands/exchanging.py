@@ -16,6 +16,7 @@ from inspector_app.commands.problems import UsageError
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.reading import check_layout_is_written, condition_of, matching_events, opened
 from inspector_app.commands.selection import session_key
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.exchange.exported_session import ExportedSession, exported_session
 from inspector_app.exchange.formats import export_text, format_of, write_export
 from runtime.errors import StorageError
@@ -39,17 +40,25 @@ def export(options: Options) -> int:
     condition = condition_of(options.where) if options.where is not None else None
     with opened(options.db) as database:
         chosen = _chosen(database, options)
+        notes = EventNotes(options.db).read(database)
         total = sum(each.event_count or 0 for each in chosen)
         with Progress("Exporting events", lambda: total) as progress:
 
             def selected(summary: SessionSummary) -> Iterable[Event] | None:
                 if condition is not None:
-                    found: Iterable[Event] = matching_events(database, summary.key, condition, None, progress)
+                    found: Iterable[Event] = matching_events(database, summary.key, condition, None, progress, notes.get(summary.key, {}))
                     return found if options.last is None else deque(found, options.last)
                 return None if options.last is None else database.newest_events(summary.key, options.last)
 
             sessions = [
-                exported_session(database, each.key, each.last_update_time, secrets=options.secrets, selection=selected(each))
+                exported_session(
+                    database,
+                    each.key,
+                    each.last_update_time,
+                    secrets=options.secrets,
+                    selection=selected(each),
+                    notes=notes.get(each.key, {}),
+                )
                 for each in chosen
             ]
             count = _Counter(progress)
@@ -114,7 +123,8 @@ def import_sessions(options: Options) -> int:
     """Store the sessions of a file in a database, with their ids and times."""
     reader = importlib.import_module("inspector_app.exchange.imported_sessions")
     storing = importlib.import_module("inspector_app.exchange.storing")
-    imported = reader.read_sessions(options.file, app=options.app, user=options.user, session=options.session)
+    names = {"app": options.app, "user": options.user, "session": options.session}
+    imported = reader.read_sessions(options.file, **names, notes=lambda database: EventNotes(options.file).read(database))
     file = named_file(options.db)
     if file is None or file.exists():
         with opened(options.db) as database:

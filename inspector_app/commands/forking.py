@@ -18,6 +18,7 @@ from inspector_app.commands.output import complain_of_nothing, counted, local_ti
 from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.running import drive, open_artifacts, open_runner, planned_engine
 from inspector_app.commands.selection import existing_key, whole_id
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.engines.engine_choice import EnginePlan
@@ -48,12 +49,13 @@ def fork(options: Options) -> int:
                 check_layout_is_written(database, options.db)
             key = existing_key(database, options)
             events = database.events(key)
+            notes = EventNotes(options.db).of(database, key)
         _write_out_ids(options, key, events)
         recording = _recording(events, options) if options.rerun else None
         cut = replace(_cut(events, options, recording), credentials=options.credentials)
         beside = options.into and not options.artifacts  # a named folder is for the fork, too
         files = Files(artifacts, files_of(options.into) if beside else None) if artifacts else None
-        made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files))
+        made = asyncio.run(fork_session(options.db, key, cut, into=options.into, files=files, notes=notes))
         _print_fork(made, recording.notes if recording else [], options.json)
         if plan is None:
             return 0

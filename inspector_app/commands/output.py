@@ -20,10 +20,12 @@ from inspector_app.presentation.values import visible
 if TYPE_CHECKING:
     from runtime.events import Event
     from runtime.history.invocations import PendingItem
+    from runtime.sessions.note import Note
 
 _GAP = "  "
 _NARROWEST = 8  # cells to which a column is cut before the line itself is
 _BOLD, _RED, _DIM, _PLAIN = "\x1b[1m", "\x1b[31m", "\x1b[2m", "\x1b[0m"
+_NOTE_LENGTH = 60  # characters of a note in an event's line
 _ID_LENGTH = 8  # characters of an event's id in a line; enough to name it in most sessions
 
 
@@ -64,22 +66,31 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], empty: s
     stdout.write("")
 
 
-def print_event(event: Event, as_json: bool, *, flush: bool = True) -> None:
-    """Print an event as google-adk's event JSON, or as a one-line summary."""
+def print_event(event: Event, as_json: bool, *, flush: bool = True, note: Note | None = None) -> None:
+    """Print an event as google-adk's event JSON, or as a one-line summary, with the note on it."""
     if as_json:
-        print_line(event_json(event, ascii_only=not stdout.takes_any_text()), flush=flush)
+        print_line(event_json(event, ascii_only=not stdout.takes_any_text(), note=note), flush=flush)
     else:
-        print_line(event_line(event), flush=flush)
+        print_line(event_line(event, note), flush=flush)
 
 
-def event_line(event: Event) -> str:
+def note_mark(note: Note | None) -> str:
+    """Return how a line tells that there is a note on its event; empty if there is none."""
+    if note is None or note.is_empty:
+        return ""
+    words = " ".join(note.text.split())
+    text = f"note: {words if len(words) <= _NOTE_LENGTH else words[: _NOTE_LENGTH - 1] + '…'}" if words else ""
+    return f"[{', '.join(filter(None, ('bookmark' if note.is_bookmark else '', visible(text))))}]"
+
+
+def event_line(event: Event, note: Note | None = None) -> str:
     """Return an event's summary in one line, cut to the terminal's width."""
     presentation = describe(event)
     delta = f"  Δ{len(event.actions.state_delta)}" if event.actions.state_delta else ""
     head = f"{clock_time(event.timestamp)}  {visible(event.id[:_ID_LENGTH])}  {visible(event.author)}  {presentation.kind}"
     colour = _RED if presentation.kind == "error" else _DIM if presentation.role == "dim" else ""
     limit = _line_width()
-    text = f"{head}  {presentation.summary}{delta}"
+    text = "  ".join(filter(None, (head, note_mark(note), f"{presentation.summary}{delta}")))
     return coloured(text if limit is None else _cut(text, limit), colour)
 
 

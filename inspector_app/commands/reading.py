@@ -6,7 +6,7 @@ import importlib
 import json
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,7 @@ from inspector_app.commands.output import (
 )
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.selection import existing_key, whole_id
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.exchange.capsule import is_capsule
 from inspector_app.presentation.values import preview, visible
 from inspector_app.support.data_folder import cache_folder
@@ -33,6 +34,7 @@ from runtime.errors import NotFoundError, StorageError
 from runtime.events.marks import has_unreadable_actions
 from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history.key_writers import Write
+from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.prefilter import prefilter
@@ -87,9 +89,10 @@ def events(options: Options) -> int:
     condition = condition_of(options.where) if options.where is not None else None
     with opened(options.db) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
         key = existing_key(database, options)
+        notes = EventNotes(options.db).of(database, key)
         after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after), key, options.db)
         if condition is not None:
-            matching = matching_events(database, key, condition, after, progress)
+            matching = matching_events(database, key, condition, after, progress, notes)
             found = iter(deque(matching, options.last)) if options.last is not None else islice(matching, options.limit)
         elif options.last is not None:
             found = iter(database.newest_events(key, options.last))
@@ -99,7 +102,7 @@ def events(options: Options) -> int:
         for event in found:
             if sys.stdout.isatty():
                 progress.hide()
-            print_event(event, options.json, flush=False)
+            print_event(event, options.json, flush=False, note=notes.get(event.id))
             is_empty = False
     if is_empty and not options.json:
         complain_of_nothing(_no_events(condition))
@@ -197,18 +200,23 @@ def condition_of(text: str) -> Expression:
 
 
 def matching_events(
-    database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None, progress: Progress
+    database: StoredDatabase, key: SessionKey, condition: Expression, after: str | None, progress: Progress, notes: Mapping[str, Note]
 ) -> Iterator[Event]:
-    """Yield the session's events that match a condition, evaluated with the state before each event."""
+    """Yield the session's events that match a condition, evaluated with the state before each event and the note on it."""
     if not condition.uses_state:
-        yield from database.matching(key, condition.matches, prefilter(condition.required), after=after, progress=progress.show)
+
+        def matches(event: Event) -> bool:
+            return condition.matches(event, None, notes.get(event.id))
+
+        yield from database.matching(key, matches, prefilter(condition.required, notes), after=after, progress=progress.show)
         return
     past = database.history(key)
     first = _index(past.events, after) + 1 if after else 0
     for index in range(first, len(past.events)):
         before = past.state_at(index - 1)
-        if condition.matches(past.events[index], {**before.merged(), **before.temp}):
-            yield past.events[index]
+        event = past.events[index]
+        if condition.matches(event, {**before.merged(), **before.temp}, notes.get(event.id)):
+            yield event
 
 
 @contextmanager

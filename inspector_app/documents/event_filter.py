@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from runtime.events.event import Event
 from runtime.expressions import Expression, ExpressionError, ExpressionTooCostlyError, parse
+from runtime.sessions.note import Note
 from runtime.storage.reading.event_pages import Found, containing
 from runtime.storage.reading.prefilter import prefilter
 
 _OPERATORS = (" changed", " contains ", " matches ", "call.", "response.", "==", "!=", "<", ">", "=~", "(", " and ", " or ", "not ", " in ")
+
+
+_WORDS = ("bookmarked",)  # a condition alone
 
 
 class FilterError(ValueError):
@@ -25,11 +30,28 @@ class EventFilter:
         text: the filter as the user wrote it.
         needle: the text to find in any field, ignoring ASCII case; None for an expression.
         expression: the condition; None for a plain text.
+        notes: the notes on the events, by event id.
     """
 
     text: str
     needle: str | None
     expression: Expression | None
+    notes: Mapping[str, Note] = field(default_factory=dict)
+
+    @property
+    def reads_notes(self) -> bool:
+        """Whether another note can change the result."""
+        return self.expression is None or self.expression.uses_notes
+
+    @property
+    def _noted(self) -> list[str]:
+        """The ids of the events whose notes contain the needle."""
+        needle = (self.needle or "").casefold()
+        return [event_id for event_id, note in self.notes.items() if needle in note.text.casefold()]
+
+    def with_notes(self, notes: Mapping[str, Note]) -> EventFilter:
+        """Return the same filter for events with these notes, by event id."""
+        return replace(self, notes=dict(notes))
 
     @property
     def encodings(self) -> list[str]:
@@ -41,16 +63,24 @@ class EventFilter:
     def candidates(self) -> Found | None:
         """The SQL condition that the row of every event that passes meets; None if that may be every row."""
         if self.needle is not None:
-            return containing([self.encodings])
-        return prefilter(self.expression.required) if self.expression is not None else None
+            return containing([[*self.encodings, *(json.dumps(event_id)[1:-1] for event_id in self._noted)]])
+        return prefilter(self.expression.required, self.notes) if self.expression is not None else None
+
+    @property
+    def candidates_pass(self) -> bool:
+        """Whether every row that meets `candidates` passes."""
+        return self.needle is not None and not self._noted
 
     def matches(self, event: Event) -> bool:
         """Return whether an event passes."""
         if self.expression is not None:
             try:
-                return self.expression.matches(event)
+                return self.expression.matches(event, None, self.notes.get(event.id))
             except ExpressionTooCostlyError:
                 return False
+        note = self.notes.get(event.id)
+        if note is not None and self.needle is not None and self.needle.casefold() in note.text.casefold():
+            return True
         text = event.model_dump_json(exclude_none=True).lower()
         return any(encoding.lower() in text for encoding in self.encodings)
 
@@ -60,9 +90,9 @@ def _encodings(text: str) -> list[str]:
 
 
 def read_filter(text: str) -> EventFilter | None:
-    """Parse a filter: an expression if the text has an operator, else the text anywhere in an event. Return None for a blank text.
+    """Parse a filter: an expression if the text has an operator, else the text anywhere in an event or its note.
 
-    A text in double quotes is always a plain one.
+    Return None for a blank text. A text in double quotes is always a plain one.
 
     Args:
         text: the filter as the user wrote it.
@@ -81,6 +111,6 @@ def read_filter(text: str) -> EventFilter | None:
         if any(operator in text for operator in _OPERATORS):
             raise FilterError(f"{error} To search for plain text, put it in double quotes.") from error
         return EventFilter(text, text, None)
-    if not any(operator in text for operator in _OPERATORS):
+    if text not in _WORDS and not any(operator in text for operator in _OPERATORS):
         return EventFilter(text, text, None)  # a single word is a valid expression, too, but the user searches for the word
     return EventFilter(text, None, expression)

@@ -386,7 +386,7 @@ def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> lis
 def _find(pages: EventPages, wanted: EventFilter, candidates: Found | None, first: int, end: int) -> list[int]:
     if candidates is None:
         return [place for place, row in enumerate(pages.rows(first, end), first) if wanted.matches(pages.read_plain(row))]
-    if wanted.needle is not None:
+    if wanted.candidates_pass:
         return pages.find(candidates, first, end)
     return [place for place, row in pages.rows_with(candidates, first, end) if wanted.matches(pages.read_plain(row))]
 

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.long_session import LONG, TAIL, with_older
 from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
@@ -30,6 +31,7 @@ from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
+from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import scope_of
@@ -88,6 +90,27 @@ class Source(abc.ABC):
         self.writing_allowed = self.ours
         self.memory = InMemoryMemoryService()
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
+        self._notes: dict[SessionKey, dict[str, Note]] = {}  # of sessions that are not in a database
+
+    @property
+    def unsaved_notes(self) -> Mapping[SessionKey, Mapping[str, Note]]:
+        """The notes that are in memory only, by session and event id."""
+        return self._notes
+
+    async def notes(self, key: SessionKey) -> dict[str, Note]:
+        """Return the notes on a session's events, by event id."""
+        return dict(self._notes.get(key, {}))
+
+    async def set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
+        """Store a note on an event in place of an earlier one; an empty note deletes it.
+
+        Raises:
+            StorageError: it cannot be stored.
+        """
+        notes = self._notes.setdefault(key, {})
+        notes.pop(event_id, None)
+        if not note.is_empty:
+            notes[event_id] = note
 
     async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
         """Record how a run ended that another program stored: in the database if it has our tables, else as long as it is open."""
@@ -216,6 +239,7 @@ class DatabaseSource(Source):
         self._worker = worker
         self._ends: dict[SessionKey, dict[str, RecordedEnd]] = {}  # of runs of google-adk, where our tables are not written
         self._service: BaseSessionService | None = None
+        self._event_notes: EventNotes | None = EventNotes(target)
         self._counts: dict[SessionKey, int] = {}
         file = Path(target)
         # In a file of google-adk's, other sessions' writes are found only by reading all of it, which takes long for a large file.
@@ -228,6 +252,7 @@ class DatabaseSource(Source):
         self.ours = self.writing_allowed = True
         self.can_copy = False
         self.recording = None
+        self._event_notes = None
         return self
 
     @classmethod
@@ -321,6 +346,20 @@ class DatabaseSource(Source):
             await super().record_end(key, invocation_id, end)
         else:
             self._ends.setdefault(key, {})[invocation_id] = end
+
+    async def notes(self, key: SessionKey) -> dict[str, Note]:
+        """See `Source.notes`."""
+        if self._event_notes is None:
+            return await super().notes(key)
+        return await self._worker.call(self._event_notes.of, self._stored, key)
+
+    async def set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
+        """See `Source.set_note`."""
+        if self._event_notes is None:
+            await super().set_note(key, event_id, note)
+            return
+        is_inside = self.writing_allowed and self._event_notes.are_inside(self._stored)
+        await self._event_notes.put(await self.service() if is_inside else None, key, event_id, note)
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""
@@ -425,6 +464,14 @@ class MemorySource(Source):
     async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
         """See `Source.ends`."""
         return await self._service.recorded_ends(key)
+
+    async def notes(self, key: SessionKey) -> dict[str, Note]:
+        """See `Source.notes`."""
+        return await self._service.notes(key)
+
+    async def set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
+        """See `Source.set_note`."""
+        await self._service.set_note(key, event_id, note)
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

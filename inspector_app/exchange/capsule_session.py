@@ -7,7 +7,7 @@ import importlib
 import json
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from inspector_app.exchange.storing import store
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.errors import KnownError
+from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
@@ -33,7 +34,12 @@ DATABASE = "session.db"
 
 
 async def capsule_of(
-    database: StoredDatabase, target: str, key: SessionKey, files: BaseArtifactService | None, agent: dict[str, Any] | None
+    database: StoredDatabase,
+    target: str,
+    key: SessionKey,
+    files: BaseArtifactService | None,
+    agent: dict[str, Any] | None,
+    notes: Mapping[str, Note] | None = None,
 ) -> Capsule:
     """Return a session as a capsule, with secrets replaced.
 
@@ -43,9 +49,10 @@ async def capsule_of(
         key: the session.
         files: the service that has the session's files; None: there are none.
         agent: the agent's description; None if it is not known.
+        notes: the notes on its events; None: those in the database itself.
     """
     updated = next(each.last_update_time for each in database.listing() if each.key == key)
-    session = exported_session(database, key, updated)
+    session = exported_session(database, key, updated, notes=notes)
     text = "".join(json_lines([session]))
     about = {
         "format": FORMAT,

@@ -13,7 +13,9 @@ from typing import Any
 
 from inspector_app.presentation.values import visible, visible_lines
 from runtime.events.kinds import kind_of
+from runtime.events.marks import NOTE
 from runtime.events.plain_event import plain_event
+from runtime.sessions.note import note_in
 
 MOST_TEXT = 200_000  # characters of one value in a page; the data at the page's end has all of it
 _PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
@@ -25,7 +27,7 @@ class Block:
     """A titled piece of an event, such as a call with its arguments.
 
     Attributes:
-        kind: `text`, `thought`, `call`, `result`, `code`, `state`, `files`, `error` or `picture`.
+        kind: `note`, `text`, `thought`, `call`, `result`, `code`, `state`, `files`, `error` or `picture`.
         title: one line; empty for a text.
         body: text, JSON with line breaks, or a picture's `data:` address.
     """
@@ -99,6 +101,9 @@ def json_block(value: Any) -> str:
 
 
 def _blocks(data: dict[str, Any]) -> Iterator[Block]:
+    note = note_in((data.get("custom_metadata") or {}).get(NOTE))
+    if not note.is_empty:
+        yield Block("note", "Bookmark" if not note.text else "Note, bookmarked" if note.is_bookmark else "Note", _text(note.text))
     if data.get("error_code") or data.get("error_message"):
         yield Block("error", "Error", _text(": ".join(str(data[name]) for name in ("error_code", "error_message") if data.get(name))))
     for part in (data.get("content") or {}).get("parts") or ():

@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import importlib
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from inspector_app.presentation.strict_json import event_json
+from inspector_app.presentation.strict_json import event_json, with_note
+from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import StoredDatabase
@@ -36,6 +37,7 @@ class ExportedSession:
         events: yields the events as google-adk's event JSON, in commit order. Read it once.
         redactions: number of events, and of states, in which something was replaced; complete when the events are read.
         places: where, as the event's id or `state` and a JSON pointer; the first `MOST_PLACES`.
+        notes: the notes on its events, by event id. They are written into the events' `custom_metadata`.
     """
 
     key: SessionKey
@@ -46,10 +48,17 @@ class ExportedSession:
     events: Iterator[Json] = field(default_factory=lambda: iter(()))
     redactions: int = 0
     places: list[str] = field(default_factory=list)
+    notes: Mapping[str, Note] = field(default_factory=dict)
 
 
 def exported_session(
-    database: StoredDatabase, key: SessionKey, updated: float, *, secrets: bool = False, selection: Iterable[Event] | None = None
+    database: StoredDatabase,
+    key: SessionKey,
+    updated: float,
+    *,
+    secrets: bool = False,
+    selection: Iterable[Event] | None = None,
+    notes: Mapping[str, Note] | None = None,
 ) -> ExportedSession:
     """Return a session for an export.
 
@@ -61,11 +70,13 @@ def exported_session(
         updated: its last update, epoch seconds.
         secrets: keep what looks like a password, a key or a token.
         selection: only these events of the session; None: all.
+        notes: the notes on its events; None: those in the database itself.
 
     Raises:
         SessionNotFoundError: the session does not exist.
     """
     session = ExportedSession(key, database.created(key), updated, {}, None)
+    session.notes = database.notes(key).get(key, {}) if notes is None else notes
     clean = _unchanged if secrets else _redaction()
     session.state = _counted(session, _without_temp(database.state(key)), clean, "state")
     first = database.first_state(key) if selection is None else None  # selected events do not lead from it to the state
@@ -74,7 +85,9 @@ def exported_session(
     return session
 
 
-def session_of_history(history: History, key: SessionKey, created: float, *, secrets: bool = False) -> ExportedSession:
+def session_of_history(
+    history: History, key: SessionKey, created: float, *, secrets: bool = False, notes: Mapping[str, Note] | None = None
+) -> ExportedSession:
     """Return a session that is not in a database for an export; see `exported_session`.
 
     Args:
@@ -82,9 +95,10 @@ def session_of_history(history: History, key: SessionKey, created: float, *, sec
         key: the session.
         created: epoch seconds.
         secrets: keep what looks like a password, a key or a token.
+        notes: the notes on its events.
     """
     events = history.events
-    session = ExportedSession(key, created, events[-1].timestamp if len(events) else created, {}, None)
+    session = ExportedSession(key, created, events[-1].timestamp if len(events) else created, {}, None, notes=notes or {})
     clean = _unchanged if secrets else _redaction()
     now = history.state_at(len(events) - 1)
     session.state = _counted(session, _without_temp({**now.session, **now.user, **now.app}), clean, "state")
@@ -109,7 +123,7 @@ def header(session: ExportedSession) -> Json:
 
 
 def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) -> Json:
-    data: Json = json.loads(event_json(event))
+    data: Json = with_note(json.loads(event_json(event)), session.notes.get(event.id))
     actions = data.get("actions")
     if isinstance(actions, dict) and isinstance(actions.get("state_delta"), dict):
         actions["state_delta"] = _without_temp(actions["state_delta"])

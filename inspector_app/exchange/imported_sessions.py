@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,14 @@ from inspector_app.exchange.inert_data import lines_in
 from inspector_app.exchange.stored_sessions import stored_sessions
 from runtime.errors import KnownError
 from runtime.events.event import Event
+from runtime.events.marks import NOTE
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.note import Note, NoteError, note_in
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
+from runtime.storage.reading.notes import Notes
+from runtime.storage.reading.reader import StoredDatabase
 
 Json = dict[str, Any]
 
@@ -63,19 +67,27 @@ class Imported:
         return sum(len(copy.events) for copy in self.sessions.values())
 
 
-def read_sessions(file: str, *, app: str | None = None, user: str | None = None, session: str | None = None) -> Imported:
+def read_sessions(
+    file: str,
+    *,
+    app: str | None = None,
+    user: str | None = None,
+    session: str | None = None,
+    notes: Callable[[StoredDatabase], Notes] = StoredDatabase.notes,
+) -> Imported:
     """Return the sessions of a file.
 
     Args:
         file: its path; `-` is the standard input; also the URL of a session database.
         app, user: names in place of the file's.
         session: only the session with this id.
+        notes: returns the notes of a session database; by default, those in it.
 
     Raises:
         ImportFileError: the file cannot be read, has no sessions, or something in it is not what it should be.
     """
     if "://" in file or _is_database(file):
-        copies, ends = stored_sessions(file, lambda key: session in (None, key.session_id))
+        copies, ends = stored_sessions(file, lambda key: session in (None, key.session_id), notes)
         imported = _renamed(file, Imported(copies, ends), app, user)
     else:
         imported = Imported(_of_text(file, _text(file), app, user, session))
@@ -219,6 +231,10 @@ def _copy(file: Path, found: _Found) -> SessionCopy:
         updated = found.data.get("last_update_time", found.data.get("lastUpdateTime", 0.0))
         created = events[0].timestamp if events else updated if isinstance(updated, (int, float)) else 0.0
     scopes = {scope: {key: value for key, value in state.items() if scope_of(key) == scope} for scope in ("session", "user", "app")}
+    try:
+        notes = _notes(events)
+    except NoteError as error:
+        raise ImportFileError(f"{file}, {found.place}: {error}") from None
     return SessionCopy(
         events=events,
         state=scopes["session"],
@@ -229,7 +245,21 @@ def _copy(file: Path, found: _Found) -> SessionCopy:
         temp={},
         created=float(created),
         lineage=None,
+        notes=notes,
     )
+
+
+def _notes(events: list[Event]) -> dict[str, Note]:
+    """Take the notes out of exported events, and return them by event id."""
+    found = {}
+    for event in events:
+        if event.custom_metadata and NOTE in event.custom_metadata:
+            note = note_in(event.custom_metadata.pop(NOTE))
+            if not note.is_empty:
+                found[event.id] = note
+            if not event.custom_metadata:
+                event.custom_metadata = None
+    return found
 
 
 def _state(file: Path, found: _Found, name: str) -> Json | None:

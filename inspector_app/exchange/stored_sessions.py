@@ -12,17 +12,19 @@ from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.connections.database_url import without_password
+from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
 
 
 def stored_sessions(
-    target: str, wanted: Callable[[SessionKey], bool]
+    target: str, wanted: Callable[[SessionKey], bool], notes: Callable[[StoredDatabase], Notes] = StoredDatabase.notes
 ) -> tuple[dict[SessionKey, SessionCopy], dict[SessionKey, dict[str, RecordedEnd]]]:
     """Return the sessions of a database, without the credentials that people gave, and how their invocations ended.
 
     Args:
         target: file path or URL.
         wanted: whether a session is taken.
+        notes: returns the notes of the open database; by default, those in it.
 
     Raises:
         StorageError: the database cannot be read.
@@ -32,6 +34,7 @@ def stored_sessions(
     with StoredDatabase.open(target) as database:
         lineages = database.lineages()
         ends = database.recorded_ends()
+        noted = notes(database)
         for summary in database.listing():
             key = summary.key
             if not wanted(key):
@@ -45,5 +48,7 @@ def stored_sessions(
                 scope: {name: value for name, value in state.items() if scope_of(name) == scope} for scope in ("session", "user", "app")
             }
             events = [without_credentials(event) for event in copy.events]
-            sessions[key] = replace(copy, events=events, state=scopes["session"], user=scopes["user"], app=scopes["app"])
+            sessions[key] = replace(
+                copy, events=events, state=scopes["session"], user=scopes["user"], app=scopes["app"], notes=noted.get(key, {})
+            )
     return sessions, {key: ends[key] for key in sessions if key in ends}

@@ -12,6 +12,7 @@ from inspector_app.presentation.strict_json import strict_json
 from inspector_app.presentation.values import preview
 from runtime.errors import NotFoundError
 from runtime.events.event import Event
+from runtime.sessions.note import Note
 
 LINE = 110  # characters of an event's line, and of a value in a list
 PIECE = 1_500  # characters of a whole value in one answer
@@ -27,12 +28,13 @@ def text_of(answer: Mapping[str, Any]) -> str:
     return strict_json(redacted(json.loads(strict_json(kept))))
 
 
-def event_row(number: int | None, event: Event) -> dict[str, Any]:
+def event_row(number: int | None, event: Event, note: Note | None = None) -> dict[str, Any]:
     """Return an event in a list.
 
     Args:
         number: its place in the session, from 1; None if it is not known.
         event: the event.
+        note: what a person noted at it.
     """
     shown = describe(event)
     row: dict[str, Any] = {} if number is None else {"n": number}
@@ -41,6 +43,9 @@ def event_row(number: int | None, event: Event) -> dict[str, Any]:
     row["what"] = cut(shown.summary)
     if event.actions.state_delta:
         row["wrote"] = [*event.actions.state_delta][:6]
+    if note is not None and not note.is_empty:
+        row |= {"note": cut(note.text)} if note.text else {}
+        row |= {"bookmarked": True} if note.is_bookmark else {}
     return row
 
 

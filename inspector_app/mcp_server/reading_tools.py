@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.mcp_server.answers import LINE, at_path, cut, event_row, page, piece, short
 from inspector_app.mcp_server.places import Places, opened, whole_event_id
 from inspector_app.mcp_server.tool import Parameter, Tool, WrongArgumentError
@@ -16,6 +17,7 @@ from runtime.errors import NotFoundError
 from runtime.events.event import Event
 from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history.state_at import History
+from runtime.sessions.note import Note
 from runtime.sessions.state import scope_of
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
@@ -55,7 +57,7 @@ def reading_tools(places: Places) -> list[Tool]:
                 **where,
                 "where": Parameter(
                     "Only events that match this condition, such as: kind == 'tool call' · author == 'pricing' · call.pay.args.amount > 10"
-                    " · response.pay · state['total'] changed · error · text ~ 'refund'"
+                    " · response.pay · state['total'] changed · error · text ~ 'refund' · bookmarked or note (what people noted)"
                 ),
                 "event": Parameter(f"{EVENT} Its whole JSON, in pieces."),
                 "path": Parameter("With `event`: only this part of it, such as content.parts.0.text or actions.state_delta.total."),
@@ -113,13 +115,14 @@ class _Questions:
         if given["event"] is not None and condition is not None:
             raise WrongArgumentError("Give either `event` or `where`.")
         with opened(target) as database:
+            notes = EventNotes(target).of(database, key)
             if given["event"] is not None:
                 events = list(database.plain_events(key))
                 index = whole_event_id([event.id for event in events], given["event"])
-                whole = json.loads(event_json(events[index]))
+                whole = json.loads(event_json(events[index], note=notes.get(events[index].id)))
                 found = piece(at_path(whole, given["path"]), given["offset"] or 0)
                 return {"session": key.session_id, "n": index + 1, **found, "next": _next_of(events[index])}
-            rows = [event_row(index + 1, event) for index, event in _matching(database, key, condition)]
+            rows = [event_row(index + 1, event, notes.get(event.id)) for index, event in _matching(database, key, condition, notes)]
         shown, rest = page(rows, given["page"])
         return {
             "session": key.session_id,
@@ -236,15 +239,15 @@ def _condition(text: str | None) -> Expression | None:
         raise WrongArgumentError(f"`where` is not a condition: {error}") from None
 
 
-def _matching(database: Any, key: Any, condition: Expression | None) -> Iterable[tuple[int, Event]]:
+def _matching(database: Any, key: Any, condition: Expression | None, notes: Mapping[str, Note]) -> Iterable[tuple[int, Event]]:
     if condition is None or not condition.uses_state:
         events = enumerate(database.plain_events(key))
-        return [(index, event) for index, event in events if condition is None or condition.matches(event)]
+        return [(index, event) for index, event in events if condition is None or condition.matches(event, None, notes.get(event.id))]
     past = database.history(key)
     found = []
     for index, event in enumerate(past.events):
         before = past.state_at(index - 1)
-        if condition.matches(event, {**before.merged(), **before.temp}):
+        if condition.matches(event, {**before.merged(), **before.temp}, notes.get(event.id)):
             found.append((index, event))
     return found
 

@@ -11,12 +11,13 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
+from runtime.events.credentials import without_credentials
+from runtime.events.marks import NOTE
 from runtime.events.plain_event import PlainEvent
+from runtime.sessions.note import Note
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
-
-from runtime.events.credentials import without_credentials
 
 NOT_FINITE = "not_finite"
 EVENT_NOT_FINITE = "inspector_not_finite"  # in `custom_metadata`: google-adk refuses an event with unknown keys elsewhere
@@ -35,13 +36,16 @@ def strict_json(value: Any, *, ascii_only: bool = False) -> str:
         return json.dumps(_noted(value), ensure_ascii=ascii_only, allow_nan=False)
 
 
-def event_json(event: Event, *, ascii_only: bool = False) -> str:
+def event_json(event: Event, *, ascii_only: bool = False, note: Note | None = None) -> str:
     """Return an event as google-adk's own JSON, in one line, with the credentials that people gave hidden.
 
     Args:
         event: the event.
         ascii_only: see `strict_json`.
+        note: the note on it, see `with_note`.
     """
+    if note is not None and not note.is_empty:
+        return json.dumps(with_note(json.loads(event_json(event)), note), ensure_ascii=ascii_only)
     event = without_credentials(event)
     found: dict[str, str] = {}
     if isinstance(event, PlainEvent):
@@ -59,6 +63,13 @@ def event_json(event: Event, *, ascii_only: bool = False) -> str:
         data["custom_metadata"] = {**(data.get("custom_metadata") or {}), EVENT_NOT_FINITE: found}
         return json.dumps(data, ensure_ascii=ascii_only)
     return text if text.isascii() or not ascii_only else json.dumps(json.loads(text))
+
+
+def with_note(data: dict[str, Any], note: Note | None) -> dict[str, Any]:
+    """Return an event's JSON with the note on it in its `custom_metadata`, where google-adk takes any key; without any, as it is."""
+    if note is None or note.is_empty:
+        return data
+    return {**data, "custom_metadata": {**(data.get("custom_metadata") or {}), NOTE: note.as_json()}}
 
 
 def _noted(value: Any) -> Any:

@@ -120,9 +120,10 @@ class ExchangeController(QObject):
             summaries = [summary for summary in await source.listing() if summary.key in keys]
             job.total = sum(summary.event_count or 0 for summary in summaries)
             if isinstance(source, DatabaseSource):
-                work = run_in_thread(job.write_stored, source.target, summaries)
+                work = run_in_thread(job.write_stored, source.target, summaries, source.unsaved_notes)
             else:
-                found = [(each.key, await source.history(each.key), await source.created(each.key)) for each in summaries]
+                keys_of = [each.key for each in summaries]
+                found = [(key, await source.history(key), await source.created(key), await source.notes(key)) for key in keys_of]
                 work = run_in_thread(job.write_histories, found)
             progress = self._tasks.spawn(self._show_progress(job), "Displaying the progress of an export", background=True)
             try:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.exchange.eval_cases import add_case
 from inspector_app.exchange.exported_session import ExportedSession, exported_session, session_of_history
 from inspector_app.exchange.formats import export_text, write_export
 from runtime.history.state_at import History
+from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 
@@ -43,23 +45,27 @@ class ExportJob:
     redactions: int = 0
     cancelled: threading.Event = field(default_factory=threading.Event)
 
-    def write_stored(self, target: str, summaries: Sequence[SessionSummary]) -> None:
+    def write_stored(
+        self, target: str, summaries: Sequence[SessionSummary], notes: Mapping[SessionKey, Mapping[str, Note]] | None = None
+    ) -> None:
         """Write sessions of a database.
 
         Args:
             target: the database's path or URL.
             summaries: the sessions.
+            notes: notes that are kept in memory only, by session and event id.
 
         Raises:
             ExportCancelledError: the user cancelled.
             StorageError: the database cannot be read, or the file not be written.
         """
         with closing(StoredDatabase.open(target)) as database:
-            self._write([exported_session(database, each.key, each.last_update_time) for each in summaries])
+            found = notes or EventNotes(target).read(database)
+            self._write([exported_session(database, each.key, each.last_update_time, notes=found.get(each.key, {})) for each in summaries])
 
-    def write_histories(self, found: Sequence[tuple[SessionKey, History, float]]) -> None:
-        """Write sessions that are in memory: their histories and times of creation. See `write_stored` for the errors."""
-        self._write([session_of_history(history, key, created) for key, history, created in found])
+    def write_histories(self, found: Sequence[tuple[SessionKey, History, float, Mapping[str, Note]]]) -> None:
+        """Write sessions that are in memory: their histories, times of creation and notes. See `write_stored` for the errors."""
+        self._write([session_of_history(history, key, created, notes=notes) for key, history, created, notes in found])
 
     def _write(self, sessions: Sequence[ExportedSession]) -> None:
         text = export_text(self.kind, self._counted(sessions), self.title, single=len(sessions) == 1)

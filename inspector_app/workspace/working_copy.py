@@ -7,6 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_files import copy_files
 from inspector_app.documents.sources import Source
@@ -64,6 +65,7 @@ class WorkingCopy(QObject):
         """
         copy = free_copy_name(Path(source.target))
         await run_in_thread(_copy, source.target, copy)
+        await EventNotes(source.target).carry_to(str(copy))
         skipped = await run_in_thread(copy_files, source.target, str(copy))
         opened = await self._databases.open_database(str(copy))
         if opened is None:

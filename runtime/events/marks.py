@@ -38,6 +38,8 @@ INPUT_CALL = "adk_request_input"  # a question to the user, asked by a model (`t
 REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL})  # requests about another call, which are never sent to models
 ASKING_CALLS = REQUEST_CALLS | {INPUT_CALL}  # calls that a person answers
 
+NOTE = "inspector_note"  # only in an exported event: the note on it, see `runtime.sessions.note`
+
 SYSTEM = "system"  # author of manual changes to a session
 
 

@@ -16,6 +16,7 @@ Names:
 - changes: `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY`; alone: the keys
 - `tokens` or `tokens.total`, `tokens.prompt`, `tokens.answer`, `tokens.thoughts`, `tokens.cached`
 - `state["KEY"]`: the value after the event
+- `note` (the text of a note on the event), `bookmarked`: what people noted later, so a breakpoint never sees it
 - `json.…`: anything else of the event's JSON; alone: its text
 
 A path may have several values (two calls of one tool, or `*`): a comparison holds if it holds for one of them, and never for a missing

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runtime.expressions.errors import ExpressionError
-from runtime.expressions.names import View
+from runtime.expressions.names import NOTED, View
 from runtime.expressions.operand import Operand
 from runtime.expressions.parser import Reader
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
+    from runtime.sessions.note import Note
 
 _VALUE_LIMIT = 500
 _VALUES_LIMIT = 2_000
@@ -25,11 +26,12 @@ class Expression:
     Attributes:
         source: the text as written.
         uses_state: whether it reads state, so that it needs `state_before` to be exact.
+        uses_notes: whether it reads notes, so that it needs `note`.
         mentions: the names it uses.
         required: what an event contains for which the condition holds; None if nothing is known.
     """
 
-    __slots__ = ("_test", "mentions", "required", "source", "uses_state")
+    __slots__ = ("_test", "mentions", "required", "source", "uses_notes", "uses_state")
 
     def __init__(self, source: str) -> None:
         reader = Reader(source)
@@ -37,19 +39,21 @@ class Expression:
         self._test, self.required = reader.expression()
         self.uses_state = reader.uses_state
         self.mentions = tuple(reader.mentions)
+        self.uses_notes = any(mention.name in NOTED for mention in self.mentions)
 
-    def matches(self, event: Event, state_before: Mapping[str, Any] | None = None) -> bool:
+    def matches(self, event: Event, state_before: Mapping[str, Any] | None = None, note: Note | None = None) -> bool:
         """Return whether the condition holds for an event.
 
         Args:
             event: committed or partial.
             state_before: the state before it, keys with prefixes. Without it, only the keys that the event itself sets are known, and each
                 of them counts as changed.
+            note: the note on it; None if it has none.
 
         Raises:
             ExpressionTooCostlyError: the evaluation takes more steps than allowed.
         """
-        return self._test(View(event, state_before))
+        return self._test(View(event, state_before, note))
 
     def __repr__(self) -> str:
         return f"Expression({self.source!r})"

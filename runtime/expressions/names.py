@@ -13,6 +13,7 @@ from runtime.expressions.values import NOTHING, plain
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
+    from runtime.sessions.note import Note
 
 Step = str | int | None  # one step of a path: a key, an index, or None for `*`
 
@@ -23,13 +24,15 @@ class View:
     Args:
         event: the event.
         state_before: the state before it was committed, keys with prefixes; None if unknown.
+        note: the note on it; None if it has none.
     """
 
-    __slots__ = ("_json", "budget", "event", "state_before")
+    __slots__ = ("_json", "budget", "event", "note", "state_before")
 
-    def __init__(self, event: Event, state_before: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, event: Event, state_before: Mapping[str, Any] | None = None, note: Note | None = None) -> None:
         self.event = event
         self.state_before = state_before
+        self.note = note
         self.budget = Budget()
         self._json: dict[str, Any] | None = None
 
@@ -134,14 +137,20 @@ NAMED: dict[str, tuple[Callable[[Event], Iterator[Any]], Callable[[Event, Step],
     "response": (_response_names, _responses),
 }
 
-# The type of names that always have the same one, or null.
-TYPES: dict[str, str] = {
-    **dict.fromkeys(("author", "branch", "id", "invocation", "kind", "model", "text", "thought", "transfer", "error"), "a text"),
-    **dict.fromkeys(("time", "tokens"), "a number"),
-    **dict.fromkeys(("edited", "end_of_agent", "escalate", "final", "partial"), "true or false"),
+# What people noted at an event, which is not part of it.
+NOTED: dict[str, Callable[[Note | None], Any]] = {
+    "bookmarked": lambda note: note is not None and note.is_bookmark,
+    "note": lambda note: (note.text or None) if note is not None else None,
 }
 
-ALL_NAMES = sorted([*SIMPLE, *RECORDS, *OBJECTS, *NAMED, "state", "json"])
+# The type of names that always have the same one, or null.
+TYPES: dict[str, str] = {
+    **dict.fromkeys(("author", "branch", "id", "invocation", "kind", "model", "note", "text", "thought", "transfer", "error"), "a text"),
+    **dict.fromkeys(("time", "tokens"), "a number"),
+    **dict.fromkeys(("bookmarked", "edited", "end_of_agent", "escalate", "final", "partial"), "true or false"),
+}
+
+ALL_NAMES = sorted([*SIMPLE, *RECORDS, *OBJECTS, *NAMED, *NOTED, "state", "json"])
 
 
 def state_after(view: View, key: str) -> Any:

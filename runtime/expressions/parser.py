@@ -153,7 +153,7 @@ class Reader:
             return _changed(left, sign)
         operator = self._operator()
         if operator is None:
-            return Condition(_truth(left), required.of_value(left))
+            return Condition(_truth(left), required.of_truth(left))
         right_token = self._token
         right = self._operand()
         for known, given, token in ((left, right, right_token), (right, left, sign)):
@@ -253,6 +253,11 @@ class Reader:
                 raise ExpressionError(f"`{name}` has no fields.", places[0].position)
             get = names.SIMPLE[name]
             return _single(lambda view: plain(get(view.event)), name)
+        if name in names.NOTED:
+            if steps:
+                raise ExpressionError(f"`{name}` has no fields.", places[0].position)
+            noted = names.NOTED[name]
+            return _single(lambda view: noted(view.note), name)
         if name in names.RECORDS:
             return _record(name, steps, places)
         if name in names.OBJECTS:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from runtime.expressions.names import Step
+from runtime.expressions.names import NOTED, Step
 from runtime.expressions.operand import Operand
 
 Place = Literal["json", "id", "invocation_id", "text parts"]
@@ -60,7 +60,12 @@ class AnyOf:
     parts: tuple[Requirement, ...]
 
 
-Requirement = Text | AllOf | AnyOf
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A note on the event."""
+
+
+Requirement = Text | AllOf | AnyOf | Noted
 
 
 def all_of(parts: Iterable[Requirement | None]) -> Requirement | None:
@@ -87,6 +92,11 @@ def of_value(operand: Operand) -> Requirement | None:
     return _keys(steps) if name in _OBJECTS else None
 
 
+def of_truth(operand: Operand) -> Requirement | None:
+    """Return what an event contains for which an operand alone holds."""
+    return Noted() if operand.name in NOTED else of_value(operand)
+
+
 def of_comparison(left: Operand, operator: str, right: Operand) -> Requirement | None:
     """Return what an event contains for which a comparison holds.
 
@@ -108,6 +118,8 @@ def of_comparison(left: Operand, operator: str, right: Operand) -> Requirement |
 
 def of_match(operand: Operand, pattern: str) -> Requirement | None:
     """Return what an event contains where a regular expression is found in an operand's value."""
+    if operand.name in NOTED:
+        return Noted()
     found = None
     if not _PLAIN_PATTERN & set(pattern):
         found = any_of(_text(operand, literal) for literal in pattern.split("|"))
@@ -124,6 +136,8 @@ def _keys(steps: Iterable[Step]) -> Requirement | None:
 
 
 def _equal(operand: Operand, literal: Any) -> Requirement | None:
+    if operand.name in NOTED and (isinstance(literal, str) or literal is True):
+        return Noted()
     if not isinstance(literal, str):
         return None
     return _text(operand, literal, whole=operand.name not in ("text", "thought"))
@@ -131,6 +145,8 @@ def _equal(operand: Operand, literal: Any) -> Requirement | None:
 
 def _contains(operand: Operand, literal: Any) -> Requirement | None:
     # A call as a whole has the keys `name`, `id` and `args`, even if they are not stored.
+    if operand.name in NOTED:
+        return Noted()
     is_whole_call = operand.name == "call" and len(operand.steps) == 1
     return _text(operand, literal, folded=True) if isinstance(literal, str) and not is_whole_call else None
 

@@ -25,6 +25,7 @@ from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy
+from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import independent
@@ -87,7 +88,13 @@ class Files:
 
 
 async def fork_session(
-    source: str, key: SessionKey, cut: Cut | None = None, *, into: str | None = None, files: Files | None = None
+    source: str,
+    key: SessionKey,
+    cut: Cut | None = None,
+    *,
+    into: str | None = None,
+    files: Files | None = None,
+    notes: Mapping[str, Note] | None = None,
 ) -> Fork:
     """Fork a session of any database that can be read.
 
@@ -98,6 +105,7 @@ async def fork_session(
         into: path or URL of the fork's database, created if it does not exist. None: the same database, if it is ours. Naming another
             program's database here, even the same one, is the consent to write into it; a backup is made first.
         files: the service that has the session's files, and the service that receives the fork's.
+        notes: the notes on the session's events, by event id; None: those in its database.
 
     Returns:
         The new session.
@@ -109,7 +117,7 @@ async def fork_session(
         AlreadyExistsError: the new session's id is taken.
         StorageError: a database cannot be read or written.
     """
-    history, created, ours, ends = await run_in_thread(lambda: _read(source, key))
+    history, created, ours, ends, stored_notes = await run_in_thread(lambda: _read(source, key))
     if into is not None and (file := named_file(into)) is not None and (reason := unusable_name(file)):
         raise StorageError(f"{into} {reason}.")
     same_place = into is None or _same(source, into)
@@ -121,7 +129,18 @@ async def fork_session(
     target = source if into is None else into
     service = await run_in_thread(lambda: open_session_service(target))
     async with service:
-        fork = await fork_into(service, history, key, created, cut, same_place=same_place, database=_name(source), files=files, ends=ends)
+        fork = await fork_into(
+            service,
+            history,
+            key,
+            created,
+            cut,
+            same_place=same_place,
+            database=_name(source),
+            files=files,
+            ends=ends,
+            notes=stored_notes if notes is None else notes,
+        )
     return Fork(fork.key, without_password(target), fork.lineage, fork.notes)
 
 
@@ -136,6 +155,7 @@ async def fork_into(
     database: str | None,
     files: Files | None = None,
     ends: Mapping[str, RecordedEnd] | None = None,
+    notes: Mapping[str, Note] | None = None,
 ) -> Fork:
     """Fork a session into an open service.
 
@@ -149,6 +169,7 @@ async def fork_into(
         database: the name of the session's database, for the lineage of a fork elsewhere.
         files: the service that has the session's files, and the service that receives the fork's.
         ends: the recorded ends of the session's invocations.
+        notes: the notes on its events, by event id; those on copied events are copied.
 
     Raises:
         NotFoundError: the session has no such event.
@@ -162,6 +183,8 @@ async def fork_into(
     lineage = Lineage(key, None if same_place else database, last, index + 1, time.time(), cut.changed)
     # Reading a long session takes a second; a window must be able to draw meanwhile.
     copy, then = await run_in_thread(lambda: _copy(history, index, created, lineage, same_place=same_place))
+    if notes:
+        copy = replace(copy, notes={event.id: notes[event.id] for event in copy.events if event.id in notes})
     if not cut.credentials:
         copy = replace(copy, events=[without_credentials(event, shown=None) for event in copy.events])
     if await service.get_session(**_names(fork_key), config=GetSessionConfig(num_recent_events=0)) is not None:
@@ -233,9 +256,10 @@ def _names(key: SessionKey) -> dict[str, Any]:
     return {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
 
 
-def _read(source: str, key: SessionKey) -> tuple[History, float, bool, dict[str, RecordedEnd]]:
+def _read(source: str, key: SessionKey) -> tuple[History, float, bool, dict[str, RecordedEnd], dict[str, Note]]:
     with StoredDatabase.open(source) as database:
-        return database.history(key), database.created(key), database.layout.ours, database.recorded_ends(key).get(key, {})
+        ends, notes = database.recorded_ends(key).get(key, {}), database.notes(key).get(key, {})
+        return database.history(key), database.created(key), database.layout.ours, ends, notes
 
 
 def _same(source: str, into: str) -> bool:

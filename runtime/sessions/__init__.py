@@ -12,6 +12,7 @@ from runtime.support.lazy import lazy_exports
 if TYPE_CHECKING:
     from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
     from runtime.sessions.in_memory_session_service import InMemorySessionService
+    from runtime.sessions.note import Note
     from runtime.sessions.session import Session
     from runtime.sessions.session_key import SessionKey
     from runtime.sessions.state import State
@@ -26,6 +27,7 @@ __all__ = [
     "GetSessionConfig",
     "InMemorySessionService",
     "ListSessionsResponse",
+    "Note",
     "Session",
     "SessionKey",
     "SqliteSessionService",
@@ -41,6 +43,7 @@ __getattr__ = lazy_exports(
         "GetSessionConfig": "runtime.sessions.base_session_service",
         "InMemorySessionService": "runtime.sessions.in_memory_session_service",
         "ListSessionsResponse": "runtime.sessions.base_session_service",
+        "Note": "runtime.sessions.note",
         "Session": "runtime.sessions.session",
         "SessionKey": "runtime.sessions.session_key",
         "State": "runtime.sessions.state",

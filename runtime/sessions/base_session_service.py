@@ -15,6 +15,7 @@ from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.sessions.event_codec import check_storable
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import State, apply_delta, checked_text, is_plain, storable
@@ -199,6 +200,24 @@ class BaseSessionService(abc.ABC):
 
     async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
         """Return the recorded ends of a session's invocations, by invocation id."""
+        return {}
+
+    async def set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
+        """Store a note on an event in place of an earlier one; an empty note deletes it. Events never change.
+
+        Args:
+            key: the session.
+            event_id: the event.
+            note: the note, with a text of `note.checked_text`.
+
+        Raises:
+            SessionNotFoundError: the session does not exist.
+            StorageError: this service keeps no notes.
+        """
+        raise StorageError(f"{type(self).__name__} keeps no notes.")
+
+    async def notes(self, key: SessionKey) -> dict[str, Note]:
+        """Return the notes on a session's events, by event id."""
         return {}
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.lineage import Lineage, PastWrite, SessionCopy
+from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.run_events import RunEvents
 from runtime.sessions.session import Session, SessionKey
@@ -52,6 +53,7 @@ class _Stored:
     commits: list[int] = field(default_factory=list)
     copy: SessionCopy | None = None
     ends: dict[str, RecordedEnd] = field(default_factory=dict)
+    notes: dict[str, Note] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class InMemorySessionService(BaseSessionService):
             baseline = None if copy.baseline is None else independent(copy.baseline)
             stored = _Stored(independent(copy.state), last, baseline, number, copy.created, events, {event.id for event in events})
             stored.temp_deltas = {event_id: dict(delta) for event_id, delta in copy.temp.items()}
+            stored.notes = {event_id: note for event_id, note in copy.notes.items() if not note.is_empty}
             stored.latest = list(accumulate((event.timestamp for event in events), max))
             stored.commits = [number] * len(events)
             now = self._visible_now(key)
@@ -245,6 +248,20 @@ class InMemorySessionService(BaseSessionService):
         with self._lock:
             stored = self._sessions.get(key)
             return dict(stored.ends) if stored else {}
+
+    async def set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
+        """See `BaseSessionService.set_note`."""
+        with self._lock:
+            notes = self._existing(key).notes
+            notes.pop(event_id, None)
+            if not note.is_empty:
+                notes[event_id] = note
+
+    async def notes(self, key: SessionKey) -> dict[str, Note]:
+        """See `BaseSessionService.notes`."""
+        with self._lock:
+            stored = self._sessions.get(key)
+            return dict(stored.notes) if stored else {}
 
     async def first_state(self, key: SessionKey) -> dict[str, Any] | None:
         """See `BaseSessionService.first_state`."""

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import Scope
 
@@ -79,6 +80,7 @@ class SessionCopy:
         temp: `temp:` deltas by event id.
         created: time of the parent's creation, epoch seconds.
         lineage: the origin of a fork; None for a session that was imported from a file.
+        notes: the notes on these events, by event id.
     """
 
     events: Sequence[Event]
@@ -90,6 +92,7 @@ class SessionCopy:
     temp: dict[str, dict[str, Any]]
     created: float
     lineage: Lineage | None
+    notes: Mapping[str, Note] = field(default_factory=dict)
 
 
 def dump_origin(lineage: Lineage | None, shared: Sequence[PastWrite]) -> str:

@@ -42,6 +42,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         assert main(shlex.split("run orders --message '3 boxes of A4 paper' --db done.db --session s1")) == 0
         shutil.copy("ours.db", "forked.db")
         assert main(shlex.split("fork forked.db --new-session s2")) == 0
+        shutil.copy("ours.db", "noted.db")
+        assert main(shlex.split("note noted.db cdc9893f 'the stock was read too early' --bookmark")) == 0
         assert main(shlex.split("export ours.db sessions.jsonl")) == 0
         assert main(shlex.split("export done.db orders.evalset.json")) == 0
         shutil.copy("ours.db", "empty.db")

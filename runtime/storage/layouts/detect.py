@@ -12,7 +12,7 @@ from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
 from runtime.storage.layouts.formats import FORMATS
 from runtime.storage.layouts.json_formats import TYPESCRIPT, V1
 from runtime.storage.layouts.statements import quoted_name
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES
 
 _VERSIONS = ("0", "1")  # values of schema_version that are known
 _NEEDED = {
@@ -44,6 +44,7 @@ class Layout:
         format: how its events are stored.
         ours: whether we have written to it, so that commit order and baselines are recorded.
         records_ends: whether it has our table of recorded ends.
+        keeps_notes: whether it has our table of notes.
         note: a remark about this database, or None.
         event_columns: the columns of its `events` table.
         is_newer: whether its version or one of its event columns is unknown to this program.
@@ -55,6 +56,7 @@ class Layout:
     event_columns: frozenset[str]
     is_newer: bool = False
     records_ends: bool = False
+    keeps_notes: bool = False
 
     @property
     def kind(self) -> str:
@@ -142,7 +144,8 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
     unknown = _unknown_columns(layout, events)
     notes = [note for note in (_note(layout.kind, tables, schema_version), unknown) if note]
     is_newer = unknown is not None or schema_version not in (None, *_VERSIONS)
-    return Layout(layout, COMMITS in tables, " ".join(notes) or None, frozenset(events), is_newer, INVOCATIONS in tables)
+    note = " ".join(notes) or None
+    return Layout(layout, COMMITS in tables, note, frozenset(events), is_newer, INVOCATIONS in tables, NOTES in tables)
 
 
 def _unknown_columns(layout: EventFormat, events: Mapping[str, str]) -> str | None:

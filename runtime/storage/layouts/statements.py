@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, NOTES
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
@@ -109,6 +109,15 @@ SQL = {
         " VALUES (:app_name, :user_id, :session_id, :invocation_id, :status, :reason, :last_event_id, :at)"
     ),
     "forget_ends": f"DELETE FROM {INVOCATIONS} WHERE {_OF_SESSION}",
+    "notes": f"SELECT event_id, text, is_bookmark, at FROM {NOTES} WHERE {_OF_SESSION}",
+    "put_note": (
+        f"INSERT INTO {NOTES} (app_name, user_id, session_id, event_id, text, is_bookmark, at)"
+        " VALUES (:app_name, :user_id, :session_id, :event_id, :text, :is_bookmark, :at)"
+        " ON CONFLICT (app_name, user_id, session_id, event_id)"
+        " DO UPDATE SET text = excluded.text, is_bookmark = excluded.is_bookmark, at = excluded.at"
+    ),
+    "forget_note": f"DELETE FROM {NOTES} WHERE {_OF_SESSION} AND event_id = :event_id",
+    "forget_notes": f"DELETE FROM {NOTES} WHERE {_OF_SESSION}",
     "delete_events": f"DELETE FROM events WHERE {_OF_SESSION}",
     "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
     "forget_commits": f"DELETE FROM {COMMITS} WHERE {_OF_SESSION} AND shared IS NULL",

@@ -22,6 +22,9 @@ COMMITS = "inspector_commits"
 # How runs that we drove ended, where their events do not tell: one row for an invocation. `at` is in epoch microseconds.
 INVOCATIONS = "inspector_invocations"
 
+# Comments and bookmarks: one row for an event that has any. `at` is in epoch microseconds.
+NOTES = "inspector_notes"
+
 METADATA = "inspector_metadata"
 VERSION = "1"  # version of our own tables
 SCHEMA_VERSION = "1"  # version of google-adk's v1 layout

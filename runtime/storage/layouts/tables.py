@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.types import REAL, TypeEngine
 
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, WrittenLayout
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, NOTES, WrittenLayout
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class LayoutTables:
     Attributes:
         metadata: all the tables, for `create_all`.
         our_index: our only index on one of google-adk's tables.
-        invocations: the table of recorded ends, which databases of earlier versions lack.
+        later: our tables that databases of earlier versions lack: recorded ends, and notes.
         times_are_real: whether time columns hold epoch seconds instead of text or timestamps.
     """
 
     metadata: MetaData
     our_index: Index
-    invocations: Table
+    later: tuple[Table, ...]
     times_are_real: bool
 
 
@@ -50,10 +50,10 @@ def tables_of(layout: WrittenLayout) -> LayoutTables:
     metadata = MetaData()
     events = _v1(metadata) if layout == "v1" else _sqlite(metadata)
     _ours(metadata)
-    invocations = _invocations(metadata)
+    later = (_invocations(metadata), _notes(metadata))
     # SQLite index entries end in the rowid, so this index gives a session's events in commit order, in either direction.
     our_index = Index("inspector_idx_events_session", events.c.app_name, events.c.user_id, events.c.session_id)
-    return LayoutTables(metadata, our_index, invocations, times_are_real=layout == "sqlite")
+    return LayoutTables(metadata, our_index, later, times_are_real=layout == "sqlite")
 
 
 def _v1(metadata: MetaData) -> Table:
@@ -144,6 +144,18 @@ def _invocations(metadata: MetaData) -> Table:
         INVOCATIONS,
         metadata,
         *(Column(name, Text(), nullable=False) for name in (*names, "status", "reason", "last_event_id")),
+        Column("at", BigInteger(), nullable=False),
+        PrimaryKeyConstraint(*names),
+    )
+
+
+def _notes(metadata: MetaData) -> Table:
+    names = ("app_name", "user_id", "session_id", "event_id")
+    return Table(
+        NOTES,
+        metadata,
+        *(Column(name, Text(), nullable=False) for name in (*names, "text")),
+        Column("is_bookmark", Integer(), nullable=False),
         Column("at", BigInteger(), nullable=False),
         PrimaryKeyConstraint(*names),
     )

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 
-from runtime.expressions.required import AllOf, AnyOf, Requirement, Text
+from runtime.expressions.required import AllOf, AnyOf, Noted, Requirement, Text
 from runtime.storage.reading.event_pages import Found
 
 _LONGEST_SQL = 20_000  # characters; a condition with hundreds of terms is not searched for
+_MOST_NOTED = 100  # events with notes that are searched for by their ids
 _MOST_CHARACTERS = 3  # of a text outside ASCII that are searched for
 
 _PLAIN_RUN = re.compile(r"[ !#-.0-\[\]-~]+")  # ASCII that no usual writer escapes
@@ -26,13 +28,14 @@ _NOT_ASCII = "(instr(event_data, '\\u') > 0 OR length(event_data) <> length(CAST
 _SEVERAL_TEXTS = 'event_data LIKE \'%"text"%"text"%\''
 
 
-def prefilter(requirement: Requirement | None) -> Found | None:
+def prefilter(requirement: Requirement | None, noted: Collection[str] | None = None) -> Found | None:
     """Return the condition for a requirement; None if every row may meet it.
 
     Args:
         requirement: see `Expression.required`.
+        noted: the ids of the events with a note; None: any event may have one.
     """
-    writer = _Writer()
+    writer = _Writer(noted)
     sql = writer.write(requirement) if requirement is not None else None
     if sql is None or len(sql) > _LONGEST_SQL:
         return None
@@ -40,11 +43,14 @@ def prefilter(requirement: Requirement | None) -> Found | None:
 
 
 class _Writer:
-    def __init__(self) -> None:
+    def __init__(self, noted: Collection[str] | None) -> None:
+        self._noted = noted
         self.parameters: dict[str, str] = {}
 
     def write(self, requirement: Requirement) -> str | None:
         """Return the condition of a requirement, without rows that have a text in an unusual spelling."""
+        if isinstance(requirement, Noted):
+            return self._of_noted()
         if isinstance(requirement, Text):
             found = self._text(requirement)
             return found and self._elsewhere(requirement, found)
@@ -54,6 +60,13 @@ class _Writer:
             return f"({' OR '.join(known)})" if known and len(known) == len(terms) else None
         assert isinstance(requirement, AllOf)
         return f"({' AND '.join(known)})" if known else None
+
+    def _of_noted(self) -> str | None:
+        if self._noted is None or len(self._noted) > _MOST_NOTED:
+            return None
+        if not self._noted:
+            return "0"
+        return self.write(AnyOf(tuple(Text(event_id, whole=True, place="id") for event_id in self._noted)))
 
     def _elsewhere(self, text: Text, found: str) -> str:
         if text.place == "text parts":

@@ -16,6 +16,7 @@ from runtime.history.key_writers import Write, writes_of
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.lineage import Lineage
+from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import merge_scopes, scope_of
@@ -34,6 +35,7 @@ from runtime.storage.reading.event_fields import has_field
 from runtime.storage.reading.event_pages import EventPages, Found
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, no_event, parts, read_offset
 from runtime.storage.reading.long_session_history import read_long_history
+from runtime.storage.reading.notes import has_notes, read_notes, server_has_notes
 from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.present_state import state_after
 from runtime.storage.reading.recorded_ends import has_recorded_ends, recorded_ends
@@ -359,6 +361,20 @@ class StoredDatabase:
         if not self.layout.records_ends and not (self._is_file and self._file.read(has_recorded_ends)):
             return {}  # a file may have got the table since it was opened
         return self._file.read(lambda connection: recorded_ends(connection, key))
+
+    def notes(self, key: SessionKey | None = None) -> dict[SessionKey, dict[str, Note]]:
+        """Return the notes in the database itself, by session and event id; empty for a database that is not ours.
+
+        Args:
+            key: the session, or None for all sessions.
+        """
+
+        def read(connection: ReadingConnection) -> dict[SessionKey, dict[str, Note]]:
+            # The database may have got the table since it was opened.
+            is_there = self.layout.keeps_notes or (has_notes if self._is_file else server_has_notes)(connection)
+            return read_notes(connection, key) if is_there else {}
+
+        return self._file.read(read)
 
     def has_event_field(self, name: str) -> bool:
         """Return whether any event has a field of this name; False for layouts whose events are not JSON. It reads every event.

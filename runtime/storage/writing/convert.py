@@ -27,7 +27,7 @@ from runtime.storage.layouts.column_values import (
 from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.read_time_limit import one_read
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES
 from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.database import Database
@@ -84,6 +84,7 @@ _OLD_ACTIONS = _ACTIONS - {"route", "transfer_reason", "set_model_response", "re
 _KEY = ("app_name", "user_id", "session_id")
 _RECORD = ("seq", *_KEY, "event_id", "at", "writer", "baseline", "shared", "temp")
 _END = (*_KEY, "invocation_id", "status", "reason", "last_event_id", "at")
+_NOTE = (*_KEY, "event_id", "text", "is_bookmark", "at")
 _PIECE = 500  # rows read in one transaction
 Row = dict[str, Any]
 
@@ -302,6 +303,9 @@ class _Writer:
         if self._layout.records_ends:
             for row in self._rows(f"SELECT {', '.join(_END)} FROM {INVOCATIONS}"):
                 self._run("insert_end", **row)
+        if self._layout.keeps_notes:
+            for row in self._rows(f"SELECT {', '.join(_NOTE)} FROM {NOTES}"):
+                self._run("put_note", **row)
         record_events_of_others(self._run)
         if not self._layout.ours:
             record_all_shared(self._run, self._writer)

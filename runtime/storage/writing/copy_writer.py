@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from runtime.events.event import Event
 from runtime.sessions.lineage import PastWrite, SessionCopy, dump_origin
+from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import merge_scopes
 from runtime.sessions.temp_trace import trace_of
@@ -62,8 +63,26 @@ def write_copy(run: Execute, database: Database, key: SessionKey, copy: SessionC
         database.check_text(event.event_data, f"event {event.event_id}")
         values = {"event_id": event.event_id, "invocation_id": event.invocation_id, "event_data": event.event_data}
         run("insert_event", **columns, **values, time=database.time_value(event.time))
+    for event_id, note in copy.notes.items():
+        write_note(run, key, event_id, note)
     if events:
         run("touch_session", **columns, time=database.time_value(events[-1].time))
+
+
+def write_note(run: Execute, key: SessionKey, event_id: str, note: Note) -> None:
+    """Write a note in place of an earlier one; an empty note deletes it.
+
+    Args:
+        run: runs statements in the current transaction.
+        key: the session.
+        event_id: the event.
+        note: the note.
+    """
+    columns = {**key._asdict(), "event_id": event_id}
+    if note.is_empty:
+        run("forget_note", **columns)
+    else:
+        run("put_note", **columns, text=note.text, is_bookmark=int(note.is_bookmark), at=to_micros(note.at))
 
 
 def record_copy(

@@ -114,6 +114,10 @@ class Database:
         """Return whether the database is known to have our table of recorded ends; False before the first read or write."""
         return self._writable or bool(self._found and self._found.records_ends)
 
+    def keeps_notes(self) -> bool:
+        """Return whether the database is known to have our table of notes; False before the first read or write."""
+        return self._writable or bool(self._found and self._found.keeps_notes)
+
     @property
     def integrity_error(self) -> type[Exception]:
         """The driver's exception for a row that already exists."""
@@ -401,8 +405,7 @@ class Database:
             if layout is None or not layout.ours:
                 self._create_tables(connection, new=layout is None)
             else:
-                if not layout.records_ends:
-                    self._tables.invocations.create(connection, checkfirst=True)
+                self._create_later_tables(connection, layout)
                 overwritten = forget_temp_values(self._runner(_driver(connection)))
             self._keeps_jsonb = not self._is_sqlite and _server_tables(connection)["events"]["event_data"] == "JSONB"
         if self._is_sqlite and overwritten:
@@ -417,7 +420,14 @@ class Database:
         layout = self._find_layout(connection)
         if layout is None or not layout.ours:
             self._create_tables(connection, new=layout is None)
+        else:
+            self._create_later_tables(connection, layout)
         self._writable = True
+
+    def _create_later_tables(self, connection: Connection, layout: Layout) -> None:
+        if not (layout.records_ends and layout.keeps_notes):
+            for table in self._tables.later:
+                table.create(connection, checkfirst=True)
 
     def take_back_our_tables(self) -> None:
         """Note that the transaction that added our tables was rolled back."""

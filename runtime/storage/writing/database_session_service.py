@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from sqlalchemy.engine import URL, Engine
 
 from runtime.errors.already_exists_error import AlreadyExistsError
+from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
 from runtime.sessions.event_list import EventList
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
 from runtime.sessions.state import independent, merge_scopes, split_delta
@@ -24,7 +26,8 @@ from runtime.storage.layouts.commit_record import Execute, shared_json
 from runtime.storage.layouts.decode import decode_sqlite, decode_v1
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.layouts.timestamps import timestamp_of
-from runtime.storage.writing.copy_writer import CopiedEvent, copied_events, record_copy, write_copy
+from runtime.storage.reading.notes import note_of
+from runtime.storage.writing.copy_writer import CopiedEvent, copied_events, record_copy, write_copy, write_note
 from runtime.storage.writing.database import Database
 from runtime.storage.writing.event_writer import EventWriter, commit_of
 from runtime.storage.writing.recent_runs import RecentRuns
@@ -123,6 +126,14 @@ class DatabaseSessionService(BaseSessionService):
     async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
         """See `BaseSessionService.recorded_ends`."""
         return await self._run(lambda: self._recorded_ends(key))
+
+    async def set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
+        """See `BaseSessionService.set_note`."""
+        await self._run(lambda: self._set_note(key, event_id, note))
+
+    async def notes(self, key: SessionKey) -> dict[str, Note]:
+        """See `BaseSessionService.notes`."""
+        return await self._run(lambda: self._notes(key))
 
     async def prepare(self) -> None:
         """Create the tables now instead of at the first write.
@@ -285,7 +296,7 @@ class DatabaseSessionService(BaseSessionService):
             if run is None or find_row(run, key) is None:
                 return
         with self._database.writing() as run:
-            for statement in ("delete_events", "delete_session", "forget_commits", "detach_commits", "forget_ends"):
+            for statement in ("delete_events", "delete_session", "forget_commits", "detach_commits", "forget_ends", "forget_notes"):
                 run(statement, **key._asdict())
         self._writer.forget(key)
         self._runs.forget(key)
@@ -305,6 +316,21 @@ class DatabaseSessionService(BaseSessionService):
                 return {}
             rows = run("ends", **key._asdict()).fetchall()
         return {name: RecordedEnd(status, reason, event_id, to_epoch(at)) for name, status, reason, event_id, at in rows}
+
+    def _set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
+        with self._database.writing() as run:
+            if self._database.has_locks:
+                run("lock_session", **key._asdict()).fetchone()
+            if find_row(run, key) is None:
+                raise SessionNotFoundError(f"There is no session {key.session_id} of user {key.user_id} in app {key.app_name}.")
+            write_note(run, key, event_id, note)
+
+    def _notes(self, key: SessionKey) -> dict[str, Note]:
+        with self._database.reading() as run:
+            if run is None or not self._database.keeps_notes():
+                return {}
+            rows = run("notes", **key._asdict()).fetchall()
+        return {event_id: note_of(row) for event_id, *row in rows}
 
     def _temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         with self._database.reading() as run:

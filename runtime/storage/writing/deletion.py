@@ -27,12 +27,12 @@ from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.detect import sqlite_tables
 from runtime.storage.layouts.statements import quoted_name
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES
 from runtime.storage.reading.event_rows import parts
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.file_names import unusable_name
 
-_ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id", INVOCATIONS: "session_id"}
+_ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id", INVOCATIONS: "session_id", NOTES: "session_id"}
 _BUSY_SECONDS = 30
 LONGEST_RESTORE, _BYTES_PER_SECOND = 30.0, 5e6  # seconds, and the copy's bytes for which each further second is allowed
 _STEPS_BETWEEN_LOOKS = 20_000  # SQLite's virtual machine steps between two checks of the clock
@@ -79,8 +79,9 @@ def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
             with StoredDatabase.open(str(file)) as database, closing(sqlite3.connect(unfinished, isolation_level=None)) as written:
                 unfinished.chmod(file.stat().st_mode & 0o777)
                 written.execute("BEGIN")
-                ours = [*([COMMITS] if database.layout.ours else []), *([INVOCATIONS] if database.layout.records_ends else [])]
-                for table in ("sessions", "events", *ours):
+                layout = database.layout
+                ours = {COMMITS: layout.ours, INVOCATIONS: layout.records_ends, NOTES: layout.keeps_notes}
+                for table in ("sessions", "events", *(name for name, is_there in ours.items() if is_there)):
                     _copy_table(database, written, table, keys)
                 written.execute("COMMIT")
             give_name(unfinished, copy)
@@ -192,12 +193,14 @@ def _put_back(database: sqlite3.Connection, name: str) -> int:
     tables = [name for (name,) in database.execute("SELECT name FROM copy.sqlite_master WHERE type = 'table'")]
     count = 0
     database.create_function("without_values", 1, without_values, deterministic=True)
-    for table in sorted(tables, key=[COMMITS, INVOCATIONS, "events", "sessions"].index):  # sessions last: the condition below needs them
+    for table in sorted(
+        tables, key=[COMMITS, INVOCATIONS, NOTES, "events", "sessions"].index
+    ):  # sessions last: the condition below needs them
         names = [row[1] for row in database.execute(f"PRAGMA copy.table_info({table})")]
         columns = ", ".join(map(quoted_name, names))
         values = ", ".join(_WITHOUT_VALUES if (table, name) == (COMMITS, "temp") else quoted_name(name) for name in names)
         # The record of a deleted session's shared writes was kept without its name; replacing it restores the name.
-        insert = "INSERT OR REPLACE" if table == COMMITS else "INSERT"
+        insert = "INSERT OR REPLACE" if table in (COMMITS, NOTES) else "INSERT"
         count = database.execute(
             f"{insert} INTO main.{table} ({columns}) SELECT {values} FROM copy.{table}"
             f" WHERE (app_name, user_id, {_ID_COLUMN[table]}) NOT IN (SELECT app_name, user_id, id FROM main.sessions) ORDER BY rowid"

@@ -8,6 +8,16 @@ from tests.conformance.clauses import (
     get_user_state,
     list_sessions,
     session_for_run,
+    set_note,
 )
 
-__all__ = ["append_event", "create_session", "delete_session", "get_session", "get_user_state", "list_sessions", "session_for_run"]
+__all__ = [
+    "append_event",
+    "create_session",
+    "delete_session",
+    "get_session",
+    "get_user_state",
+    "list_sessions",
+    "session_for_run",
+    "set_note",
+]

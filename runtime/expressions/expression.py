@@ -8,13 +8,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runtime.expressions.errors import ExpressionError
-from runtime.expressions.names import NOTED, View
+from runtime.expressions.names import NOTED, Note, View
 from runtime.expressions.operand import Operand
 from runtime.expressions.parser import Reader
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
-    from runtime.sessions.note import Note
 
 _VALUE_LIMIT = 500
 _VALUES_LIMIT = 2_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runtime.events.kinds import kind_of, text_of, tokens_of
 from runtime.events.marks import EDITED
@@ -13,9 +13,20 @@ from runtime.expressions.values import NOTHING, plain
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
-    from runtime.sessions.note import Note
 
 Step = str | int | None  # one step of a path: a key, an index, or None for `*`
+
+
+class Note(Protocol):
+    """What a person noted at an event; see `runtime.sessions.note`."""
+
+    @property
+    def text(self) -> str:
+        """The text; empty for a bookmark alone."""
+
+    @property
+    def is_bookmark(self) -> bool:
+        """Whether the event is bookmarked."""
 
 
 class View:

@@ -42,7 +42,7 @@ def read_notes(connection: ReadingConnection, key: SessionKey | None = None) -> 
 
 
 def note_of(row: Iterable[Any]) -> Note:
-    """Return the note in a row's `text`, `is_bookmark` and `at`, whatever types a file has there; an empty one if its text is too long."""
+    """Return the note in a row's `text`, `is_bookmark` and `at`, of any types; an empty one if its text is too long."""
     text, is_bookmark, at = row
     try:
         return Note(checked_text(str(text)) if text else "", bool(is_bookmark), to_epoch(at) if isinstance(at, int) else 0.0)

@@ -35,7 +35,7 @@ class NotesFile:
         path: the file; it need not exist.
 
     Args:
-        target: the database: a path or a URL. A file is known by its path, whatever link leads to it.
+        target: the database: a path or a URL. A file is known by its path without links.
         folder: the folder of these files, created with the first note, readable by its owner only.
     """
 

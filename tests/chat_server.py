@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -50,3 +51,10 @@ def refusal(status: int, message: str) -> Failure:
 
 def _chunk(choices: list[dict[str, Any]]) -> dict[str, Any]:
     return {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": choices}
+
+
+async def close_connections() -> None:
+    """Close the connections that litellm keeps for later calls: they belong to this event loop and would outlive it."""
+    if litellm := sys.modules.get("litellm"):
+        await litellm.close_litellm_async_clients()
+        litellm.in_memory_llm_clients_cache.flush_cache()

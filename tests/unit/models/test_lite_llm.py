@@ -18,7 +18,7 @@ from runtime.models.lite_llm import LiteLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 from runtime.support.worker_threads import run_in_thread
-from tests.chat_server import call, chat_server, refusal, stream, whole
+from tests.chat_server import call, chat_server, close_connections, refusal, stream, whole
 from tests.gemini_server import Answer, Failure, GeminiServer
 from tests.seeds.running import run, runner_for, stored, texts
 
@@ -212,6 +212,12 @@ class TestWithLitellm:
             assert await run_in_thread(server.client_left.wait, 10)
 
     def test_each_event_loop_has_its_own_connection(self) -> None:
+        async def ask_once(server: GeminiServer) -> list[LlmResponse]:
+            try:
+                return await ask(server)
+            finally:
+                await close_connections()
+
         with chat_server(whole(content="Hi.")) as server:
             for _ in range(2):
-                assert parts(asyncio.run(ask(server))[0]) == ["Hi."]
+                assert parts(asyncio.run(ask_once(server))[0]) == ["Hi."]

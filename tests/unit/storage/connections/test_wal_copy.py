@@ -183,6 +183,8 @@ def test_a_full_disk_during_the_copy_is_reported(file: Path, reader: SqliteFile,
 
 
 def test_polling_beside_short_scripts_leaves_no_files(file: Path) -> None:
+    # Only the switch to a write-ahead log, once in a database's life, can leave a log: until then a reader must open the file itself.
+    SqlWriter(file, "wal").close()
     tail, ended = FileTail(file), threading.Event()
 
     def look() -> None:

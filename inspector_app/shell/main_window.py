@@ -172,6 +172,12 @@ class MainWindow(QMainWindow):
             passed.append(focused)
         return False
 
+    def current_pane(self) -> tuple[str, QWidget]:
+        """Return the title and the widget of the pane with the focus; of another page, the page."""
+        if self.page is self.workbench:
+            return self.workbench.current_pane()
+        return "Page", self._pages
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files and folders, but not an event of this window."""
         if event.source() is None and _local_paths(event.mimeData()):
@@ -241,6 +247,7 @@ class MainWindow(QMainWindow):
         view.addActions([actions.next_pane, actions.previous_pane, actions.read_messages])
         view.addAction(actions.choose_editor)
         view.addActions([actions.larger_text, actions.smaller_text, actions.normal_text, actions.compact_rows])
+        view.addActions([actions.save_picture, actions.print_pane])
         view.addActions([actions.perspective_browse, actions.perspective_debug, actions.reset_layout])
         themes = menu.addMenu("Theme")
         themes.addActions(list(actions.themes.values()))

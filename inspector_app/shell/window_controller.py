@@ -51,6 +51,7 @@ from inspector_app.sessions.sizes_controller import SizesController
 from inspector_app.shell.background_notices import BackgroundNotices
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.output_log import OutputLog
+from inspector_app.shell.pane_pictures import PanePictures
 from inspector_app.shell.settings_controller import SettingsController
 from inspector_app.shell.window_status import WindowStatus
 from inspector_app.state.files_controller import FilesController
@@ -174,6 +175,9 @@ class WindowController(QObject):
         costs = SessionCosts(current, prices, tasks, self)
         events.set_costs(lambda group: cost_text(found) if (found := costs.of_group(group)) is not None else "")
         costs.changed.connect(bench.stream.table.viewport().update)
+        pictures = PanePictures(window)
+        pictures.done.connect(messages.info)
+        pictures.failed.connect(messages.warning)
         SettingsController(preferences, prices, costs, tasks, window)
         recording = RecordingController(run, preferences, self)
         window.commands.record_requests.setChecked(preferences.records_requests)

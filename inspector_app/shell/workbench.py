@@ -8,12 +8,13 @@ from functools import partial
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
     QDockWidget,
     QMainWindow,
+    QMenu,
     QSizePolicy,
     QStackedWidget,
     QTabBar,
@@ -95,6 +96,7 @@ class Workbench(QMainWindow):
         database: replaces the stream while the contents of a database are displayed.
 
     Signals:
+        pane_menu_requested (QMenu, str, QWidget): the menu of this pane's title is about to open.
         asked_for: a shortcut is about to move the focus to a pane; another page may be displayed.
 
     Args:
@@ -103,6 +105,7 @@ class Workbench(QMainWindow):
     """
 
     asked_for = Signal()
+    pane_menu_requested = Signal(object, str, object)
 
     def __init__(self, events: EventTableModel, sessions: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -279,6 +282,37 @@ class Workbench(QMainWindow):
         entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def current_pane(self) -> tuple[str, QWidget]:
+        """Return the title and the widget of the pane with the focus; the events have it if no other pane has."""
+        focused = QApplication.focusWidget()
+        found = next((dock for dock in self._docks.values() if focused is not None and dock.isAncestorOf(focused)), None)
+        return (found.accessibleName(), found.widget()) if found is not None else ("Events", self._centre)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Open the menu of a pane's title, or of its tab. Qt would list all panes, which the menu *Panes* does."""
+        menu = self._pane_menu(event.pos())
+        if menu is not None:
+            menu.popup(event.globalPos())
+
+    def _pane_menu(self, point: QPoint) -> QMenu | None:
+        dock = self._dock_at(point)
+        if dock is None:
+            return None
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.pane_menu_requested.emit(menu, dock.accessibleName(), dock.widget())
+        return menu
+
+    def _dock_at(self, point: QPoint) -> QDockWidget | None:
+        """Return the dock whose title or tab is at a point."""
+        part = self.childAt(point)
+        while part is not None and not isinstance(part, QDockWidget | QTabBar):
+            part = part.parentWidget()
+        if isinstance(part, QTabBar):
+            title = part.tabText(part.tabAt(part.mapFrom(self, point)))
+            return next((dock for dock in self._docks.values() if dock.windowTitle() == title and dock.isVisible()), None)
+        return part
 
     def is_behind(self, part: QWidget) -> bool:
         """Return whether another pane covers a widget, which Qt still reports as visible."""

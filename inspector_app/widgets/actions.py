@@ -75,6 +75,8 @@ class Actions:
     theme_light: QAction
     theme_dark: QAction
     theme_contrast: QAction
+    save_picture: QAction
+    print_pane: QAction
     settings: QAction
     tour: QAction
     larger_text: QAction
@@ -167,6 +169,8 @@ def make_actions(parent: QObject) -> Actions:
         theme_light=action("theme_light", "Light"),
         theme_dark=action("theme_dark", "Dark"),
         theme_contrast=action("theme_contrast", "High contrast"),
+        save_picture=action("save_picture", "Save the pane as a picture…", "image"),
+        print_pane=action("print_pane", "Print the pane…", "print"),
         settings=action("settings", "Settings…", "gear", "Ctrl+,"),
         tour=action("tour", "Guided tour", "signs-post"),
         larger_text=action("larger_text", "Larger text", "magnifying-glass-plus", "Ctrl++"),

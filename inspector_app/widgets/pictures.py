@@ -1,19 +1,20 @@
-"""Pictures of a pane, saved as PNG or SVG."""
+"""Pictures of a pane, saved as PNG, SVG or PDF."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QRect, QSize, Signal
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QMarginsF, QPoint, QRect, QSize, QSizeF, Signal
+from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
 
-_FORMATS = "PNG picture (*.png);;SVG picture (*.svg)"
+_FORMATS = {"PNG picture (*.png)": "png", "SVG picture (*.svg)": "svg", "PDF document (*.pdf)": "pdf"}
+_DOTS = 96  # to an inch: a pixel of the screen is one of the page
 _SHARP = 2  # pixels of a PNG for each pixel of the screen, if it is not large
 _LARGE = 16_000_000  # pixels; a larger picture has the screen's own
 _HIGHEST = 30_000  # pixels; Qt paints no more
@@ -40,7 +41,7 @@ def tool_button(name: str, icon: str, does: str, key: str = "") -> QToolButton:
 
 
 def save_picture(file: str, size: QSize, paint: Paint) -> str:
-    """Save a picture in the current theme; its suffix, `.svg` or else PNG, tells the format.
+    """Save a picture in the current theme; its suffix, `.svg`, `.pdf` or else PNG, tells the format.
 
     Args:
         file: the file; replaced if it exists.
@@ -51,7 +52,8 @@ def save_picture(file: str, size: QSize, paint: Paint) -> str:
         A sentence that says why it failed; empty if it did not.
     """
     size = size.boundedTo(QSize(_HIGHEST, _HIGHEST))
-    saved = _save_svg(file, size, paint) if file.lower().endswith(".svg") else _save_png(file, size, paint)
+    save = {".svg": _save_svg, ".pdf": _save_pdf}.get(Path(file).suffix.lower(), _save_png)
+    saved = Path(file).parent.is_dir() and save(file, size, paint)
     return "" if saved else f"{file} could not be written. Check that its folder exists and is writable."
 
 
@@ -64,8 +66,6 @@ def _save_png(file: str, size: QSize, paint: Paint) -> bool:
 
 
 def _save_svg(file: str, size: QSize, paint: Paint) -> bool:
-    if not Path(file).parent.is_dir():
-        return False
     made = QSvgGenerator()
     made.setFileName(file)
     made.setSize(size)
@@ -73,7 +73,40 @@ def _save_svg(file: str, size: QSize, paint: Paint) -> bool:
     return _paint(made, size, paint)
 
 
-def _paint(device: QImage | QSvgGenerator, size: QSize, paint: Paint) -> bool:
+def _save_pdf(file: str, size: QSize, paint: Paint) -> bool:
+    made = QPdfWriter(file)
+    made.setResolution(_DOTS)
+    made.setPageSize(QPageSize(QSizeF(size) / _DOTS, QPageSize.Unit.Inch))
+    made.setPageMargins(QMarginsF())
+    return _paint(made, size, paint)
+
+
+def paint_widget(pane: QWidget) -> Paint:
+    """Return what paints a widget as it is displayed."""
+    return lambda painter: pane.render(painter, QPoint())
+
+
+def ask_for_file(window: QWidget, what: str, chosen: Callable[[str], object]) -> None:
+    """Ask where to save a picture.
+
+    Args:
+        window: the dialog belongs to it.
+        what: the proposed name of the file, without suffix.
+        chosen: called with the file.
+    """
+    dialog = QFileDialog(window, "Save as a picture")
+    dialog.setObjectName("save_picture")
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setNameFilters(list(_FORMATS))
+    dialog.setDefaultSuffix("png")
+    dialog.selectFile(f"{what}.png")
+    dialog.filterSelected.connect(lambda kind: dialog.setDefaultSuffix(_FORMATS[kind]))
+    dialog.fileSelected.connect(chosen)
+    dialog.finished.connect(dialog.deleteLater)
+    dialog.open()
+
+
+def _paint(device: QPaintDevice, size: QSize, paint: Paint) -> bool:
     painter = QPainter()
     if not painter.begin(device):
         return False
@@ -101,7 +134,7 @@ class PictureButton(QToolButton):
         super().__init__(pane)
         self.setObjectName(f"{pane.objectName()}_picture")
         self.setAccessibleName("Save as a picture…")
-        self.setToolTip(plain_tooltip("Save as a picture (PNG or SVG)…"))
+        self.setToolTip(plain_tooltip("Save as a picture (PNG, SVG or PDF)…"))
         self.setIcon(theme.icon("image", "dim"))
         self.setProperty("small", "true")
         self._what = what
@@ -110,14 +143,7 @@ class PictureButton(QToolButton):
         self.clicked.connect(self._on_clicked)
 
     def _on_clicked(self) -> None:
-        dialog = QFileDialog(self.window(), "Save as a picture")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilters(_FORMATS.split(";;"))
-        dialog.setDefaultSuffix("png")
-        dialog.selectFile(f"{self._what}.png")
-        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix("svg" if "svg" in chosen else "png"))
-        dialog.fileSelected.connect(self.save)
-        dialog.open()
+        ask_for_file(self.window(), self._what, self.save)
 
     def save(self, file: str) -> None:
         """Save the picture in a file."""

@@ -1,0 +1,97 @@
+"""Saves and prints pictures of panes."""
+
+from __future__ import annotations
+
+import importlib
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import QDialog, QMenu, QWidget
+from shiboken6 import isValid
+
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.widgets.pictures import ask_for_file, paint_widget, save_picture
+
+
+class PanePictures(QObject):
+    """A controller of the commands that save or print the pane with the focus, and of the menu of a pane's title.
+
+    Signals:
+        done(str), failed(str): a sentence for the user.
+
+    Args:
+        window: the window.
+    """
+
+    done = Signal(str)
+    failed = Signal(str)
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        window.commands.save_picture.triggered.connect(self._on_save)
+        window.commands.print_pane.triggered.connect(self._on_print)
+        window.workbench.pane_menu_requested.connect(self._on_menu_requested)
+
+    def _on_save(self) -> None:
+        self._ask(*self._window.current_pane())
+
+    def _on_print(self) -> None:
+        self._print(*self._window.current_pane())
+
+    def _on_menu_requested(self, menu: QMenu, title: str, pane: QWidget) -> None:
+        commands = self._window.commands
+        for command, run in ((commands.save_picture, self._ask), (commands.print_pane, self._print)):
+            menu.addAction(command.icon(), command.text()).triggered.connect(partial(self._run, run, title, pane))
+
+    def _run(self, run: Any, title: str, pane: QWidget, _checked: bool = False) -> None:
+        run(title, pane)
+
+    def _ask(self, title: str, pane: QWidget) -> None:
+        ask_for_file(self._window, title.lower(), partial(self.save, pane))
+
+    def save(self, pane: QWidget, file: str) -> None:
+        """Save a picture of a pane as it is displayed.
+
+        Args:
+            pane: the pane.
+            file: its suffix tells the format; see `save_picture`.
+        """
+        problem = save_picture(file, pane.size(), paint_widget(pane))
+        if problem:
+            self.failed.emit(problem)
+        else:
+            self.done.emit(f"The picture is in {file}.")
+
+    def _print(self, title: str, pane: QWidget) -> None:
+        try:
+            printing = importlib.import_module("PySide6.QtPrintSupport")
+        except ImportError as error:  # a library of the system is missing
+            self.failed.emit(f"This system cannot print: {error}. Save the pane as a PDF document instead.")
+            return
+        printer = printing.QPrinter(printing.QPrinter.PrinterMode.HighResolution)
+        printer.setDocName(f"Agent Inspector: {title}")
+        dialog = printing.QPrintDialog(printer, self._window)
+        dialog.setObjectName("print_pane")
+        dialog.accepted.connect(partial(self.print_on, printer, pane))
+        dialog.finished.connect(dialog.deleteLater)
+        QDialog.open(dialog)  # its own `open` wants a slot
+
+    def print_on(self, printer: Any, pane: QWidget) -> None:
+        """Print a pane on one page, as large as fits.
+
+        Args:
+            printer: a QPrinter.
+            pane: the pane.
+        """
+        painter = QPainter()
+        if not isValid(pane) or not painter.begin(printer):
+            self.failed.emit("The printer cannot be used. Save the pane as a PDF document instead.")
+            return
+        page = painter.viewport().size()
+        factor = min(page.width() / max(pane.width(), 1), page.height() / max(pane.height(), 1))
+        painter.scale(factor, factor)
+        paint_widget(pane)(painter)
+        painter.end()

@@ -36,6 +36,7 @@ def examine(
     name: str,
     *,
     root: AgentTree | None = None,
+    app: str | None = None,
     only: SessionKey | None = None,
     seen: Callable[[int], object] = lambda _: None,
 ) -> Iterator[Finding]:
@@ -45,6 +46,7 @@ def examine(
         database: the open database; it is only read.
         name: its name as the user wrote it, for commands.
         root: the agent tree as it is now, to find checkpoints of agents that no longer exist; None: do not look for them.
+        app: the app of this tree: only its sessions are compared with it; None: all are.
         only: examine this session alone, without the tables; None: everything.
         seen: called now and then with the number of events read so far.
 
@@ -66,7 +68,7 @@ def examine(
         shared.add(facts)
         for check in (*CHECKS, *(GOOGLE_CHECKS if facts.is_google else ())):
             yield from limited([*check(facts)])
-        if root is not None:
+        if root is not None and app in (None, summary.key.app_name):
             yield from limited([*missing_agents(facts, root)])
     if only is None:
         yield from shared.findings()

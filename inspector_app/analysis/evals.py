@@ -20,6 +20,7 @@ from inspector_app.presentation.values import error_text
 from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.support.ids import new_uuid
+from runtime.support.worker_threads import run_in_thread
 
 Status = Literal["passed", "failed", "not evaluated"]
 Judge = Callable[[EvalCase, Sequence[Turn], Criterion], "Score"]
@@ -127,7 +128,10 @@ class Evaluation:
         actual = tuple(turn_of(one, Path(case.id), "the agent's turn") for one in conversation(events))
         if len(actual) != len(case.turns):
             return replace(result, actual=actual, error=f"The agent answered {len(actual)} of {len(case.turns)} messages.")
-        return replace(result, actual=actual, scores=tuple(self._score(case, actual, one) for one in self.criteria))
+        return replace(result, actual=actual, scores=await run_in_thread(self._scores, case, actual))  # a model may judge for minutes
+
+    def _scores(self, case: EvalCase, actual: Sequence[Turn]) -> tuple[Score, ...]:
+        return tuple(self._score(case, actual, one) for one in self.criteria)
 
     def _score(self, case: EvalCase, actual: Sequence[Turn], criterion: Criterion) -> Score:
         name, threshold = criterion.metric, criterion.threshold

@@ -11,18 +11,16 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.analysis.eval_criteria import Criterion, criteria_for
-from inspector_app.analysis.evals import CaseResult, Evaluation, Judge, Score
+from inspector_app.analysis.evals import CaseResult, Evaluation, Score
+from inspector_app.analysis.judging import judge_of
 from inspector_app.commands import stdout
 from inspector_app.commands.driven import open_driven
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line, print_table
 from inspector_app.commands.selection import command_line
-from inspector_app.engines.adk_judge import judging
-from inspector_app.engines.engine_choice import EnginePlan
-from inspector_app.exchange.eval_cases import case_events, invocation_json
-from inspector_app.exchange.eval_sets import EvalCase, EvalSet, EvalSetError, Turn, read_eval_set
+from inspector_app.exchange.eval_cases import expected_copy
+from inspector_app.exchange.eval_sets import EvalSet, EvalSetError, Turn, read_eval_set
 from inspector_app.presentation.values import preview, visible
-from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
@@ -58,7 +56,7 @@ def _read(given: str) -> tuple[Path, EvalSet]:
 
 async def _run(options: Options, sets: Sequence[EvalSet], criteria: Sequence[Criterion]) -> list[CaseResult]:
     async with open_driven(options) as agent:
-        evaluation = Evaluation(criteria, _judge(agent.plan) if any(one.is_judged for one in criteria) else None)
+        evaluation = Evaluation(criteria, judge_of(agent.plan) if any(one.is_judged for one in criteria) else None)
         results = []
         for each in sets:
             for case in each.cases:
@@ -69,26 +67,6 @@ async def _run(options: Options, sets: Sequence[EvalSet], criteria: Sequence[Cri
     return results
 
 
-def _judge(plan: EnginePlan) -> Judge | None:
-    """Return what computes the metrics that only google-adk has; None if the agent runs on another engine."""
-    compute = judging(plan)
-    if compute is None:
-        return None
-
-    def judge(case: EvalCase, actual: Sequence[Turn], criterion: Criterion) -> Score:
-        found = compute(
-            {
-                "metric": criterion.metric,
-                "criterion": criterion.given,
-                "actual": [invocation_json(turn) for turn in actual],
-                "expected": [invocation_json(turn) for turn in case.turns],
-            }
-        )
-        return Score(criterion.metric, criterion.threshold, tuple(found["turns"]), found["overall"], found["note"])
-
-    return judge
-
-
 async def _store_expected(target: str, app: str, results: Sequence[CaseResult]) -> None:
     """Store what each failed case expected as a session beside the real one."""
     failed = [result for result in results if result.status == "failed" and result.key is not None and not result.case.is_simulated]
@@ -97,18 +75,7 @@ async def _store_expected(target: str, app: str, results: Sequence[CaseResult]) 
     async with open_session_service(target) as service:
         for result in failed:
             assert result.key is not None
-            copy = SessionCopy(
-                events=case_events(result.case),
-                state={},
-                baseline=dict(result.case.state),
-                user={},
-                app={},
-                shared=[],
-                temp={},
-                created=result.case.created,
-                lineage=None,
-            )
-            await service.store_copy(SessionKey(app, result.key.user_id, result.key.session_id + EXPECTED), copy)
+            await service.store_copy(SessionKey(app, result.key.user_id, result.key.session_id + EXPECTED), expected_copy(result.case))
 
 
 def _json(results: Sequence[CaseResult]) -> dict[str, Any]:

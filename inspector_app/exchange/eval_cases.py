@@ -12,6 +12,7 @@ from inspector_app.exchange.eval_sets import EvalCase, EvalSetError, Turn, read_
 from inspector_app.exchange.exported_session import ExportedSession
 from inspector_app.presentation.strict_json import strict_json
 from runtime.events.event import Event
+from runtime.sessions.lineage import SessionCopy
 from runtime.storage.connections.new_file import unfinished_file
 
 Json = dict[str, Any]
@@ -204,3 +205,18 @@ def _plain(content: Any) -> Any:
 def case_events(case: EvalCase) -> list[Event]:
     """Return the events of a case if the agent did what is expected, for a comparison."""
     return [Event.model_validate(event) for event in session_of(case)["events"]]
+
+
+def expected_copy(case: EvalCase) -> SessionCopy:
+    """Return a case as a session to store: what its conversation would be if the agent did what is expected."""
+    return SessionCopy(
+        events=case_events(case),
+        state={},
+        baseline=dict(case.state),
+        user={},
+        app={},
+        shared=[],
+        temp={},
+        created=case.created,
+        lineage=None,
+    )

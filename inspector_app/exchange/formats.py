@@ -40,6 +40,11 @@ def format_of(name: str) -> str | None:
     return next((kind for end, kind in _ENDS.items() if name.lower().endswith(end)), None)
 
 
+def is_eval_set_name(path: str) -> bool:
+    """Return whether a path is named as google-adk names eval sets: `*.evalset.json` or `*.test.json`."""
+    return "://" not in path and path.lower().endswith((".evalset.json", ".test.json"))
+
+
 def export_text(kind: str, sessions: Iterable[ExportedSession], title: str, *, single: bool) -> Iterator[str]:
     """Yield an export, piece by piece.
 

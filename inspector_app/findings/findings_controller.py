@@ -9,8 +9,10 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.engines.protocol import Agent
 from inspector_app.findings.findings_pane import FindingsPane
 from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
@@ -34,10 +36,12 @@ class _Examination:
         target: path or URL.
         name: the name in commands.
         only: the session, or None for the whole database.
+        agent: the loaded agent, to find checkpoints of agents that it no longer has; None if there is none.
     """
 
-    def __init__(self, target: str, name: str, only: SessionKey | None) -> None:
+    def __init__(self, target: str, name: str, only: SessionKey | None, agent: Agent | None) -> None:
         self.target, self.only = target, only
+        self.agent = agent
         self.seen = 0
         self._name = name
         self._database: StoredDatabase | None = None
@@ -51,7 +55,8 @@ class _Examination:
         """
         with StoredDatabase.open(self.target) as database:
             self._database = database
-            return by_severity(list(examine(database, self._name, only=self.only, seen=self._note)))
+            root, app = (self.agent.root, self.agent.name) if self.agent is not None else (None, None)
+            return by_severity(list(examine(database, self._name, root=root, app=app, only=self.only, seen=self._note)))
 
     def stop(self) -> None:
         """End it soon."""
@@ -73,6 +78,7 @@ class FindingsController(QObject):
 
     Args:
         cursor: the selection; receives the event of the chosen finding.
+        agents: the loaded agent: checkpoints are compared with its agents.
         databases: the open databases.
         catalog: the numbers of their events.
         tasks: runs the examination.
@@ -84,6 +90,7 @@ class FindingsController(QObject):
     def __init__(
         self,
         cursor: Cursor,
+        agents: CurrentAgent,
         databases: OpenDatabases,
         catalog: SessionCatalog,
         tasks: Tasks,
@@ -92,6 +99,7 @@ class FindingsController(QObject):
     ) -> None:
         super().__init__(parent)
         self._cursor = cursor
+        self._agents = agents
         self._catalog = catalog
         self._tasks = tasks
         self._pane = pane
@@ -105,12 +113,20 @@ class FindingsController(QObject):
         pane.finding_chosen.connect(self._on_chosen)
         cursor.session_changed.connect(self._on_session_changed)
         databases.database_closed.connect(self._on_closed)
+        agents.agent_loaded.connect(self._on_agent_loaded)
 
     def _on_session_changed(self, _session: SessionAddress | None) -> None:
         if self._pane.is_displayed:
             self._on_wanted()
         elif self._done is not None and not self._fits(self._done):
             self._forget()
+
+    def _on_agent_loaded(self) -> None:
+        """Examine again: checkpoints can be compared with this agent now."""
+        self._stop()
+        self._done = None
+        if self._pane.is_displayed:
+            self._on_wanted()
 
     def _on_wanted(self) -> None:
         wanted = self._scope()
@@ -157,7 +173,7 @@ class FindingsController(QObject):
     def _examine(self, target: str, only: SessionKey | None) -> None:
         self._stop()
         self._done = None
-        self._running = _Examination(target, target, only)
+        self._running = _Examination(target, target, only, self._agents.loaded)
         self._pane.say("reading…", f"Examining {'the session' if only else 'all sessions'} of {target}.", can_examine=False)
         self._progress.start()
         self._tasks.spawn(self._run(self._running), f"Examining {target}", background=True)
@@ -181,7 +197,8 @@ class FindingsController(QObject):
         counts = [(level, sum(finding.level == level for finding in findings)) for level in LEVELS]
         words = ", ".join(f"{count:,} {level}{'s' if count > 1 else ''}" for level, count in counts if count) or "No findings"
         where = f"session {examination.only.session_id}" if examination.only else examination.target
-        title = f"{words} in {where}, as of {time.strftime('%H:%M:%S')}."
+        compared = f" Checkpoints of {examination.agent.name} were compared with its agents." if examination.agent is not None else ""
+        title = f"{words} in {where}, as of {time.strftime('%H:%M:%S')}.{compared}"
         self._pane.show_findings(title, "Examine the whole database" if examination.only else "Examine again", findings)
         self.counted.emit(sum(finding.level != "note" for finding in findings))
 

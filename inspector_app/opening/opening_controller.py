@@ -13,6 +13,7 @@ from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled, samples
 from inspector_app.exchange.capsule import is_capsule
 from inspector_app.exchange.capsule_session import unpack_into_new
+from inspector_app.exchange.formats import is_eval_set_name
 from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
@@ -58,6 +59,7 @@ class OpeningController(QObject):
         engine_changed(str): the agent with its engine, or the agent being loaded; empty if there is none.
         agent_ready(str, str): an agent was loaded and no session is selected; a title and a hint for the empty stream.
         foreign_database_found(str, str): a file has tables but no sessions; its path and a description.
+        eval_set_found(str): an eval set is to be opened; its path.
 
     Args:
         cursor: the selected session.
@@ -80,6 +82,7 @@ class OpeningController(QObject):
     engine_changed = Signal(str)
     agent_ready = Signal(str, str)
     foreign_database_found = Signal(str, str)
+    eval_set_found = Signal(str)
 
     def __init__(
         self,
@@ -148,12 +151,25 @@ class OpeningController(QObject):
         paths = [found for path in paths for found in await self._unpacked(path)]
         self._names_several = len(paths) > 1
         agents = [path for path in paths if _is_agent(path)]
+        sets = [path for path in paths if is_eval_set_name(path)]
+        paths = [path for path in paths if path not in sets]
         is_shown = False
         for path in paths:
             if path not in agents:
                 is_shown |= await self._open_named(path, may_be_new=bool(agents), show=not is_shown)
         for path in agents:
             await self._agents.open(path)
+        for path in sets:
+            self._open_eval_set(path)
+
+    def _open_eval_set(self, path: str) -> None:
+        place = Path(path).expanduser().absolute()
+        if place.is_file():
+            self._preferences.add_recent(str(place))
+        else:
+            self._preferences.remove_recent(str(place))
+        self._welcome.set_recent(self._preferences.recent)
+        self.eval_set_found.emit(str(place))
 
     async def _unpacked(self, path: str) -> tuple[str, ...]:
         """Return the database and the stand-in agent of a capsule, unpacked until the window is closed; otherwise the path."""

@@ -155,8 +155,10 @@ class WelcomePage(QScrollArea):
         is_url = "://" in item
         is_server = is_url and not item.startswith("sqlite")
         is_agent = not is_url and (path.is_dir() or path.suffix in (".py", ".yaml"))
+        is_set = path.name.lower().endswith((".evalset.json", ".test.json"))
+        icon = "list-check" if is_set else "robot" if is_agent else "server" if is_server else "database"
         place, name = item.rsplit("/", 1) if is_url else (_short(path.parent), path.name)
-        row = Tile("recent_item", "robot" if is_agent else "server" if is_server else "database", _cut(visible(name)), aside=visible(place))
+        row = Tile("recent_item", icon, _cut(visible(name)), aside=visible(place))
         row.setAccessibleName(f"Open {item}")
         row.setToolTip(plain_tooltip(item))
         row.clicked.connect(partial(self.item_chosen.emit, item))
@@ -215,7 +217,7 @@ def _drop_zone(parent: QWidget) -> QFrame:
     line.setSpacing(10)
     line.addStretch(1)
     line.addWidget(IconLabel(16, zone, name="file-import", role="dim"))
-    text = _label("Or drop a session database or an agent's folder anywhere in this window", "dim", zone)
+    text = _label("Or drop a session database, an agent's folder, an eval set or a capsule anywhere in this window", "dim", zone)
     line.addWidget(text)
     line.addStretch(1)
     return zone

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFileDialog, QM
 
 from inspector_app.branches.compare_page import ComparePage
 from inspector_app.databases.foreign_database_page import ForeignDatabasePage
+from inspector_app.evals.eval_page import EvalPage
 from inspector_app.evals.repeat_page import RepeatPage
 from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.problem_page import ProblemPage
@@ -43,11 +44,11 @@ class MainWindow(QMainWindow):
         run_bar, message_bar, status, palette_card: the parts that every page has.
         text_size: changes the size of text.
         motion: whether docks and menus may move.
-        welcome, agent_choice, trust, problem, foreign_database, workbench, compare, repeats: the pages.
+        welcome, agent_choice, trust, problem, foreign_database, workbench, compare, repeats, evals: the pages.
 
     Signals:
         paths_dropped(list[str]): files or folders were dropped onto the window.
-        agent_chosen(str), database_chosen(str): the user chose a path in the file dialog.
+        agent_chosen(str), database_chosen(str), eval_set_chosen(str): the user chose a path in the file dialog.
         page_changed: another page is displayed.
         close_requested: the user wants to close the window; it stays open until `close_now` is called.
         work_requested: an action is about to change the workbench, which may not be the displayed page.
@@ -61,6 +62,7 @@ class MainWindow(QMainWindow):
     paths_dropped = Signal(list)
     agent_chosen = Signal(str)
     database_chosen = Signal(str)
+    eval_set_chosen = Signal(str)
     page_changed = Signal()
     close_requested = Signal()
     work_requested = Signal()
@@ -83,6 +85,7 @@ class MainWindow(QMainWindow):
         self.workbench = Workbench(events, sessions)
         self.compare = ComparePage()
         self.repeats = RepeatPage()
+        self.evals = EvalPage()
         menu = self._make_menu()
         self.run_bar = RunBar(self.commands, menu, self)
         self.addToolBar(self.run_bar)
@@ -91,7 +94,8 @@ class MainWindow(QMainWindow):
         self._pages = QStackedWidget()
         for page in (self.welcome, self.agent_choice, self.trust, self.problem, self.foreign_database, self.workbench, self.compare):
             self._pages.addWidget(page)
-        self._pages.addWidget(self.repeats)
+        for results in (self.repeats, self.evals):
+            self._pages.addWidget(results)
         body = self._body()
         self.setCentralWidget(body)
         self.message_bar = MessageBar(body)
@@ -212,7 +216,15 @@ class MainWindow(QMainWindow):
         menu.setToolTipsVisible(True)
         actions = self.commands
         menu.addActions(
-            [actions.open_agent, actions.open_database, actions.open_url, actions.attach, actions.new_session, actions.start_page]
+            [
+                actions.open_agent,
+                actions.open_database,
+                actions.open_eval_set,
+                actions.open_url,
+                actions.attach,
+                actions.new_session,
+                actions.start_page,
+            ]
         )
         menu.addSeparator()
         run = menu.addMenu("Run")
@@ -222,7 +234,7 @@ class MainWindow(QMainWindow):
         run.addSeparator()
         run.addActions([actions.resume, actions.write_message, actions.answer_pending])
         run.addSeparator()
-        run.addActions([actions.run_again, actions.repeated_runs])
+        run.addActions([actions.run_again, actions.repeated_runs, actions.evals])
         run.addSeparator()
         run.addActions([actions.choose_engine, actions.record_requests])
         database = menu.addMenu("Session")
@@ -271,6 +283,7 @@ class MainWindow(QMainWindow):
         actions.quit.triggered.connect(self.close_requested)
         actions.open_agent.triggered.connect(self._on_open_agent)
         actions.open_database.triggered.connect(self._on_open_database)
+        actions.open_eval_set.triggered.connect(self._on_open_eval_set)
         actions.palette.triggered.connect(self.palette_card.ask)
         actions.tour.triggered.connect(self._on_tour)
         self.tour_card.ended.connect(self._on_tour_ended)
@@ -359,6 +372,13 @@ class MainWindow(QMainWindow):
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilter(DATABASE_FILTER)
         dialog.fileSelected.connect(self.database_chosen)
+        self._open(dialog)
+
+    def _on_open_eval_set(self) -> None:
+        dialog = QFileDialog(self, "Open an eval set")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilter("Eval sets (*.evalset.json *.test.json);;JSON files (*.json)")
+        dialog.fileSelected.connect(self.eval_set_chosen)
         self._open(dialog)
 
     def _open(self, dialog: QFileDialog) -> None:

@@ -22,6 +22,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_ranges import SessionReader
 from inspector_app.engines.running_apps import RunningApp
+from inspector_app.evals.eval_controller import EvalController
 from inspector_app.evals.repeat_controller import RepeatController
 from inspector_app.findings.findings_controller import FindingsController
 from inspector_app.graph.graph_controller import GraphController
@@ -218,6 +219,7 @@ class WindowController(QObject):
         AgentChanges(agents, run, tasks, messages, commands, bench.agent_hint, self)
         runs = AgentRuns(agents, databases, current, run, output, run.sessions, self)
         self.repeats = RepeatController(cursor, agents, databases, runs, prices, tasks, messages, commands, window.repeats, self)
+        self.evals = EvalController(cursor, agents, databases, run, runs, tasks, commands, window.evals, self)
         self.foreign_database = ForeignDatabaseController(
             tasks, messages, commands, window.foreign_database, self._opening.open_paths, self
         )
@@ -272,7 +274,7 @@ class WindowController(QObject):
         self._rewind = RewindController(cursor, current, self._forks, commits, tasks, messages, commands, bench.rewind_card, self)
 
         DeletionController(cursor, databases, run, tasks, messages, bench.sessions, bench.deletion_hint, self)
-        self._findings = FindingsController(cursor, databases, catalog, tasks, bench.findings, self)
+        self._findings = FindingsController(cursor, agents, databases, catalog, tasks, bench.findings, self)
         self.exchange = ExchangeController(cursor, databases, tasks, messages, commands, bench.sessions, bench.exchange_hint, self)
         self.search = SearchController(cursor, databases, tasks, messages, commands, bench.sessions, self)
         SizesController(databases, tasks, sessions, self)
@@ -371,6 +373,11 @@ class WindowController(QObject):
         self.repeats.opened.connect(self._on_repeats_opened)
         self.repeats.left.connect(self._on_workbench_requested)
         self.repeats.compare_requested.connect(self._compare.compare)
+        self.evals.opened.connect(self._on_evals_opened)
+        self.evals.left.connect(self._on_workbench_requested)
+        self.evals.compare_requested.connect(self._compare.compare)
+        opening.eval_set_found.connect(self.evals.open)
+        window.eval_set_chosen.connect(self.evals.open)
         bench.sessions.run_again_requested.connect(self.repeats.ask)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)
@@ -476,12 +483,16 @@ class WindowController(QObject):
         self.window.show_page(self.window.compare)
 
     def _on_comparison_closed(self) -> None:
-        pages = self.window.repeats, self.window.workbench
+        pages = self.window.repeats, self.window.evals, self.window.workbench
         self.window.show_page(self._compared_on if self._compared_on in pages else self.window.workbench)
 
     def _on_repeats_opened(self) -> None:
         self.window.show_page(self.window.repeats)
         self.window.repeats.focus()
+
+    def _on_evals_opened(self) -> None:
+        self.window.show_page(self.window.evals)
+        self.window.evals.focus()
 
     def _on_agent_ready(self, title: str, hint: str) -> None:
         bench = self.window.workbench

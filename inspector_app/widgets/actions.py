@@ -32,6 +32,8 @@ class Actions:
     compare: QAction
     run_again: QAction
     repeated_runs: QAction
+    evals: QAction
+    open_eval_set: QAction
     who_wrote: QAction
     new_session: QAction
     open_agent: QAction
@@ -126,6 +128,8 @@ def make_actions(parent: QObject) -> Actions:
         compare=action("compare", "Compare with another session…", "code-compare", "Ctrl+Shift+D"),
         run_again=action("run_again", "Run again several times…", "repeat"),
         repeated_runs=action("repeated_runs", "Runs side by side", "table-list"),
+        evals=action("evals", "Evals", "list-check"),
+        open_eval_set=action("open_eval_set", "Open an eval set…", "list-check"),
         who_wrote=action("who_wrote", "Who wrote this key", "user-pen", "Ctrl+Shift+W"),
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),

@@ -89,3 +89,25 @@ def test_closing_the_database_clears_the_pane(inspector: Inspector, opened: Call
     qtbot.waitUntil(lambda: len(pane.findings) == 3)
     inspector.window.commands.close_database.trigger()
     qtbot.waitUntil(lambda: pane.text[0] == "Nothing examined")
+
+
+FLOW = """
+from runtime.agents import LlmAgent, SequentialAgent
+
+root_agent = SequentialAgent(name="flow", sub_agents=[LlmAgent(name="{name}")])
+"""
+
+
+def test_checkpoints_of_the_loaded_agents_app_are_compared_with_it(
+    inspector: Inspector, opened: Callable[..., None], agent: Callable[[str, str], Inspector], tmp_path: Path, qtbot: QtBot
+) -> None:
+    checkpoint = {"author": "flow", "actions": {"agent_state": {"current_sub_agent": "writer"}}}
+    opened(write_v1(tmp_path / "flow.db", [said("hello", "user"), checkpoint]))
+    pane = inspector.window.workbench.findings
+    inspector.window.workbench.raise_pane("findings")
+    qtbot.waitUntil(lambda: pane.text[0] == "Nothing is wrong")
+    agent("another", FLOW.format(name="author"))  # of another app than the session
+    qtbot.waitUntil(lambda: "another were compared" in pane.title)
+    assert pane.findings == []
+    agent("app", FLOW.format(name="author"))
+    qtbot.waitUntil(lambda: [finding.kind for finding in pane.findings] == ["missing agent"])

@@ -11,7 +11,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations, stray_results, with_recorded_ends
 from runtime.sessions.recorded_end import RecordedEnd
@@ -19,53 +19,20 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import Readable
+from runtime.storage.reading.event_glance import Fields, Glance, Ids, look, look_closely
 from runtime.storage.reading.saved_scan import SavedScan
+from runtime.storage.reading.typed_glance import typed_look
 from runtime.support.quick_json import from_json, parser_of_many
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
 _CHUNK = 2_000  # rows in one short transaction
+_FEW = 4_000  # rows that are read without loading msgspec
 WORTH_SAVING = 20_000  # rows above which the result of a scan is saved
 _COLUMNS = "id, invocation_id, timestamp, event_data"  # of a row to be decoded
 _BREATH = 50  # rows between two pauses; about 2 ms of work
-
-_EVENT: dict[str, type] = {"author": str, "error_code": str, "partial": bool, "long_running_tool_ids": list}
-_ACTIONS: dict[str, type] = {"end_of_agent": bool, "escalate": bool, "agent_state": dict, "rewind_before_invocation_id": str}
-_CONTENT: dict[str, type] = {"parts": list}
-_PART: dict[str, type] = {"function_call": dict, "function_response": dict}
-_CALL: dict[str, type] = {"id": str}
 _NO_ANSWERS: frozenset[str | None] = frozenset()
-
-Ids = list[str | None]
-
-
-class _Glance(NamedTuple):
-    """The relevant fields of an event's JSON.
-
-    Attributes:
-        invocation_id, author: the event's fields.
-        calls, responses: ids of its function calls and responses.
-        rewinds: the invocation that it rewinds.
-        is_end: whether it marks the end of its author.
-        is_open: whether it is a checkpoint or has a long-running call.
-        failed: whether it has an error.
-        speaks: whether it has content.
-        answers: whether the content is a final answer.
-        is_odd: whether only the ids and `rewinds` are reliable.
-    """
-
-    invocation_id: str
-    author: str
-    calls: Ids
-    responses: Ids
-    rewinds: str | None
-    is_end: bool = False
-    is_open: bool = False
-    failed: bool = False
-    speaks: bool = False
-    answers: bool = False
-    is_odd: bool = False
 
 
 @dataclass(slots=True)
@@ -93,27 +60,18 @@ class _Invocation:
     answered: bool = False
     is_odd: bool = False
 
-    def add(self, rowid: int, seen: _Glance) -> None:
-        if self.rowids is not None:
-            self.rowids.append(rowid)
-        self.is_odd |= seen.is_odd
-        if seen.calls or seen.responses:
-            self._pair(seen)
-        if seen.author == "user":
-            self.is_odd |= seen.is_open or seen.is_end
-            return
-        if self.root is None:
-            self.root = seen.author
-        self.ended = seen.is_end and seen.author == self.root
-        self.has_steps |= seen.is_end or seen.is_open
-        self.failed = seen.failed
-        if seen.speaks:
-            self.answered = seen.answers
-
-    def _pair(self, seen: _Glance) -> None:
-        called = (*self.open_calls, *(call for call in seen.calls if call not in self.early))
-        self.early = (*self.early, *(response for response in seen.responses if response not in called))
-        self.open_calls = tuple(call for call in called if call not in seen.responses)
+    def pair(self, calls: Ids, responses: Ids) -> None:
+        """Note an event's calls and responses."""
+        if not self.early:
+            if not responses and not self.open_calls:
+                self.open_calls = tuple(calls)
+                return
+            if not calls and tuple(responses) == self.open_calls:
+                self.open_calls = ()
+                return
+        called = (*self.open_calls, *(call for call in calls if call not in self.early))
+        self.early = (*self.early, *(response for response in responses if response not in called))
+        self.open_calls = tuple(call for call in called if call not in responses)
 
     def kept(self) -> list[Any]:
         """Return it as JSON data, for `of`."""
@@ -150,6 +108,7 @@ class _Session:
     answers: set[str | None] = field(default_factory=set)
     steps: list[tuple[str, str | None]] = field(default_factory=list)
     latest: str | None = None
+    _current: _Invocation = field(init=False, repr=False)
 
     def kept(self) -> list[Any]:
         """Return it as JSON data, for `of`."""
@@ -161,23 +120,49 @@ class _Session:
         """Return the session of `kept`."""
         invocations, answers, steps, latest = kept
         known = {name: one and _Invocation.of(one) for name, one in invocations}
-        return cls(known, set(answers), [(name, rewound) for name, rewound in steps], latest)
+        session = cls(known, set(answers), [(name, rewound) for name, rewound in steps], latest)
+        current = known.get(latest)
+        if current is None:
+            session.latest = None
+        else:
+            session._current = current
+        return session
 
-    def add(self, rowid: int, seen: _Glance) -> None:
-        name = seen.invocation_id
+    def add(self, rowid: int, seen: Fields) -> None:
+        """Note an event. It runs for every event, so it is one function."""
+        name, author, calls, responses, rewinds, is_end, is_open, failed, speaks, answers, is_odd = seen
+        if rewinds is not None or self.steps:
+            self._note_step((name, rewinds))
         if name != self.latest:
-            self._settle_latest()
-            self.latest = name
-        if seen.author == "user":
-            self.answers.update(seen.responses)
-        if seen.rewinds is not None or self.steps:
-            self._note_step((name, seen.rewinds))
-        if name not in self.invocations:
-            self.invocations[name] = _Invocation()
-        invocation = self.invocations[name]
+            self._go_to(name)
+        invocation = self._current
+        if invocation.rowids is not None:
+            invocation.rowids.append(rowid)
+        if calls or responses:
+            invocation.pair(calls, responses)
+        if is_odd:
+            invocation.is_odd = True
+        if author == "user":
+            self.answers.update(responses)
+            if is_open or is_end:
+                invocation.is_odd = True
+            return
+        if invocation.root is None:
+            invocation.root = author
+        invocation.ended = is_end and author == invocation.root
+        if is_end or is_open:
+            invocation.has_steps = True
+        invocation.failed = failed
+        if speaks:
+            invocation.answered = answers
+
+    def _go_to(self, name: str) -> None:
+        self._settle_latest()
+        self.latest = name
+        invocation = self.invocations.setdefault(name, _Invocation())
         if invocation is None:
             invocation = self.invocations[name] = _Invocation(rowids=None, is_odd=True)
-        invocation.add(rowid, seen)
+        self._current = invocation
 
     def _settle_latest(self) -> None:
         invocation = self.invocations.get(self.latest) if self.latest is not None else None
@@ -216,6 +201,8 @@ class PendingRows:
         self._json_wins = json_wins
         self._ends = ends
         self._saved = saved
+        self._parse = parser_of_many()
+        self._typed_look: Callable[[Any, Any], Fields | None] | None = None
 
     def find(
         self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
@@ -242,21 +229,22 @@ class PendingRows:
             progress: see `find`.
         """
         sessions, last = self._load() if key is None else ({}, None)
-        adders: dict[tuple[Any, ...], Callable[[int, _Glance], None]] = {}  # stored names → what adds a row to their session
-        parse, json_wins = parser_of_many(), self._json_wins
-        number = -1
-        for number, (rowid, app_name, user_id, session_id, invocation_id, data) in enumerate(self._rows(key, last)):
-            if number % _BREATH == 0:
-                progress(number)
-                if gently:
+        adders: dict[tuple[Any, ...], Callable[[int, Fields], None]] = {}  # stored names → what adds a row to their session
+        number = rowid = 0
+        for rows in self._chunks(key, last):
+            progress(number)
+            number += len(rows)
+            quickly = self._quick_look(number)
+            for place, (rowid, app_name, user_id, session_id, invocation_id, data) in enumerate(rows):
+                if gently and place % _BREATH == 0:
                     time.sleep(0.001)
-            add = adders.get((app_name, user_id, session_id))
-            if add is None:
-                name = SessionKey(as_name(app_name), as_name(user_id), as_name(session_id))
-                add = adders[app_name, user_id, session_id] = sessions.setdefault(name, _Session()).add
-            add(rowid, _look(invocation_id, data, parse, json_wins=json_wins) or self._look_closely(rowid))
+                add = adders.get((app_name, user_id, session_id))
+                if add is None:
+                    name = SessionKey(as_name(app_name), as_name(user_id), as_name(session_id))
+                    add = adders[app_name, user_id, session_id] = sessions.setdefault(name, _Session()).add
+                add(rowid, quickly(invocation_id, data) or self._look_closely(rowid))
         adders.clear()
-        if key is None and number >= WORTH_SAVING:
+        if key is None and number > WORTH_SAVING:
             self._save(sessions, rowid)
         # Sessions are released one by one: freeing a million small objects at once would block all threads.
         found = []
@@ -286,15 +274,28 @@ class PendingRows:
         ]
         return with_recorded_ends(entries, ends)
 
-    def _glance_at(self, row: EventRow) -> _Glance:
+    def _look(self, invocation_id: Any, data: Any) -> Glance | None:
+        return look(invocation_id, data, self._parse, json_wins=self._json_wins)
+
+    def _glance_at(self, row: EventRow) -> Glance:
         _, invocation_id, _, data = row
-        return _look(invocation_id, data, from_json, json_wins=self._json_wins) or _look_closely(self._decode(row))
+        return look(invocation_id, data, from_json, json_wins=self._json_wins) or look_closely(self._decode(row))
 
-    def _look_closely(self, rowid: int) -> _Glance:
+    def _look_closely(self, rowid: int) -> Glance:
         row = self._file.read(lambda connection: connection.execute(f"SELECT {_COLUMNS} FROM events WHERE rowid = ?", (rowid,)).fetchone())
-        return _look_closely(self._decode(row))
+        return look_closely(self._decode(row))
 
-    def _rows(self, key: SessionKey | None, after: int | None) -> Iterable[tuple[Any, ...]]:
+    def _quick_look(self, number: int) -> Callable[[Any, Any], Fields | None]:
+        """Return what reads the usual rows; for many rows, that is worth loading another library.
+
+        Args:
+            number: rows that have been or will be read.
+        """
+        if number > _FEW and self._typed_look is None:
+            self._typed_look = typed_look(json_wins=self._json_wins) or self._look
+        return self._typed_look or self._look
+
+    def _chunks(self, key: SessionKey | None, after: int | None) -> Iterable[list[tuple[Any, ...]]]:
         of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""
         query = (
             "SELECT rowid, app_name, user_id, session_id, invocation_id, event_data FROM events"
@@ -304,7 +305,7 @@ class PendingRows:
         last = -(2**63) if after is None else after
         while True:
             rows = self._file.read(partial(_fetch, query=query, values=(last, *values)))
-            yield from rows
+            yield rows
             if len(rows) < _CHUNK:
                 return
             last = rows[-1][0]
@@ -336,93 +337,3 @@ class PendingRows:
 def _fetch(connection: Any, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
     return rows
-
-
-def _look(invocation_id: str, data: Any, parse: Callable[[Any], Any], *, json_wins: bool) -> _Glance | None:
-    """Return the relevant fields of a row's JSON, or None if one of them is unusual."""
-    try:
-        event = parse(data)
-    except (ValueError, TypeError, RecursionError):
-        return None
-    if not _is_object(event, _EVENT) or event.get("custom_metadata"):
-        return None
-    actions, content = event.get("actions") or {}, event.get("content")
-    if not (_is_object(actions, _ACTIONS) and (content is None or _is_object(content, _CONTENT))):
-        return None
-    parts = (content or {}).get("parts") or []
-    calls: Ids = []
-    responses: Ids = []
-    for part in parts:
-        if not _is_object(part, _PART):
-            return None
-        for kind, ids in (("function_call", calls), ("function_response", responses)):
-            half = part.get(kind)
-            if half is not None:
-                if not _is_object(half, _CALL):
-                    return None
-                ids.append(half.get("id"))
-    if json_wins and "invocation_id" in event:
-        invocation_id = event["invocation_id"]
-    author = event.get("author")
-    if not isinstance(invocation_id, str) or author is None:
-        return None
-    # By position, as names take twice as long.
-    return _Glance(
-        invocation_id,
-        author,
-        calls,
-        responses,
-        actions.get("rewind_before_invocation_id"),
-        bool(actions.get("end_of_agent")),
-        actions.get("agent_state") is not None or bool(event.get("long_running_tool_ids")),
-        bool(event.get("error_code")),
-        content is not None,
-        bool(parts)
-        and not (calls or responses or event.get("partial") or actions.get("escalate"))
-        and "code_execution_result" not in parts[-1]
-        and "executable_code" not in parts[-1],
-    )
-
-
-def _look_closely(event: Event) -> _Glance:
-    calls, responses = event.get_function_calls(), event.get_function_responses()
-    return _Glance(
-        event.invocation_id,
-        event.author,
-        [call.id for call in calls],
-        [response.id for response in responses],
-        event.actions.rewind_before_invocation_id,
-        is_odd=True,
-    )
-
-
-def _is_object(value: Any, types: dict[str, type]) -> bool:
-    """Return whether a value is a JSON object with lower-case keys whose named members are missing, null or of these types."""
-    if type(value) is not dict:
-        return False
-    names = tuple(value)
-    named = _shapes.get(names)  # most events have one of a few sets of keys
-    if named is None:
-        named = _shape(names)
-    if named is False:
-        return False
-    for name in named:
-        kind = types.get(name)
-        if kind is not None and type(value[name]) is not kind and value[name] is not None:
-            return False
-    return True
-
-
-_MOST_SHAPES = 1_000
-_TYPED = frozenset((*_EVENT, *_ACTIONS, *_CONTENT, *_PART, *_CALL))
-_shapes: dict[tuple[str, ...], tuple[str, ...] | Literal[False]] = {}
-
-
-def _shape(names: tuple[str, ...]) -> tuple[str, ...] | Literal[False]:
-    """Return the names whose types matter, or False if one of them is not in lower case."""
-    found: tuple[str, ...] | Literal[False] = False
-    if not names or "".join(names).islower():
-        found = tuple(name for name in names if name in _TYPED)
-    if len(_shapes) < _MOST_SHAPES:
-        _shapes[names] = found
-    return found

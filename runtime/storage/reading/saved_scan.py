@@ -95,7 +95,9 @@ def _about(database: Readable, last: int) -> dict[str, Any]:
 
     def read(connection: sqlite3.Connection) -> tuple[Any, Any]:
         row = connection.execute("SELECT * FROM events WHERE rowid = ?", (last,)).fetchone()
-        return row, connection.execute("SELECT count(*), min(rowid) FROM events WHERE rowid <= ?", (last,)).fetchone()
+        # `+rowid` makes SQLite count in an index, which is smaller than the table.
+        counted = "SELECT (SELECT count(*) FROM events WHERE +rowid <= ?), (SELECT min(rowid) FROM events)"
+        return row, connection.execute(counted, (last,)).fetchone()
 
     row, (count, first) = database.read(read)
     hashed = hashlib.sha256(repr(row and tuple(row)).encode("utf-8", "replace")).hexdigest()

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from google.genai import types
@@ -42,6 +43,8 @@ def check(file: Path) -> int:
         assert {key: items for key, items in database.pending().items() if items} == expected
         for key, items in expected.items():
             assert database.pending(key) == {key: items}
+        with patch.object(module, "_FEW", -1):  # as for many rows
+            assert {key: items for key, items in database.pending().items() if items} == expected
         return sum(map(len, expected.values()))
 
 
@@ -182,6 +185,7 @@ async def test_interleaved_invocations_have_the_same_pending_items_both_ways(tmp
 CHANGES: list[Callable[[dict[str, Any], str, random.Random], None]] = [
     lambda holder, key, chance: holder.pop(key),
     lambda holder, key, chance: holder.update({_camel(key, chance): holder.pop(key)}),
+    lambda holder, key, chance: holder.update({_camel(key, chance): holder[key]}),
     lambda holder, key, chance: holder.update({key: chance.choice([None, True, False, 0, "", "x", [], {}, ["x"], {"id": 5}])}),
     lambda holder, key, chance: holder.update({chance.choice(["escalate", "partial", "newThing", "custom_metadata", "id"]): {"x": 1}}),
     lambda holder, key, chance: holder.update(
@@ -223,7 +227,7 @@ def test_events_of_finished_invocations_are_not_decoded(tmp_path: Path, monkeypa
     file = tmp_path / "long.db"
     write_database(file, 3_000)
     made: list[object] = []
-    monkeypatch.setattr(module, "_look_closely", made.append)
+    monkeypatch.setattr(module, "look_closely", made.append)
     with StoredDatabase.open(str(file)) as database:
         assert database.pending() == {}
         assert made == []

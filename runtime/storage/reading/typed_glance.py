@@ -1,0 +1,107 @@
+"""The same as `event_glance.look` for rows with the usual fields, in a fifth of its time.
+
+msgspec decodes only the declared fields, and checks that the rest is JSON. Any other spelling or type of a field is a decoding error.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from typing import Annotated, Any
+
+from runtime.storage.reading.event_glance import Fields
+
+_NONE: tuple[str | None, ...] = ()
+
+
+def typed_look(*, json_wins: bool) -> Callable[[Any, Any], Fields | None] | None:
+    """Return a function that reads an invocation id and JSON text as `look` does, or returns None; None if msgspec is not installed.
+
+    Args:
+        json_wins: see `PendingRows`.
+    """
+    try:
+        msgspec = importlib.import_module("msgspec")  # 15 ms
+    except ImportError:
+        return None
+    errors = (msgspec.MsgspecError, ValueError, RecursionError)
+    decode, other = (msgspec.json.Decoder(_event_type(is_camel=is_camel)).decode for is_camel in (False, True))
+
+    def look(invocation_id: Any, data: Any) -> Fields | None:
+        nonlocal decode, other
+        if type(data) is not str or type(invocation_id) is not str:
+            return None
+        try:
+            event = decode(data)
+        except errors:
+            decode, other = other, decode  # a file's rows are usually spelled alike
+            try:
+                event = decode(data)
+            except errors:
+                return None
+        if json_wins and event.invocation_id is not None:
+            invocation_id = event.invocation_id
+        rewinds, is_end, is_open, escalates = None, False, bool(event.long_running_tool_ids), False
+        actions = event.actions
+        if actions is not None:
+            rewinds, is_end, escalates = actions.rewind_before_invocation_id, actions.end_of_agent is True, actions.escalate
+            is_open = is_open or actions.agent_state is not None
+        content, author, failed = event.content, event.author, bool(event.error_code)
+        if content is None or not content.parts:
+            return invocation_id, author, _NONE, _NONE, rewinds, is_end, is_open, failed, content is not None, False, False
+        calls = responses = _NONE
+        for part in content.parts:
+            if part.function_call is not None:
+                calls = (*calls, part.function_call.id)
+            if part.function_response is not None:
+                responses = (*responses, part.function_response.id)
+        is_code = part.executable_code is not None or part.code_execution_result is not None
+        answers = not (calls or responses or event.partial or escalates or is_code)
+        return invocation_id, author, calls, responses, rewinds, is_end, is_open, failed, True, answers, False
+
+    return look
+
+
+@cache
+def _event_type(*, is_camel: bool) -> Any:
+    """Return the type of an event whose fields are spelled in one way, `snake_case` or `camelCase`; the other one is an error."""
+    msgspec = importlib.import_module("msgspec")
+    raw: Any = msgspec.Raw
+    json = raw | None
+    empty = msgspec.defstruct("Empty", [], forbid_unknown_fields=True, gc=False) | None
+    never = Annotated[int, msgspec.Meta(gt=0, lt=0)]
+
+    def struct(name: str, fields: dict[str, Any]) -> Any:
+        typed = [(field, kind) if field == "author" else (field, kind, None) for field, kind in fields.items()]
+        spelled = {field: _camel(field) if is_camel else field for field in fields}
+        others = [_camel(field) if not is_camel else field for field in fields if "_" in field]
+        refused = [(f"refused_{number}", never, 0) for number in range(len(others))]
+        names = spelled | {f"refused_{number}": other for number, other in enumerate(others)}
+        return msgspec.defstruct(name, typed + refused, rename=names, gc=False)
+
+    call = struct("Call", {"id": str | None})
+    part = {"function_call": call | None, "function_response": call | None, "executable_code": json, "code_execution_result": json}
+    content = struct("Content", {"parts": list[struct("Part", part)] | None})  # type: ignore[misc]  # made at run time
+    actions = {
+        "end_of_agent": bool | None,
+        "agent_state": dict[str, raw] | None,
+        "escalate": bool | None,
+        "rewind_before_invocation_id": str | None,
+    }
+    event = {
+        "author": str,
+        "content": content | None,
+        "actions": struct("Actions", actions) | None,
+        "invocation_id": str,
+        "error_code": str | None,
+        "partial": bool | None,
+        "long_running_tool_ids": list[raw] | None,
+        "custom_metadata": empty,
+    }
+    return struct("Event", event)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.title() for word in rest)

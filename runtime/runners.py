@@ -136,7 +136,8 @@ class Runner(SessionEdits):
             session_id: the session.
             invocation_id: the invocation to resume from its last checkpoint; the app must be resumable. With a message, a new invocation
                 gets this id.
-            new_message: the user's message. A function response answers a long-running call and resumes its invocation.
+            new_message: the user's message. A function response answers a long-running call and resumes its invocation. Without a
+                message and an invocation, an `LlmAgent` starts a new invocation over the session's events.
             state_delta: state changes that go with the message.
             run_config: settings of the run.
 
@@ -150,7 +151,7 @@ class Runner(SessionEdits):
         """
         session = await self._load(user_id, session_id, run_config)
         new_message = with_call_ids(new_message, session.events)
-        resumed_id = which_invocation(session, invocation_id, new_message, is_resumable=self._is_resumable)
+        resumed_id = which_invocation(self.agent, session, invocation_id, new_message, is_resumable=self._is_resumable)
         ctx = self._new_context(session, resumed_id, new_message, run_config)
         if resumed_id is None and invocation_id is not None:
             ctx.invocation_id = invocation_id

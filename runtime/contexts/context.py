@@ -216,6 +216,18 @@ class Context(ReadonlyContext):
         session_id = self._invocation_context.session.id
         await self._memory().add_events_to_memory(**self._user(), session_id=session_id, events=events, custom_metadata=custom_metadata)
 
+    async def delete_memory(self, memory_id: str | None = None) -> None:
+        """Delete one of the user's memories.
+
+        Args:
+            memory_id: `MemoryEntry.id`, as `search_memory` returns it.
+
+        Raises:
+            ServiceMissingError: the Runner has no memory service.
+            NotImplementedError: the service cannot delete single memories.
+        """
+        await self._memory().delete_memory(**self._user(), memory_id=memory_id)
+
     async def add_memory(self, *, memories: Sequence[MemoryEntry], custom_metadata: Mapping[str, object] | None = None) -> None:
         """Store memories that are not events.
 

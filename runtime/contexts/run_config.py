@@ -52,6 +52,8 @@ class RunConfig(BaseModel):
             enable_affective_dialog, proactivity, session_resumption, context_window_compression, save_live_blob, save_live_audio,
             avatar_config, explicit_vad_signal, translation_config, history_config: settings of live audio, which only the google-adk
             engine has. They are not used here.
+        service_tier: for models that are called by the interactions API, which only the google-adk engine calls. It is not used here.
+        telemetry: google-adk's settings of traces. They are not used here.
         tool_thread_pool_config: not used: synchronous tools have one thread for each agent (`docs/decisions/0037`).
     """
 
@@ -82,6 +84,8 @@ class RunConfig(BaseModel):
     translation_config: Any | None = None
     history_config: Any | None = None
     tool_thread_pool_config: ToolThreadPoolConfig | None = None
+    service_tier: str | None = None
+    telemetry: Any | None = None
 
     @field_validator("max_llm_calls")
     @classmethod

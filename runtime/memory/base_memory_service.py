@@ -63,6 +63,18 @@ class BaseMemoryService(abc.ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} accepts whole sessions only: call add_session_to_memory(session).")
 
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Delete one memory.
+
+        Args:
+            app_name, user_id: the user.
+            memory_id: `MemoryEntry.id`, as `search_memory` returns it.
+
+        Raises:
+            NotImplementedError: this service cannot delete single memories.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot delete single memories.")
+
     async def add_memory(
         self,
         *,

@@ -22,12 +22,13 @@ class InMemoryMemoryService(BaseMemoryService):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._sessions: dict[tuple[str, str], dict[str | None, dict[str, _Said]]] = {}
+        self._deleted: dict[tuple[str, str], set[str]] = {}  # ids that are not added again with their session
 
     async def add_session_to_memory(self, session: Session) -> None:
         """See `BaseMemoryService.add_session_to_memory`."""
-        said = _said(session.events)
+        said, user = _said(session.events), (session.app_name, session.user_id)
         with self._lock:
-            self._sessions.setdefault((session.app_name, session.user_id), {})[session.id] = said
+            self._sessions.setdefault(user, {})[session.id] = self._without_deleted(user, said)
 
     async def add_events_to_memory(
         self,
@@ -42,8 +43,21 @@ class InMemoryMemoryService(BaseMemoryService):
         said = _said(events)
         with self._lock:
             known = self._sessions.setdefault((app_name, user_id), {}).setdefault(session_id, {})
-            for event_id, one in said.items():
+            for event_id, one in self._without_deleted((app_name, user_id), said).items():
                 known.setdefault(event_id, one)
+
+    def _without_deleted(self, user: tuple[str, str], said: dict[str, _Said]) -> dict[str, _Said]:
+        deleted = self._deleted.get(user, ())
+        return {event_id: one for event_id, one in said.items() if event_id not in deleted}
+
+    async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
+        """Delete one memory; it does not come back when its session is added again. See `BaseMemoryService.delete_memory`."""
+        if not memory_id:
+            return
+        with self._lock:
+            for said in self._sessions.get((app_name, user_id), {}).values():
+                if said.pop(memory_id, None) is not None:
+                    self._deleted.setdefault((app_name, user_id), set()).add(memory_id)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return the ten memories that share the most words with the query; see `BaseMemoryService.search_memory`."""

@@ -20,10 +20,13 @@ from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
 
 
-def which_invocation(session: Session, invocation_id: str | None, message: types.Content | None, *, is_resumable: bool) -> str | None:
+def which_invocation(
+    root: BaseAgent, session: Session, invocation_id: str | None, message: types.Content | None, *, is_resumable: bool
+) -> str | None:
     """Return the id of the invocation to resume, or None for a new one.
 
     Args:
+        root: the root of the agent tree. An `LlmAgent` can also run without a message: its model continues from the session's events.
         session: the session.
         invocation_id: the requested invocation.
         message: the user's message; a function response belongs to the invocation of its call.
@@ -39,6 +42,8 @@ def which_invocation(session: Session, invocation_id: str | None, message: types
     asked_by = call_event(session.events, answered)
     if answered and asked_by is None:
         raise ResumeError(f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for.")
+    if message is None and invocation_id is None and session.events and hasattr(root, "canonical_model"):
+        return None
     if not is_resumable:
         if message is None:
             raise ResumeError(

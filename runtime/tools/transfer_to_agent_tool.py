@@ -10,13 +10,27 @@ from runtime.contexts.context import ToolContext
 from runtime.tools.function_tool import FunctionTool
 
 
-def transfer_to_agent(agent_name: str, tool_context: ToolContext) -> None:
+def transfer_to_agent(agent_name: str, tool_context: ToolContext, *, transfer_reason: str = "") -> None:
+    """Hand the question over to another agent that is better suited to answer it.
+
+    Args:
+        agent_name: the name of that agent.
+        transfer_reason: why that agent is better suited.
+    """
+    tool_context.actions.transfer_to_agent = agent_name
+    tool_context.actions.transfer_reason = transfer_reason or None
+
+
+def _without_reason(agent_name: str, tool_context: ToolContext) -> None:
     """Hand the question over to another agent that is better suited to answer it.
 
     Args:
         agent_name: the name of that agent.
     """
-    tool_context.actions.transfer_to_agent = agent_name
+    transfer_to_agent(agent_name, tool_context)
+
+
+_without_reason.__name__ = transfer_to_agent.__name__  # the name that models call
 
 
 class TransferToAgentTool(FunctionTool):
@@ -24,10 +38,11 @@ class TransferToAgentTool(FunctionTool):
 
     Args:
         agent_names: the available agents.
+        include_transfer_reason: the model also gives its reason, which becomes `actions.transfer_reason`.
     """
 
-    def __init__(self, agent_names: list[str]) -> None:
-        super().__init__(transfer_to_agent)
+    def __init__(self, agent_names: list[str], include_transfer_reason: bool = False) -> None:
+        super().__init__(transfer_to_agent if include_transfer_reason else _without_reason)
         self.agent_names = agent_names
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:

@@ -71,7 +71,9 @@ class Running:
 def _check(session: Session, runner: Runner, body: RunBody) -> None:
     """Raise ResumeError if there is nothing to run or to resume."""
     config = runner.resumability_config
-    resumed = which_invocation(session, body.invocation_id, body.new_message, is_resumable=bool(config and config.is_resumable))
+    resumed = which_invocation(
+        runner.agent, session, body.invocation_id, body.new_message, is_resumable=bool(config and config.is_resumable)
+    )
     if resumed is None or body.new_message is not None:
         return
     for invocation in invocations(session.events):

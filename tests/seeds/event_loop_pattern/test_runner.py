@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator
 import pytest
 from google.genai import types
 
-from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAgent, LoopAgent
+from runtime.agents import BaseAgent, CallbackContext, InvocationContext, LlmAgent, LoopAgent, RunConfig
 from runtime.errors import ResumeError, SessionNotFoundError
 from runtime.events import Event, EventActions
-from runtime.models import LlmResponse
+from runtime.models import LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.runners import InMemoryRunner
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
@@ -195,3 +195,21 @@ async def test_the_actions_of_partial_events_do_nothing() -> None:
     runner = runner_for(LoopAgent(name="loop", sub_agents=[worker], max_iterations=2))
     assert texts(await run(runner)) == ["piece", "whole", "after"] * 2
     assert (await stored(runner)).state == {} and rounds == [0, 1]
+
+
+async def test_an_llm_agent_runs_over_the_history_without_a_message() -> None:
+    seen: list[list[str | None]] = []
+
+    def answer(request: LlmRequest) -> str:
+        seen.append([part.text for content in request.contents for part in content.parts or []])
+        return "again"
+
+    runner = runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=["first", answer])))
+    with pytest.raises(ResumeError, match="requires a new_message"):
+        await run(runner, None)  # there is no history
+    await run(runner)
+    config = RunConfig(model_input_context=[types.UserContent("context")])
+    events = [event async for event in runner.run_async(user_id="u", session_id="s", run_config=config)]
+    assert [said.author for said in (await stored(runner)).events] == ["user", "agent", "agent"]
+    assert seen == [["context", "go", "first"]]
+    assert events[0].invocation_id != (await stored(runner)).events[0].invocation_id

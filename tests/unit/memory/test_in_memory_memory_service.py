@@ -62,6 +62,19 @@ async def test_the_number_of_results_is_limited() -> None:
     assert await found(service, "tea") == [f"tea {number}" for number in range(MOST_FOUND)]
 
 
+async def test_a_deleted_memory_does_not_come_back() -> None:
+    service = InMemoryMemoryService()
+    stored = session("green tea", "black tea")
+    await service.add_session_to_memory(stored)
+    await service.delete_memory(app_name="a", user_id="v", memory_id=stored.events[0].id)
+    await service.delete_memory(app_name="a", user_id="u")
+    assert len(await found(service, "tea")) == 2
+    await service.delete_memory(app_name="a", user_id="u", memory_id=stored.events[0].id)
+    await service.add_session_to_memory(stored)
+    await service.add_events_to_memory(app_name="a", user_id="u", events=stored.events)
+    assert await found(service, "tea") == ["black tea", "black tea"]
+
+
 async def test_words_are_found_in_scripts_without_spaces() -> None:
     service = InMemoryMemoryService()
     await service.add_session_to_memory(session("私はPythonを使う"))

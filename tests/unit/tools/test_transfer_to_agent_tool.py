@@ -35,6 +35,18 @@ async def test_only_available_agents_are_accepted() -> None:
     assert "missing: agent_name." in (await tool.run_async(args={}, tool_context=context))["error"]
 
 
+async def test_a_model_may_give_its_reason() -> None:
+    context = tool_context()
+    tool = TransferToAgentTool(["billing"], include_transfer_reason=True)
+    declaration, plain = tool._get_declaration(), TransferToAgentTool(["billing"])._get_declaration()
+    assert declaration and declaration.parameters and declaration.parameters.required == ["agent_name"]
+    assert list(declaration.parameters.properties or ()) == ["agent_name", "transfer_reason"]
+    assert plain and plain.parameters and list(plain.parameters.properties or ()) == ["agent_name"]
+    assert plain.name == declaration.name == "transfer_to_agent"
+    await tool.run_async(args={"agent_name": "billing", "transfer_reason": "an invoice"}, tool_context=context)
+    assert (context.actions.transfer_to_agent, context.actions.transfer_reason) == ("billing", "an invoice")
+
+
 def test_two_tools_do_not_share_their_agents() -> None:
     one, other = TransferToAgentTool(["a"]), TransferToAgentTool(["b"])
     one._get_declaration()

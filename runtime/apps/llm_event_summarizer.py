@@ -61,7 +61,10 @@ def _lines(event: Event) -> Iterable[str]:
     content = compaction.compacted_content if compaction else event.content
     author = "summary of what was before" if compaction else event.author
     for part in (content.parts if content else None) or []:
-        if part.text and not part.thought:
+        if part.text and part.thought:
+            if not compaction:  # what the model thought about an earlier summary is not of the conversation
+                yield f"{author} thinks: {part.text}"
+        elif part.text:
             yield f"{author}: {part.text}"
         elif part.function_call:
             yield f"{author} calls {part.function_call.name} {_short(part.function_call.args)}"

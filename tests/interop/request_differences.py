@@ -20,6 +20,9 @@ DIFFERENCES: dict[str, tuple[tuple[str, ...], str]] = {
         (NEW,),
         "2.13 writes parameters as JSON schemas; ours are 1.x's, which mean the same",
     ),
+    r"^\[1[79]\]\.contents\[0\]\.parts\[0\]\.text$": ((OLD,), "wording of the request for a summary: `SUMMARY_TOPICS`, which are 2.13's"),
+    r"^\[18\]\.contents\[0\]\.parts\[0\]\.text$": ((OLD,), "wording of the line before a summary"),
+    r"^\[18\]\.contents\[0\]\.(parts|role)$": ((NEW,), "2.13 gives a summary as the model's own words; ours says that it is a summary"),
     r"^\[14\]\.contents$": (
         (OLD,),
         "after a transfer, an agent with include_contents='none' sees the user's message in 2.13, but in 1.x only the transfer",
@@ -41,4 +44,30 @@ TOPICS = {
     "only these agents": (r"accepts no names but these", r"the only available agents for"),
     "memory": (r"You remember earlier conversations.*call `load_memory`", r"You have memory.*call load_memory"),
     "files": (r"There are these files.*call `load_artifacts`", r"You have a list of artifacts.*load_artifacts"),
+}
+
+# What `PlanReActPlanner` asks of a model, in this order.
+PLAN_TOPICS = {
+    "tools first": (r"rely on them more than on what you remember", r"leverage the available tools to gather the information instead"),
+    "the plan": (r"/\*PLANNING\*/ a numbered plan", r"under /\*PLANNING\*/"),
+    "actions": (r"/\*ACTION\*/ the tools", r"under /\*ACTION\*/"),
+    "reasons": (r"/\*REASONING\*/ between them", r"under /\*REASONING\*/"),
+    "questions": (r"Ask when something is unclear", r"ask for clarification"),
+    "no repeated calls": (r"before you call a tool again", r"instead of repeated tool use"),
+}
+
+# What a request for a summary asks for, in 2.13 and here, in any order.
+SUMMARY_TOPICS = {
+    "an earlier summary": (r"may begin with an earlier summary", r"may or may not start from a compacted history"),
+    "the user's wish": (r"what the user wants", r"reiterate the user request"),
+    "decisions": (r"what was decided", r"key decisions"),
+    "findings": (r"what was found out", r"information obtained"),
+    "open questions": (r"still open", r"unresolved questions"),
+    "the language": (r"name the language", r"primary language"),
+    "the tools": (r"name the tools that were called", r"exact tool names"),
+    "brevity": (r"Be brief", r"concise"),
+    "calls": (r'planner calls look_up \{"word": "x"\}', r"planner called tool: look_up\(\{'word': 'x'\}\)"),
+    "results": (r'look_up returns \{"meaning": "of x"\}', r"Tool response from look_up: \{'meaning': 'of x'\}"),
+    "thoughts": (r"planner thinks: .*1\. Think", r"planner \(thought\): .*1\. Think"),
+    "the answer": (r"planner: ?One", r"planner: *One"),
 }

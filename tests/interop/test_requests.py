@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.interop.google_adk import adk_1_python, adk_python
-from tests.interop.request_differences import DIFFERENCES, NEW, OLD, TOPICS
+from tests.interop.request_differences import DIFFERENCES, NEW, OLD, PLAN_TOPICS, SUMMARY_TOPICS, TOPICS
 
 PROGRAM = Path(__file__).parent / "requests" / "main.py"
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,8 +49,8 @@ def differing(theirs: Any, ours: Any, place: str = "") -> Iterator[str]:
         yield place
 
 
-def topics(instruction: str, which: int) -> list[str]:
-    found = {name: re.search(words[which], " ".join(instruction.split())) for name, words in TOPICS.items()}
+def topics(instruction: str, which: int, wanted: dict[str, tuple[str, str]] = TOPICS) -> list[str]:
+    found = {name: re.search(words[which], " ".join(instruction.split())) for name, words in wanted.items()}
     return sorted((name for name, match in found.items() if match), key=lambda name: found[name].start())  # type: ignore[union-attr]
 
 
@@ -58,7 +58,7 @@ def topics(instruction: str, which: int) -> list[str]:
 @pytest.mark.parametrize("version", [OLD, NEW])
 def test_requests_differ_only_where_it_is_listed(version: str) -> None:
     theirs, ours = requests_of(version), requests_of("runtime")
-    assert len(theirs) == len(ours) == 15
+    assert len(theirs) == len(ours) == 20
     places = sorted(differing(theirs, ours))
     listed = [pattern for pattern, (versions, _) in DIFFERENCES.items() if version in versions]
     assert [place for place in places if not any(re.search(pattern, place) for pattern in listed)] == []
@@ -73,3 +73,16 @@ def test_instructions_tell_of_the_same_in_the_same_order(version: str) -> None:
         told.append([topics(request["config"].get("system_instruction", ""), which) for request in requests])
     assert told[0] == told[1]
     assert {name for topic in told[1] for name in topic} == set(TOPICS)
+
+
+@pytest.mark.rule("R11")
+@pytest.mark.parametrize("version", [OLD, NEW])
+def test_a_planner_asks_for_the_same_in_the_same_order(version: str) -> None:
+    theirs, ours = (requests[15]["config"]["system_instruction"] for requests in (requests_of(version), requests_of("runtime")))
+    assert topics(theirs, 1, PLAN_TOPICS) == topics(ours, 0, PLAN_TOPICS) == list(PLAN_TOPICS)
+
+
+@pytest.mark.rule("R11")
+def test_a_summary_is_asked_for_with_the_same_points() -> None:
+    theirs, ours = (requests[17]["contents"][0]["parts"][0]["text"] for requests in (requests_of(NEW), requests_of("runtime")))
+    assert set(topics(theirs, 1, SUMMARY_TOPICS)) == set(topics(ours, 0, SUMMARY_TOPICS)) == set(SUMMARY_TOPICS)

@@ -9,10 +9,13 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from google.adk.agents import LlmAgent, LoopAgent
+from google.adk.apps.app import App, EventsCompactionConfig
+from google.adk.apps.llm_event_summarizer import LlmEventSummarizer
 from google.adk.artifacts import InMemoryArtifactService
 from google.adk.code_executors import UnsafeLocalCodeExecutor
 from google.adk.memory import InMemoryMemoryService
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
+from google.adk.planners import PlanReActPlanner
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.adk.tools import AgentTool, LongRunningFunctionTool, ToolContext, exit_loop, load_artifacts, load_memory
@@ -119,16 +122,31 @@ def tree() -> LlmAgent:
     )
 
 
+def planning_app() -> App:
+    """Return an agent that plans, whose conversation is summed up after each turn."""
+    plan = "/*PLANNING*/ 1. Think. /*FINAL_ANSWER*/ One."
+    planner = LlmAgent(
+        name="planner", model=scripted([("look_up", {"word": "x"})], plan, "Two."), tools=[look_up], planner=PlanReActPlanner()
+    )
+    summarizer = LlmEventSummarizer(llm=scripted("A summary.", "Another summary."))
+    compaction = EventsCompactionConfig(compaction_interval=1, overlap_size=0, summarizer=summarizer)
+    return App(name="app", root_agent=planner, events_compaction_config=compaction)
+
+
+async def send(runner: Runner, session_id: str, texts: list[str]) -> None:
+    await runner.session_service.create_session(app_name="app", user_id="u", session_id=session_id, state={"word": "zero"})
+    for text in texts:
+        message = types.Content(role="user", parts=[types.Part(text=text)])
+        async for _ in runner.run_async(user_id="u", session_id=session_id, new_message=message):
+            pass
+
+
 async def main() -> None:
     services: dict[str, Any] = {"artifact_service": InMemoryArtifactService(), "memory_service": InMemoryMemoryService()}
-    sessions = InMemorySessionService()
-    runner = Runner(app_name="app", agent=tree(), session_service=sessions, **services)
+    runner = Runner(app_name="app", agent=tree(), session_service=InMemorySessionService(), **services)
     for session_id, texts in (("s", ["one", "two"]), ("t", ["three"]), ("u", ["four"])):
-        await sessions.create_session(app_name="app", user_id="u", session_id=session_id, state={"word": "zero"})
-        for text in texts:
-            message = types.Content(role="user", parts=[types.Part(text=text)])
-            async for _ in runner.run_async(user_id="u", session_id=session_id, new_message=message):
-                pass
+        await send(runner, session_id, texts)
+    await send(Runner(app=planning_app(), session_service=InMemorySessionService()), "v", ["five", "six"])
 
 
 asyncio.run(main())

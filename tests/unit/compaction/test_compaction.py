@@ -182,7 +182,7 @@ async def test_the_trees_first_model_summarises_by_default() -> None:
     root = SequentialAgent(name="root", sub_agents=[LlmAgent(name="agent", model=ScriptedLlm(rules=rules))])
     runner = runner_with(root, summarizer=None, compaction_interval=1, overlap_size=0)
     await run(runner, "q0")
-    assert await summaries(runner) == ["sum of: user: q0\nagent: x"]
+    assert await summaries(runner) == ["sum of: user: q0\nagent thinks: hm\nagent: x"]
 
 
 @pytest.mark.rule("R11")

@@ -38,7 +38,7 @@ def export(options: Options) -> int:
     if out is not None and out.exists():
         raise StorageError(f"{options.out} already exists. Name a file that does not exist.")
     condition = condition_of(options.where) if options.where is not None else None
-    with opened(options.db) as database:
+    with opened(options.db, options) as database:
         chosen = _chosen(database, options)
         notes = EventNotes(options.db).read(database)
         total = sum(each.event_count or 0 for each in chosen)

@@ -37,6 +37,7 @@ from runtime.history.key_writers import Write
 from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
+from runtime.storage.connections.database_url import is_remote, without_written_password
 from runtime.storage.reading.prefilter import prefilter
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -87,7 +88,7 @@ def sessions(options: Options) -> int:
 def events(options: Options) -> int:
     """List a session's events."""
     condition = condition_of(options.where) if options.where is not None else None
-    with opened(options.db) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
+    with opened(options.db, options) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
         key = existing_key(database, options)
         notes = EventNotes(options.db).of(database, key)
         after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after), key, options.db)
@@ -121,7 +122,7 @@ def state(options: Options) -> int:
     """Show the present state, the state after an event, or the writes of one key."""
     if options.writers is not None:
         return _writers(options)
-    with opened(options.db) as database:
+    with opened(options.db, options) as database:
         key = existing_key(database, options)
         scopes = _state_after(database, key, options) if options.at is not None else _state_now(database, key)
     if options.json:
@@ -138,7 +139,7 @@ def state(options: Options) -> int:
 
 
 def _writers(options: Options) -> int:
-    with opened(options.db) as database:
+    with opened(options.db, options) as database:
         found = database.writes(existing_key(database, options), options.writers)
     if options.json:
         print_json([_write_json(write) for write in found])
@@ -175,7 +176,7 @@ def _write_json(write: Write) -> dict[str, Any]:
 
 def invocations(options: Options) -> int:
     """List a session's invocations."""
-    with opened(options.db) as database:
+    with opened(options.db, options) as database:
         found = database.invocations(existing_key(database, options))
     if options.json:
         names = ("invocation_id", "status", "reason", "first_event_id", "last_event_id", "checkpoint")
@@ -220,13 +221,18 @@ def matching_events(
 
 
 @contextmanager
-def opened(target: str) -> Iterator[StoredDatabase]:
+def opened(target: str, named: Options | None = None) -> Iterator[StoredDatabase]:
     """Open a database for reading; it is closed at the end.
 
     Args:
-        target: file path or SQLAlchemy URL; also a capsule, which is unpacked as long as it is open.
+        target: file path or SQLAlchemy URL; also a capsule, which is unpacked as long as it is open, and the URL of a server or an Agent
+            Engine, whose sessions are copied as long as it is open.
+        named: the app, user and session that are needed; None: all.
     """
     with ExitStack() as stack:
+        if is_remote(target):
+            # HTTP clients take long to load.
+            target = stack.enter_context(importlib.import_module("inspector_app.commands.remote").copied(target, named))
         if is_capsule(target):
             # Unpacking needs the runtime, which reading a database does not load.
             unpacked = importlib.import_module("inspector_app.exchange.capsule_session").unpacked
@@ -244,6 +250,8 @@ def check_layout_is_written(database: StoredDatabase, name: str) -> None:
     Raises:
         StorageError: its layout is read-only.
     """
+    if is_remote(name):
+        raise StorageError(f"{without_written_password(name)} is no database: this command cannot write there.")
     if database.layout.format.writer is None:
         raise StorageError(database.layout.format.refusal(name))
 

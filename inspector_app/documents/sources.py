@@ -41,6 +41,8 @@ from runtime.storage.reading.session_sizes import SessionSize
 from runtime.storage.reading.shared_state import SharedScope, SharedState
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedToolCall
 from runtime.storage.recordings.recording import Recording, recording_beside
+from runtime.storage.tail.open_tail import open_tail
+from runtime.storage.tail.tail import Tail
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
 
@@ -312,6 +314,20 @@ class DatabaseSource(Source):
         latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
         latest = with_recorded_ends(latest, self._stored.recorded_ends(key).get(key, {}))
         return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
+
+    def open_tail(self, known: Sequence[SessionSummary]) -> Tail:
+        """Return a tail of the database; see `runtime.storage.tail.open_tail`. The caller's thread uses it.
+
+        Args:
+            known: the sessions as last listed.
+
+        Raises:
+            StorageError: it cannot be watched.
+        """
+        return open_tail(self.target, known)
+
+    async def complete(self) -> None:
+        """Do nothing: a database is whole. A copy of a server's sessions is completed before it is scanned."""
 
     def stop_reading(self) -> None:
         """Cancel reads in progress; nothing can be read after that."""

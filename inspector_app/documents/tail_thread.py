@@ -13,9 +13,7 @@ from dataclasses import dataclass
 
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
-from runtime.storage.reading.reader import SessionSummary
-from runtime.storage.tail.open_tail import open_tail
-from runtime.storage.tail.tail import Changes
+from runtime.storage.tail.tail import Changes, Tail
 
 RESTING = 0.25  # seconds between two polls of an idle database, where changes are hinted at
 AWAKE = 1.5  # seconds after a change or a hint in which polling is as frequent as without hints
@@ -63,16 +61,14 @@ class TailThread:
 
     Args:
         target: the database.
-        known: the sessions as last listed.
+        open_tail: returns the tail, on this thread.
         tell: called on this thread with each update: changes, or another problem.
         is_hinted: whether `hint` will be called when the database may have changed.
     """
 
-    def __init__(
-        self, target: str, known: Sequence[SessionSummary], tell: Callable[[TailUpdate], None], *, is_hinted: bool = False
-    ) -> None:
+    def __init__(self, target: str, open_tail: Callable[[], Tail], tell: Callable[[TailUpdate], None], *, is_hinted: bool = False) -> None:
         self._target = target
-        self._known = known
+        self._open_tail = open_tail
         self._tell = tell
         self._subscription = Subscription(None)
         self._ended = False
@@ -110,7 +106,7 @@ class TailThread:
 
     def _run(self) -> None:
         try:
-            tail = open_tail(self._target, self._known)
+            tail = self._open_tail()
         except StorageError as error:
             self._report(TailUpdate(self._target, self._subscription, Changes(), str(error)))
             return

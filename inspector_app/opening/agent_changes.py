@@ -78,6 +78,8 @@ class AgentChanges(QObject):
         self._hint.hide()
 
     def _on_loaded(self, loaded: Agent) -> None:
+        if self._agents.server:
+            return
         self._note(loaded.files if isinstance(loaded, ChildAgent) else ())
         if self._is_reload:
             self._messages.info(f"{loaded.name} was loaded again.{self._effect()}")

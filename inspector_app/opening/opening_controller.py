@@ -15,6 +15,7 @@ from inspector_app.exchange.capsule import is_capsule
 from inspector_app.exchange.capsule_session import unpack_into_new
 from inspector_app.exchange.formats import is_eval_set_name
 from inspector_app.opening.agent_choice_page import AgentChoicePage
+from inspector_app.opening.host_dialog import HostDialog
 from inspector_app.opening.problem_page import ProblemPage
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.url_dialog import UrlDialog
@@ -23,6 +24,7 @@ from inspector_app.presentation.code_link import CodeLink
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.presentation.values import error_text
+from inspector_app.remote.server_address import ForeignHostError, server_target
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
@@ -37,6 +39,7 @@ from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDataba
 from runtime.storage.connections.database_url import (
     check_not_mistyped,
     database_url,
+    is_remote,
     keep_password,
     typed_passwords,
     without_written_password,
@@ -118,6 +121,7 @@ class OpeningController(QObject):
         self._offered_database = ""
         self._names_several = False
         self._loading = ""
+        databases.trusted_hosts = lambda: preferences.trusted_hosts
         welcome.set_recent(preferences.recent)
         self._connect_signals(commands)
 
@@ -139,6 +143,7 @@ class OpeningController(QObject):
         self._agents.loading.connect(self._on_loading)
         self._agents.agent_loaded.connect(self._on_agent_loaded)
         self._agents.agent_failed.connect(self._on_open_failed)
+        self._agents.visited_changed.connect(self._on_visited_changed)
         self._databases.database_failed.connect(self._on_open_failed)
 
     async def open_paths(self, paths: list[str]) -> None:
@@ -231,11 +236,24 @@ class OpeningController(QObject):
 
     def _on_url_chosen(self, url: str, password: str) -> None:
         try:
-            target = keep_password(url, password)
+            target = server_target(url, password) if is_remote(url) else keep_password(url, password)
         except KnownError as error:
             self._ask_for_url(without_written_password(url), str(error))
             return
-        self._tasks.spawn(self._open_database(target), "Opening a database on a server")
+        self._tasks.spawn(self._open_database(target), "Opening a server")
+
+    def _ask_for_host(self, target: str, error: ForeignHostError) -> None:
+        if not self._welcome.window().isVisible():
+            self._messages.post(Message("error", str(error), None))
+            return
+        dialog = HostDialog(error.host, self._welcome.window())
+
+        def on_allowed() -> None:
+            self._preferences.trust_host(error.host)
+            self.open_path(target)
+
+        dialog.connect_button.clicked.connect(on_allowed)
+        dialog.open()
 
     def open_path(self, path: str) -> None:
         """Open one agent or database in the background."""
@@ -298,7 +316,12 @@ class OpeningController(QObject):
         loaded = self._agents.loaded
         return f"{loaded.name} · {loaded.engine_title}" if loaded is not None else ""
 
+    def _on_visited_changed(self) -> None:
+        self.engine_changed.emit(self.engine_text)
+
     def _on_agent_loaded(self, loaded: Agent) -> None:
+        if self._agents.server:
+            return
         if not is_bundled(loaded.folder):  # samples have cards on the start page
             self._preferences.add_recent(_named_again(self._agents.path))
             self._welcome.set_recent(self._preferences.recent)
@@ -323,6 +346,9 @@ class OpeningController(QObject):
         if "://" not in target and isinstance(error, ForeignDatabaseError):
             self._messages.warning(str(error), quiet=not self._names_several)
             self.foreign_database_found.emit(target, str(error))
+            return
+        if isinstance(error, ForeignHostError):
+            self._ask_for_host(target, error)
             return
         if "://" in target and isinstance(error, KnownError) and self._welcome.window().isVisible():
             # The usual cause is a wrong password, so ask for it.
@@ -372,7 +398,7 @@ def _is_agent(path: str) -> bool:
 
 def _is_database_url(url: str) -> bool:
     try:
-        database_url(url)
+        server_target(url) if is_remote(url) else database_url(url)
     except KnownError:
         return False
     return True
@@ -384,6 +410,8 @@ def _is_new_database(target: str) -> bool:
 
 def _database_target(path: str) -> str:
     """Return a database's absolute path, or its URL without the password."""
+    if is_remote(path):
+        return server_target(path)
     if "://" in path:
         return keep_password(path)
     check_not_mistyped(path)

@@ -1,4 +1,4 @@
-"""A dialog that asks for the URL and the password of a database on a server. The password is neither stored nor displayed."""
+"""A dialog that asks for the URL and the password of a server. The password is neither stored nor displayed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,16 @@ from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QLineEd
 
 from inspector_app.widgets import theme
 
-EXAMPLE = "postgresql://user@host:5432/database"
+EXAMPLE = "http://127.0.0.1:8000, postgresql://user@host:5432/database"
+
+SERVERS = (
+    "A server of adk api_server, adk web or agent-inspector api_server shows the sessions of the user “user”."
+    " Add ?user=NAME for another user, and ?app=NAME for one app only."
+)
 
 
 class UrlDialog(QDialog):
-    """A dialog for a database URL. Open it with `open()`.
+    """A dialog for the URL of a database, or of a server of google-adk's. Open it with `open()`.
 
     Attributes:
         url, password: the two fields.
@@ -33,20 +38,20 @@ class UrlDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("url_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Open a database on a server")
+        self.setWindowTitle("Open a server")
         self.resize(540, 0)
         self.url = QLineEdit(url)
         self.url.setObjectName("url_dialog_url")
-        self.url.setAccessibleName("URL of the database")
+        self.url.setAccessibleName("URL of the server")
         self.url.setPlaceholderText(EXAMPLE)
         self.password = QLineEdit()
         self.password.setObjectName("url_dialog_password")
-        self.password.setAccessibleName("Password")
+        self.password.setAccessibleName("Password or token")
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
         self.password.setPlaceholderText("if the server requires one")
         self.open_button = QPushButton(theme.icon("database", "on_accent"), "Open")
         self.open_button.setObjectName("url_dialog_open")
-        self.open_button.setAccessibleName("Open the database")
+        self.open_button.setAccessibleName("Open the server")
         self.open_button.setProperty("primary", True)
         self.open_button.setDefault(True)
         self.open_button.clicked.connect(self._on_open)
@@ -68,12 +73,13 @@ class UrlDialog(QDialog):
     def _lay_out(self, cancel: QPushButton) -> None:
         form = QFormLayout()
         form.addRow("URL", self.url)
-        form.addRow("Password", self.password)
+        form.addRow("Password or token", self.password)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(14, 14, 14, 12)
         rows.setSpacing(10)
         rows.addWidget(self._problem)
         rows.addLayout(form)
+        rows.addWidget(_label("secondary", SERVERS))
         rows.addWidget(_label("secondary", "The password is not displayed or stored; it is forgotten when the window is closed."))
         buttons = QHBoxLayout()
         buttons.addStretch(1)

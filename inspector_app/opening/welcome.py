@@ -111,7 +111,7 @@ class WelcomePage(QScrollArea):
         for action, name, icon, text in (
             (actions.open_agent, "agent", "robot", "A folder with agent.py: run it, hold it at any event, inspect its state."),
             (actions.open_database, "database", "database", "Sessions that google-adk, adk web or this program stored in a file."),
-            (actions.open_url, "url", "server", "Sessions on PostgreSQL, by URL."),
+            (actions.open_url, "url", "server", "PostgreSQL, adk api_server or adk web, by URL."),
             (actions.attach, "attach", "plug", "Watch, hold and step your own app while it runs."),
         ):
             tile = Tile(f"welcome_open_{name}", icon, action.text(), text, key=_key(action), parent=parent)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import math
 import re
@@ -11,8 +10,9 @@ from typing import Any, TypeVar
 from fastapi import Depends
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.alias_generators import to_camel
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
+from inspector_app.server.body_bytes import UnreadBodyError, body_bytes
 from runtime.errors import KnownError
 from runtime.support.worker_threads import run_in_thread
 
@@ -117,28 +117,16 @@ async def read_json(request: Request) -> Any:
     Raises:
         BadBodyError: it is not JSON, or too long.
     """
-    data = await _bytes_of(request)
+    try:
+        data = await body_bytes(request, LONGEST_BODY, SECONDS_FOR_A_BODY)
+    except UnreadBodyError as error:
+        raise BadBodyError(error.status, str(error)) from None
     if not data.strip():
         return {}
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         # A web page can send other content types without a preflight; this one it cannot.
         raise BadBodyError(422, _problem("body_type", [], "Send the body with the header Content-Type: application/json"))
     return await run_in_thread(_parsed, data)
-
-
-async def _bytes_of(request: Request) -> bytes:
-    found = bytearray()
-    try:
-        async with asyncio.timeout(SECONDS_FOR_A_BODY):
-            async for piece in request.stream():
-                found += piece
-                if len(found) > LONGEST_BODY:
-                    raise BadBodyError(413, f"The body is longer than {LONGEST_BODY} bytes.")
-    except TimeoutError:
-        raise BadBodyError(408, f"The body did not arrive within {SECONDS_FOR_A_BODY} s.") from None
-    except ClientDisconnect:
-        raise BadBodyError(400, "The client disconnected before it had sent the body.") from None
-    return bytes(found)
 
 
 def _parsed(data: bytes) -> Any:

@@ -11,12 +11,13 @@ from collections.abc import Callable
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from inspector_app.documents.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
+from inspector_app.server.body_bytes import UnreadBodyError, body_bytes
 from inspector_app.server.connection import Connection
 from inspector_app.server.guard import LOOPBACK_NAMES, Access, Guard
 from runtime.errors.known_error import KnownError
@@ -120,7 +121,7 @@ def otlp_application(on_spans: OnSpans, *, port: int) -> ASGIApp:
         try:
             body = await _body(request)
             await run_in_thread(lambda: on_spans(read(body)))
-        except _RefusedError as error:
+        except UnreadBodyError as error:
             return _refused(error.status, str(error))
         except OtlpError as error:
             return _refused(400, str(error))
@@ -130,30 +131,14 @@ def otlp_application(on_spans: OnSpans, *, port: int) -> ASGIApp:
     return Guard(app, access=Access(port, secrets.token_urlsafe(24)))
 
 
-class _RefusedError(Exception):
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-
-
 async def _body(request: Request) -> bytes:
-    found = bytearray()
-    try:
-        async with asyncio.timeout(SECONDS_FOR_A_BODY):
-            async for piece in request.stream():
-                found += piece
-                if len(found) > LONGEST_BODY:
-                    raise _RefusedError(413, f"The traces are longer than {LONGEST_BODY:,} bytes.")
-    except TimeoutError:
-        raise _RefusedError(408, f"The traces did not arrive within {SECONDS_FOR_A_BODY} s.") from None
-    except ClientDisconnect:
-        raise _RefusedError(400, "The client disconnected.") from None
+    found = await body_bytes(request, LONGEST_BODY, SECONDS_FOR_A_BODY)
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding in ("identity", ""):
-        return bytes(found)
+        return found
     if encoding != "gzip":
-        raise _RefusedError(415, f"Traces compressed with {encoding[:40]} cannot be read. Use gzip, or none.")
-    return await run_in_thread(_unpacked, bytes(found))
+        raise UnreadBodyError(415, f"Traces compressed with {encoding[:40]} cannot be read. Use gzip, or none.")
+    return await run_in_thread(_unpacked, found)
 
 
 def _unpacked(data: bytes) -> bytes:
@@ -161,9 +146,9 @@ def _unpacked(data: bytes) -> bytes:
     try:
         found = unpacking.decompress(data, LONGEST_BODY)
     except zlib.error as error:
-        raise _RefusedError(400, f"The traces are no gzip: {error}.") from None
+        raise UnreadBodyError(400, f"The traces are no gzip: {error}.") from None
     if unpacking.unconsumed_tail:
-        raise _RefusedError(413, f"The traces are longer than {LONGEST_BODY:,} bytes.")
+        raise UnreadBodyError(413, f"The traces are longer than {LONGEST_BODY:,} bytes.")
     return found
 
 

@@ -117,6 +117,8 @@ class ExchangeController(QObject):
 
     async def _export(self, source: Source, keys: frozenset[SessionKey], job: ExportJob) -> None:
         try:
+            if isinstance(source, DatabaseSource):
+                await source.complete()
             summaries = [summary for summary in await source.listing() if summary.key in keys]
             job.total = sum(summary.event_count or 0 for summary in summaries)
             if isinstance(source, DatabaseSource):
@@ -175,6 +177,7 @@ class ExchangeController(QObject):
 
     async def _add_case(self, source: Source, key: SessionKey, file: Path) -> None:
         if isinstance(source, DatabaseSource):
+            await source.complete()
             summary = next(each for each in await source.listing() if each.key == key)
             case = await run_in_thread(add_stored_case, source.target, summary, file)
         else:

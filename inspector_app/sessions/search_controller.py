@@ -117,7 +117,10 @@ class SearchController(QObject):
         worker, dialog = self._worker, self._dialog
         if worker is None or dialog is None:
             return
+        source = self._databases.source(self._target)
         try:
+            if isinstance(source, DatabaseSource):
+                await source.complete()
             hits = await worker.call(self._work, words)
         except KnownError as error:
             hits = []

@@ -31,6 +31,7 @@ from inspector_app.opening.attach_controller import AttachController
 from inspector_app.opening.engine_controller import EngineController
 from inspector_app.opening.engine_menu import EngineMenu
 from inspector_app.opening.opening_controller import OpeningController
+from inspector_app.opening.server_controller import ServerController
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.costs import cost_text
 from inspector_app.presentation.message import Message
@@ -216,6 +217,7 @@ class WindowController(QObject):
             bench.database_hint,
             self,
         )
+        self._servers = ServerController(cursor, databases, agents, run, tasks, messages, self)
         AgentChanges(agents, run, tasks, messages, commands, bench.agent_hint, self)
         runs = AgentRuns(agents, databases, current, run, output, run.sessions, self)
         self.repeats = RepeatController(cursor, agents, databases, runs, prices, tasks, messages, commands, window.repeats, self)
@@ -364,6 +366,7 @@ class WindowController(QObject):
         attaching.database_requested.connect(opening.open_path)
         window.status.engine_requested.connect(self._engines.ask)
         opening.agent_ready.connect(self._on_agent_ready)
+        self._servers.agent_ready.connect(self._on_agent_ready)
         self.exchange.workbench_requested.connect(self._on_workbench_requested)
         opening.foreign_database_found.connect(self.foreign_database.show)
         self.foreign_database.opened.connect(self._on_foreign_database_opened)

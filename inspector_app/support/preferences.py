@@ -129,6 +129,15 @@ class Preferences:
         self._change_in("breakpoints", str(folder.resolve()), text)
 
     @property
+    def trusted_hosts(self) -> list[str]:
+        """Other machines whose servers may be opened."""
+        return self._list("trusted_hosts")
+
+    def trust_host(self, host: str) -> None:
+        """Remember that a machine's servers may be opened."""
+        self._change(lambda values: values.update(trusted_hosts=[*dict.fromkeys((*_strings(values, "trusted_hosts"), host))]))
+
+    @property
     def prices(self) -> dict[str, Any]:
         """The user's own prices of models; see `own_prices`."""
         return self._table("prices")

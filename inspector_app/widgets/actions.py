@@ -134,7 +134,7 @@ def make_actions(parent: QObject) -> Actions:
         new_session=action("new_session", "New session", "plus", "Ctrl+N"),
         open_agent=action("open_agent", "Open agent…", "robot", "Ctrl+O"),
         open_database=action("open_database", "Open database…", "database", "Ctrl+Shift+O"),
-        open_url=action("open_url", "Open a database on a server…", "server"),
+        open_url=action("open_url", "Open a server…", "server"),
         attach=action("attach", "Attach to a running app…", "plug", "Ctrl+Shift+A"),
         choose_engine=action("choose_engine", "Engine of the agent…", "gears"),
         open_code=action("open_code", "Open the code of this event", "code", "Ctrl+E"),

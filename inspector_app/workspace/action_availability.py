@@ -93,7 +93,13 @@ class ActionAvailability:
         return found[-1] if found else None
 
     def new_session_source(self) -> Source | None:
-        """Return the database of a new session: the selected session's, else the only writable one; None if there is no such one."""
+        """Return the database of a new session: that of the agent's own server, else the selected session's, else the only writable one.
+
+        Returns:
+            None if there is no such database.
+        """
+        if self._agents.server:
+            return self._databases.source(self._agents.server)
         if self._cursor.session is not None:
             return self._databases.source(self._cursor.session.database)
         writable = [source for source in self._databases.sources if source.writing_allowed]

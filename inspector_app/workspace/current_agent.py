@@ -24,10 +24,10 @@ class CurrentAgent(QObject):
     """The one agent that is loaded, and how it got there.
 
     Attributes:
-        loaded: the agent that runs would use; None before one is loaded.
         trust: the trusted folders.
         debugpy: the port where a debugger may attach to an agent's process; None: none may.
-        plan: which engine runs it, and why; None before one is loaded.
+        plan: which engine runs the agent loaded here, and why; None before one is loaded.
+        server: the database of the server that runs `loaded`, which then has no code and no engine here; empty if it runs here.
         path: what was loaded, as the user wrote it; empty before.
         busy: why the window starts no run of it now, as a sentence; empty if it does.
 
@@ -36,6 +36,7 @@ class CurrentAgent(QObject):
         trust_requested(TrustQuestion): the code of the folder is not trusted; nothing of it has run.
         loading(str): a path is being imported.
         agent_loaded(Agent): it can run now.
+        visited_changed: a server's agent is used now, or is used no more; `agent_loaded` follows if there is an agent.
         agent_failed(str, Exception): a path could not be loaded; the agent before it stays.
         busy_changed: `busy` changed.
 
@@ -52,6 +53,7 @@ class CurrentAgent(QObject):
     agent_loaded = Signal(object)
     agent_failed = Signal(str, object)
     busy_changed = Signal()
+    visited_changed = Signal()
 
     def __init__(
         self,
@@ -70,12 +72,32 @@ class CurrentAgent(QObject):
         self.trust = Trust(preferences)
         self._trust_all = trust_all
         self._importer = Worker("agent-import")
-        self.loaded: Agent | None = None
+        self._own: Agent | None = None
+        self._visited: Agent | None = None
+        self.server = ""
         self.plan: EnginePlan | None = None
         self.path = ""
         self.busy = ""
         self._in_use: Agent | None = None
         self._retired: list[Agent] = []
+
+    @property
+    def loaded(self) -> Agent | None:
+        """The agent that runs would use: that of the displayed session's server, else the loaded one; None before one is loaded."""
+        return self._visited or self._own
+
+    def visit(self, agent: Agent | None, server: str = "") -> None:
+        """Use an agent that a server runs, as long as a session of that server is displayed.
+
+        Args:
+            agent: the server's agent; None: the loaded one again.
+            server: the server's database, where its sessions are.
+        """
+        if agent is not self._visited:
+            self._visited, self.server = agent, server if agent is not None else ""
+            self.visited_changed.emit()
+            if self.loaded is not None:
+                self.agent_loaded.emit(self.loaded)
 
     async def open(self, path: str) -> None:
         """Load the agent at `path`, if its folder is trusted; ask otherwise. The only agent in a folder need not be named."""
@@ -123,9 +145,9 @@ class CurrentAgent(QObject):
 
     async def load_again(self) -> bool:
         """Load the loaded agent again; return whether that succeeded, which needs trust in its code if that has changed."""
-        before = self.loaded
+        before = self._own
         await self.open(self.path)
-        return self.loaded is not before
+        return self._own is not before
 
     async def set_debugpy(self, port: int | None) -> None:
         """Load the agent again in a process to which a debugger may attach; None: to which none may."""
@@ -135,11 +157,11 @@ class CurrentAgent(QObject):
 
     async def choose_engine(self, choice: EngineChoice) -> None:
         """Remember the engine of the loaded agent's folder, and load the agent again."""
-        assert self.loaded is not None
+        assert self._own is not None
         self._engine = None
         if choice.kind == "embedded":
             self.debugpy = None
-        self._preferences.keep_engine(self.loaded.folder, {"kind": choice.kind, "python": choice.python})
+        self._preferences.keep_engine(self._own.folder, {"kind": choice.kind, "python": choice.python})
         await self.open(self.path)
 
     def set_busy(self, reason: str) -> None:
@@ -161,8 +183,8 @@ class CurrentAgent(QObject):
         """End the agent's process, and let the importing thread end."""
         self._importer.close()
         await self.end_use()
-        if self.loaded is not None:
-            await self.loaded.close()
+        if self._own is not None:
+            await self._own.close()
 
     def _choice(self, folder: Path) -> EngineChoice:
         if self._engine is not None:
@@ -173,7 +195,7 @@ class CurrentAgent(QObject):
 
     async def _load(self, path: str, plan: EnginePlan) -> None:
         self.loading.emit(path)
-        before = self.loaded
+        before = self._own
         if isinstance(before, ChildAgent) and before.debugpy is not None and before is not self._in_use:
             await before.close()  # its debugpy has the port; if the new one fails, the next run starts it again
         try:
@@ -181,8 +203,8 @@ class CurrentAgent(QObject):
         except Exception as error:
             self.agent_failed.emit(path, error)
             return
-        self.loaded, self.plan, self.path = loaded, plan, path
-        self.agent_loaded.emit(loaded)
+        self._own, self.plan, self.path = loaded, plan, path
+        self.agent_loaded.emit(self.loaded)
         if before is self._in_use and before is not None:
             self._retired.append(before)
         elif before is not None:

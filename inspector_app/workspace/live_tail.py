@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -110,7 +111,9 @@ class LiveTail(QObject):
         counted = all(summary.event_count is not None for summary in sessions)
         if counted and isinstance(source, DatabaseSource) and source.target not in self._threads:
             is_file = "://" not in source.target
-            thread = self._threads[source.target] = TailThread(source.target, sessions, self.told.emit, is_hinted=is_file)
+            thread = self._threads[source.target] = TailThread(
+                source.target, partial(source.open_tail, sessions), self.told.emit, is_hinted=is_file
+            )
             if is_file:
                 self._hints[source.target] = FileHints(Path(source.target), thread.hint, self)
         self._show_mark()

@@ -7,7 +7,8 @@ from typing import Any
 
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import Source
-from inspector_app.engines.protocol import OnCommit
+from inspector_app.engines.protocol import Agent, OnCommit
+from inspector_app.remote.server_agent import ServerAgent
 from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
@@ -67,10 +68,12 @@ class NewSessions:
         if source is None and not loaded.needs_file:
             source = await self._databases.memory(loaded.name)
         engine = await loaded.open_engine(source or self._databases.unsaved_file, on_commit)
-        key = await engine.new_session(user_id or self._user(loaded.name), state, session_id)
+        key = await engine.new_session(user_id or self._user(loaded), state, session_id)
         source = source or await self._databases.unsaved()
         return SessionAddress(source.target, key)
 
-    def _user(self, app_name: str) -> str:
+    def _user(self, loaded: Agent) -> str:
         selected = self._cursor.session
-        return selected.key.user_id if selected is not None and selected.key.app_name == app_name else DEFAULT_USER
+        if selected is not None and selected.key.app_name == loaded.name:
+            return selected.key.user_id
+        return loaded.user_id if isinstance(loaded, ServerAgent) else DEFAULT_USER

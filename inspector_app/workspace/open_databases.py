@@ -9,12 +9,14 @@ from tempfile import TemporaryDirectory
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.documents.remote_source import RemoteSource
 from inspector_app.documents.sources import AttachedSource, DatabaseSource, MemorySource, Source, UnsavedFile
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.scanning import Scanner, newest
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
@@ -27,6 +29,7 @@ class OpenDatabases(QObject):
 
     Attributes:
         traces: where the calls are recorded that arrive as traces; None if they are not kept.
+        trusted_hosts: returns the hosts on other machines whose servers may be opened.
 
     Signals:
         database_listed(Source, list[SessionSummary]): a database was opened or listed again.
@@ -54,6 +57,7 @@ class OpenDatabases(QObject):
         self._catalog = catalog
         self._tasks = tasks
         self.traces: Path | None = None
+        self.trusted_hosts: Callable[[], Sequence[str]] = tuple
         self._sources: dict[str, Source] = {}
         self._unsaved: UnsavedFile | None = None
         self._folder: TemporaryDirectory[str] | None = None
@@ -85,9 +89,11 @@ class OpenDatabases(QObject):
         source = self._sources.get(target)
         try:
             if source is None:
-                source = await DatabaseSource.open(target)
+                opened = await (RemoteSource.open(target, self.trusted_hosts()) if is_remote(target) else DatabaseSource.open(target))
+                source = self._sources.setdefault(opened.target, opened)
+                if source is not opened:  # the same server under another spelling of its address
+                    await opened.close()
                 source.traces = self.traces
-                self._sources[target] = source
             sessions = await source.listing()
         except Exception as error:
             self.database_failed.emit(target, error)

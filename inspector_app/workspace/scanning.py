@@ -57,6 +57,8 @@ class Scanner(QObject):
             sessions: its sessions as listed.
             before_all: awaited before all events are read, so that the displayed session is read first.
         """
+        if isinstance(source, DatabaseSource):
+            await source.complete()
         scanner = await DatabaseSource.open(source.target)
         try:
             if any(summary.event_count is None for summary in sessions):

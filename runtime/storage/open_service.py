@@ -24,7 +24,7 @@ def open_session_service(target: str) -> BaseSessionService:
         StorageError: the database is read-only or cannot be read.
     """
     if target.startswith("agentengine://"):
-        return sessions.VertexAiSessionService.of_uri(target)
+        return sessions.VertexAiSessionService.of_uri(target.partition("?")[0])  # after it, how sessions are displayed
     file = named_file(target)
     if file is not None and (reason := unusable_name(file)):
         raise StorageError(f"{target} {reason}.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -21,6 +22,23 @@ _SCHEME = re.compile(r"[^@]*?[/\\]{2,}|\s*[A-Za-z][\w+.-]*\s*:?\s*[/\\]|\s*:\s*[
 _SECRET_PARAMETER = re.compile(r"(?:^|[?&;\s])[^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=([^&;\s]*)", re.IGNORECASE)
 
 _WITH_PASSWORD: dict[str, URL] = {}  # displayed URL → URL with password, from `keep_password`; kept in memory only
+_MIRRORS: dict[str, Path] = {}  # URL of sessions that are no database → the file with what was read of them
+_REMOTE = ("http://", "https://", "agentengine://")
+
+
+def is_remote(target: str) -> bool:
+    """Return whether a target means sessions that are kept by another program's server, not in a database."""
+    return target.startswith(_REMOTE)
+
+
+@contextmanager
+def mirrored(target: str, file: Path) -> Iterator[None]:
+    """Let a file be read in place of a URL of `is_remote`, in this process, until the context ends."""
+    _MIRRORS[target] = file
+    try:
+        yield
+    finally:
+        del _MIRRORS[target]
 
 
 def keep_password(target: str, password: str = "") -> str:
@@ -58,6 +76,8 @@ def database_url(target: str | URL) -> URL:
 
     if isinstance(target, str) and target in _WITH_PASSWORD:
         return _WITH_PASSWORD[target]
+    if isinstance(target, str) and is_remote(target):
+        raise StorageError(f"{without_written_password(target)} is no database: its sessions can be read, but not written by this command.")
     if isinstance(target, str) and not _is_url(target):
         check_not_mistyped(target)
         return URL.create("sqlite", database=target)
@@ -95,6 +115,8 @@ def named_file(target: str) -> Path | None:
     Raises:
         StorageError: the URL's database is not supported.
     """
+    if target in _MIRRORS:
+        return _MIRRORS[target]
     if _is_url(target):
         return file_of(database_url(target))
     check_not_mistyped(target)
@@ -119,12 +141,14 @@ def without_password(target: str) -> str:
     Raises:
         StorageError: the URL's database is not supported.
     """
+    if is_remote(target):
+        return without_written_password(target)
     return shown_url(database_url(target)) if "://" in target else target
 
 
 def without_written_password(written: str) -> str:
     """Return text typed as a URL, valid or not, without the parts that may be passwords."""
-    kept = written
+    kept = re.sub(r"//[^/?#]*@", "//", written) if is_remote(written) else written
     for password in written_passwords(written):
         kept = kept.replace(f":{password}@", "@").replace(password, "")
     return kept
@@ -143,7 +167,9 @@ def written_passwords(written: str) -> list[str]:
         return [part for part in found if part]
     rest = written[scheme.end() :] if scheme else written
     before, at, _ = rest.rpartition("@")
-    if at:
+    if at and is_remote(written):  # there may be a token without a name
+        found += before.split(":", 1)
+    elif at:
         found.append(before.partition(":")[2])
     elif scheme and not rest.startswith("["):
         after = rest.partition(":")[2]

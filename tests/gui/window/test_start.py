@@ -71,7 +71,7 @@ def test_tab_follows_the_reading_order_of_the_start_page(inspector: Inspector, s
     for _ in range(8):
         seen.append(QApplication.focusWidget().accessibleName())
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
-    openers = ["Open agent…", "Open database…", "Open a database on a server…", "Attach to a running app…"]
+    openers = ["Open agent…", "Open database…", "Open a server…", "Attach to a running app…"]
     assert seen == [*openers, f"Open {story_db}", "Open /somewhere/agent.py", "story", "orders"]
 
 

@@ -6,6 +6,7 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from bench.generated import _SCHEMA
 from inspector_app.documents import tail_thread
 from inspector_app.documents.tail_thread import Subscription, TailThread, TailUpdate
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.tail.open_tail import open_tail
+from runtime.storage.tail.tail import Tail
 from tests.unit.storage.tail.sql_writer import SqlWriter
 
 LONG = 60.0  # seconds; longer than any test waits
@@ -35,7 +38,7 @@ def writer(tmp_path: Path) -> Iterator[SqlWriter]:
 def told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter) -> Iterator[tuple[TailThread, queue.Queue[TailUpdate]]]:
     monkeypatch.setattr(tail_thread, "MOST_WAITING", LONG)
     found: queue.Queue[TailUpdate] = queue.Queue()
-    thread = TailThread(str(tmp_path / "live.db"), [], found.put, is_hinted=True)
+    thread = TailThread("live.db", partial(open_tail, str(tmp_path / "live.db")), found.put, is_hinted=True)
     yield thread, found
     thread.close()
 
@@ -116,19 +119,16 @@ def test_the_next_update_waits_for_the_acknowledgement(
     assert [summary.key.session_id for summary in found.get(timeout=LONG / 2).changes.changed] == ["t"]
 
 
-def test_a_session_that_is_followed_before_the_thread_begins_is_followed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writer: SqlWriter
-) -> None:
-    followed, opened = threading.Event(), tail_thread.open_tail
+def test_a_session_that_is_followed_before_the_thread_begins_is_followed(tmp_path: Path, writer: SqlWriter) -> None:
+    followed = threading.Event()
 
-    def open_late(*arguments: object) -> object:
+    def open_late() -> Tail:
         assert followed.wait(LONG)
-        return opened(*arguments)  # type: ignore[arg-type]
+        return open_tail(str(tmp_path / "live.db"))
 
-    monkeypatch.setattr(tail_thread, "open_tail", open_late)
     writer.add_session("s")
     found: queue.Queue[TailUpdate] = queue.Queue()
-    thread = TailThread(str(tmp_path / "live.db"), [], found.put)
+    thread = TailThread("live.db", open_late, found.put)
     thread.follow(Subscription(SessionKey("a", "u", "s")))
     writer.add_event("s", "first")
     followed.set()

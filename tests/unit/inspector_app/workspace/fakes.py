@@ -35,6 +35,7 @@ class FakeAgents(QObject):
         super().__init__()
         self.loaded = loaded
         self.busy = ""
+        self.server = ""
 
     def load(self, agent: FakeAgent) -> None:
         self.loaded = agent

@@ -1,0 +1,105 @@
+"""Lets the window use the agents of a server whose session is displayed, and says what a hold means there."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector_app.documents.remote_source import RemoteSource
+from inspector_app.documents.session_address import SessionAddress
+from inspector_app.documents.sources import Source
+from inspector_app.remote.server_agent import ServerAgent
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_agent import CurrentAgent
+from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.open_databases import OpenDatabases
+from runtime.debugger.hold import Hold
+
+
+class ServerController(QObject):
+    """Follows the selection: a server's session is continued by the server, any other one by the loaded agent.
+
+    Signals:
+        agent_ready(str, str): a server without sessions was opened: a title and a hint for the empty stream.
+
+    Args:
+        cursor: the selection.
+        databases: the open servers.
+        agents: uses a server's agent as long as its session is displayed.
+        run: reports holds.
+        tasks: asks the servers.
+        messages: receives what the user should know.
+    """
+
+    agent_ready = Signal(str, str)
+
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        agents: CurrentAgent,
+        run: CurrentRun,
+        tasks: Tasks,
+        messages: MessageBus,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._cursor = cursor
+        self._databases = databases
+        self._agents = agents
+        self._run = run
+        self._tasks = tasks
+        self._messages = messages
+        self._explained: set[str] = set()
+        self._listed: set[str] = set()
+        cursor.session_changed.connect(self._on_session_changed)
+        databases.database_listed.connect(self._on_database_listed)
+        databases.database_closed.connect(self._on_database_closed)
+        run.hold_changed.connect(self._on_hold_changed)
+
+    def _on_session_changed(self, address: SessionAddress | None) -> None:
+        source = self._databases.source(address.database) if address is not None else None
+        if isinstance(source, RemoteSource) and address is not None:
+            self._tasks.spawn(self._visit(source, address.key.app_name), f"Asking {source.title} for its agent")
+        elif address is not None:
+            self._agents.visit(None)
+
+    async def _visit(self, source: RemoteSource, app_name: str) -> None:
+        agent = await source.agent(app_name)
+        selected = self._cursor.session
+        if selected is None or (selected.database, selected.key.app_name) == (source.target, app_name):
+            self._agents.visit(agent, source.target)
+
+    def _on_database_listed(self, source: Source, sessions: list[object]) -> None:
+        if isinstance(source, RemoteSource) and source.target not in self._listed:
+            self._listed.add(source.target)
+            self._tasks.spawn(self._greet(source, is_empty=not sessions), f"Asking {source.title} for its apps")
+
+    async def _greet(self, source: RemoteSource, *, is_empty: bool) -> None:
+        apps = await source.apps()
+        if not apps:
+            return
+        self._messages.info(f"{source.title} runs {', '.join(apps)}. {source.note.splitlines()[1]}", quiet=True)
+        if self._cursor.session is None and is_empty:
+            await self._visit(source, apps[0])
+            agent = self._agents.loaded
+            if isinstance(agent, ServerAgent):
+                others = f" For another app, open the address with ?app=NAME: {', '.join(apps[1:])}." if apps[1:] else ""
+                hint = f"Write a message below to begin a session of the user “{agent.user_id}”.{others}"
+                self.agent_ready.emit(f"{apps[0]} on {source.title} is ready", hint)
+
+    def _on_database_closed(self, target: str) -> None:
+        self._listed.discard(target)
+        self._explained.discard(target)
+        if self._agents.server == target:
+            self._agents.visit(None)
+
+    def _on_hold_changed(self, hold: Hold | None) -> None:
+        address = self._run.address
+        source = self._databases.source(address.database) if hold is not None and address is not None else None
+        if isinstance(source, RemoteSource) and self._agents.server == source.target and source.target not in self._explained:
+            self._explained.add(source.target)
+            self._messages.info(
+                f"{source.title} is held by not reading on: it may continue by itself until the connection is full. Its calls are not held."
+            )

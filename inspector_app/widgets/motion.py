@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QStyleHints
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 MOTIONS = {"system": "Follow the system", "reduced": "Reduced", "full": "Full"}
@@ -22,17 +22,19 @@ class Motion(QObject):
     def __init__(self, window: QMainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._flash = QGuiApplication.styleHints().cursorFlashTime()
+        # Kept: once Python forgets these hints, those of accessibility that they gave are unusable.
+        self._hints = QGuiApplication.styleHints()
+        self._flash = self._hints.cursorFlashTime()
         self._effects = {effect: QApplication.isEffectEnabled(effect) for effect in _EFFECTS}
         self.choice = "system"
-        preferred = getattr(_system(), "motionPreferenceChanged", None)
+        preferred = getattr(_accessibility(self._hints), "motionPreferenceChanged", None)
         if preferred is not None:
             preferred.connect(self._on_preferred)
 
     @property
     def is_reduced(self) -> bool:
         """Whether nothing moves by itself."""
-        return self.choice == "reduced" or (self.choice == "system" and _system_prefers_less())
+        return self.choice == "reduced" or (self.choice == "system" and _prefers_less(self._hints))
 
     def choose(self, choice: str) -> None:
         """Apply a choice.
@@ -49,18 +51,18 @@ class Motion(QObject):
     def _apply(self) -> None:
         moves = not self.is_reduced
         self._window.setAnimated(moves)
-        QGuiApplication.styleHints().setCursorFlashTime(self._flash if moves else 0)
+        self._hints.setCursorFlashTime(self._flash if moves else 0)
         for effect, was_enabled in self._effects.items():
             QApplication.setEffectEnabled(effect, moves and was_enabled)
 
 
-def _system() -> object | None:
+def _accessibility(hints: QStyleHints) -> object | None:
     """Return what Qt knows of the system's accessibility settings; None before Qt 6.10."""
-    known = getattr(QGuiApplication.styleHints(), "accessibility", None)
+    known = getattr(hints, "accessibility", None)
     return known() if known is not None else None
 
 
-def _system_prefers_less() -> bool:
+def _prefers_less(hints: QStyleHints) -> bool:
     """Return whether the system asks for reduced motion. Qt tells it since 6.12; older ones leave it to the setting."""
-    preference: Any = getattr(_system(), "motionPreference", None)
+    preference: Any = getattr(_accessibility(hints), "motionPreference", None)
     return preference is not None and cast(str, preference().name) == "ReducedMotion"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from importlib import metadata
 
 from runtime.errors.known_error import KnownError
 
@@ -19,16 +20,24 @@ def is_installed(package: str) -> bool:
         return False
 
 
-def require(package: str, extra: str, part: str) -> None:
+def require(package: str, extra: str, part: str, *, major: int = 0) -> None:
     """Check that a package is installed, without importing it.
 
     Args:
         package: the package's name in an import.
         extra: the extra of agent-inspector that installs it.
         part: what needs it, as the subject of a sentence in the plural.
+        major: the oldest major version that will do.
 
     Raises:
-        MissingPackageError: it is not installed.
+        MissingPackageError: it is not installed, or too old.
     """
+    command = f"pip install 'agent-inspector[{extra}]'"
     if not is_installed(package):
-        raise MissingPackageError(f"{part} need the package {package}: pip install 'agent-inspector[{extra}]'.", name=package)
+        raise MissingPackageError(f"{part} need the package {package}: {command}.", name=package)
+    if major and int((version := metadata.version(package)).split(".")[0]) < major:
+        raise MissingPackageError(
+            f"{part} need the package {package} in version {major} or newer, and {version} is installed: {command}. An agent that"
+            f" needs {version} runs on the google-adk engine.",
+            name=package,
+        )

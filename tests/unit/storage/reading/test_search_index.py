@@ -148,3 +148,45 @@ def test_every_layout_can_be_searched(tmp_path: Path, layout: str) -> None:
 def test_a_database_on_a_server_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="in files"):
         SearchIndex("postgresql://host/x", tmp_path)
+
+
+ODD_ROWS = [
+    {
+        "author": "a",
+        "content": {"parts": [{"text": "é\\u0041"}]},
+        "actions": {"state_delta": {"n": 1e30, "t": True, "big": 10**30, "l": [1, [2.5]]}},
+    },
+    {"author": 5, "error_message": "late", "errorMessage": "later", "content": "text", "actions": [{"x": "y"}]},
+    {"author": "a", "content": {"deep": [[[["x"]]]]}, "timestamp": float("nan")},
+]
+
+
+def test_the_searched_fields_alone_have_the_same_texts(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        for number, event in enumerate(ODD_ROWS):
+            connection.execute(
+                "INSERT INTO events VALUES (?, 'order_desk', 'user1', 's-1', 'i', '', ?)", (f"odd-{number}", json.dumps(event))
+            )
+        connection.execute("INSERT INTO events VALUES ('none', 'order_desk', 'user1', 's-1', 'i', '', '{\"author\": \"a\", }')")
+        connection.commit()
+    texts = []
+    for number in range(2):
+        if number:
+            monkeypatch.setattr(search_index, "_reader_of_few", lambda: lambda _data: None)
+        with closing(SearchIndex(str(file), tmp_path / f"cache{number}")) as index:
+            texts.append([index._text(row[1:]) for row in index._rows(0)])
+    assert texts[0] == texts[1]
+    assert len(texts[0]) == COUNT * 10 + 4 <= search_index._PIECE
+    assert texts[0][-4].split() == ["a", "é\\u0041", "n", "1e+30", "t", "big", str(10**30), "l", "1", "2.5"]
+
+
+def test_a_cancelled_update_keeps_what_it_read(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_index, "_PIECE", 30)
+    monkeypatch.setattr(search_index, "_COMMITTED", 100)
+    for most in (90, 250):
+        with closing(SearchIndex(str(file), tmp_path / "cache")) as index:
+            index.update(lambda done, _of, most=most: done < most)  # type: ignore[misc]
+            assert len(index.search("order", 1_000)) == (most + 29) // 30 * 30
+    with closing(SearchIndex(str(file), tmp_path / "cache")) as index:
+        index.update(everything)
+        assert len(index.search("order", 1_000)) == COUNT * 10

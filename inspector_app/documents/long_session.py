@@ -26,6 +26,7 @@ from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.event_pages import EventPages, Found, SavedFiles, containing
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.reading.saved_past import SavedPast
+from runtime.storage.reading.saved_scan import SavedScan
 
 LONG = 2_000  # events above which a session is not read whole
 TAIL = 1_000  # events at the end that are scanned for pending items
@@ -67,6 +68,7 @@ class LongSession:
         self.closed = False
         file = named_file(target)
         self._saved = SavedPast(cache_folder() / "past", file, key) if file is not None else None
+        self._failures = SavedScan(cache_folder() / "failures", file, key) if file is not None else None
         self._opened: History | None = None  # `history` while it is being read
         self._newest: tuple[dict[str, Any], LastWrites] | None = None  # the merged state, and the last writes of its keys
 
@@ -199,13 +201,24 @@ class LongSession:
         return await self._front.call(_find_calls, pages, ids, first, min(end, len(pages)), calls)
 
     async def find_failures(self) -> AsyncGenerator[list[int], None]:
-        """Find the stored events that report a failure, in the background; yield their places, ascending."""
+        """Find the stored events that report a failure, in the background; yield their places, ascending.
+
+        What was found is saved, so that the next time only new events are read.
+        """
         pages = self._pages_behind
         assert pages is not None
-        for first in range(0, len(pages), CHUNK):
+        found, known = await self._back.call(pages.load_scan, self._failures) if self._failures is not None else ([], 0)
+        found = [place for place in found if type(place) is int]
+        yield list(found)
+        count = len(pages)
+        for first in range(known, count, CHUNK):
             if self.closed:
                 return
-            yield await self._back.call(_find_failures, pages, first, min(first + CHUNK, len(pages)))
+            more = await self._back.call(_find_failures, pages, first, min(first + CHUNK, count))
+            found += more
+            yield more
+        if self._failures is not None and count - known > WORTH_SAVING and not self.closed:
+            await self._back.call(pages.save_scan, self._failures, count, found)
 
     async def find_files(self, first: int, last: int) -> AsyncGenerator[tuple[list[SavedFiles], int], None]:
         """Find the stored events that name files; yield those found and the place up to which events were scanned.

@@ -10,7 +10,7 @@ import json
 import sqlite3
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from runtime.errors.storage_error import StorageError
@@ -20,6 +20,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
+from runtime.storage.reading.saved_scan import SavedScan
 from runtime.support.quick_json import from_json
 
 if TYPE_CHECKING:
@@ -241,6 +242,25 @@ class EventPages:
         columns = "rowid, id, invocation_id, timestamp, event_data"
         rows = self._read(f"SELECT {columns} {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
         return [(self.place_of(rowid), row) for rowid, *row in rows]
+
+    def load_scan(self, saved: SavedScan) -> tuple[list[Any], int]:
+        """Return what a scan of the events found when it was saved, and the number of events that it read.
+
+        Args:
+            saved: where it was saved.
+        """
+        found = saved.load(self._file)
+        return ([], 0) if found is None else (found.data, self.place_of(found.last + 1))
+
+    def save_scan(self, saved: SavedScan, count: int, data: Iterable[Any]) -> None:
+        """Save what a scan found.
+
+        Args:
+            saved: where to save it.
+            count: number of events that were read.
+            data: JSON values.
+        """
+        saved.save(self._file, self._rowids[count - 1], data)
 
     def index_of(self, event_id: str) -> int | None:
         """Return the index of the event with this id, or None."""

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.copied_events import Readable
 
 MOST_BYTES = 64_000_000  # of one file; a larger result is not saved
@@ -38,16 +39,18 @@ class Scanned(NamedTuple):
 
 
 class SavedScan:
-    """The saved result for one database file.
+    """The saved result for one database file, or for one session in it.
 
     Args:
         folder: the folder of all results. It is created if it does not exist, readable by its owner only.
         file: the database.
+        key: the session; None for all of the file.
     """
 
-    def __init__(self, folder: Path, file: Path) -> None:
+    def __init__(self, folder: Path, file: Path, key: SessionKey | None = None) -> None:
         self._folder = folder
-        self.path = folder / f"{hashlib.sha256(str(file.absolute()).encode()).hexdigest()[:24]}{_SUFFIX}"
+        name = str(file.absolute()) if key is None else json.dumps([str(file.absolute()), *key])
+        self.path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:24]}{_SUFFIX}"
 
     def load(self, database: Readable) -> Scanned | None:
         """Return the saved result; None if there is none, or rows that it covers have changed."""

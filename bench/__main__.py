@@ -13,7 +13,6 @@ from bench.runtime_limits import runtime_limits
 from bench.runtime_work import STEPS
 from bench.table import Figures, figures_of, headline, medians, table
 
-STARTS = 5
 GOALS = {
     "an event, its content made once, µs": "16.7 (60,000/s)",
     "an event made beforehand, µs": "6",
@@ -34,23 +33,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("--scale", type=float, default=1.0, help="1: 2,000 events, 1,000 earlier turns; less is a quick look")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--starts", type=int, default=5, help="of each package in a round, for the time of importing it")
     parser.add_argument("--adk", metavar="PYTHON", default=os.environ.get("INSPECTOR_ADK_PYTHON"), help="a Python that has google-adk")
     options = parser.parse_args()
     began = headline(options.rounds)
+    scale, starts = options.scale, options.starts
     ours, theirs, limits = [], [], []
     for _ in range(options.rounds):
-        limits.append(runtime_limits(options.scale) | _start(sys.executable, "google.genai"))
-        ours.append(figures_of(sys.executable, "runtime_work.py", "runtime", str(options.scale)) | _start(sys.executable, "runtime"))
+        limits.append(runtime_limits(scale) | _start(sys.executable, "google.genai", starts))
+        ours.append(figures_of(sys.executable, "runtime_work.py", "runtime", str(scale)) | _start(sys.executable, "runtime", starts))
         if options.adk:
-            theirs.append(figures_of(options.adk, "runtime_work.py", "google.adk", str(options.scale)) | _start(options.adk, "google.adk"))
+            work = figures_of(options.adk, "runtime_work.py", "google.adk", str(scale))
+            theirs.append(work | _start(options.adk, "google.adk", starts))
     sys.stdout.write(f"# Runtime\n\n{began}{table(medians(ours), medians(theirs), medians(limits), GOALS)}\n")
     for name, figures in (("ours", medians(ours)), ("google-adk", medians(theirs))):
         if figures:
             sys.stdout.write(f"{name}: {_relations(figures)}\n\n")
 
 
-def _start(python: str, package: str) -> Figures:
-    return medians([figures_of(python, "first_event.py", package) for _ in range(STARTS)])
+def _start(python: str, package: str, starts: int) -> Figures:
+    return medians([figures_of(python, "first_event.py", package) for _ in range(starts)])
 
 
 def _relations(figures: Figures) -> str:

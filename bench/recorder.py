@@ -15,7 +15,7 @@ WITHOUT, MORE = ", without", ", more with the recorder"
 def main() -> None:
     """Measure each package in turn, print a table."""
     parser = argparse.ArgumentParser(prog="python -m bench.recorder")
-    parser.add_argument("--scale", type=float, default=1.0, help="1: 1,200 turns of each kind, without and with the recorder")
+    parser.add_argument("--scale", type=float, default=1.0, help="1: 400 turns of each kind, without and with the recorder, in each round")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--adk", metavar="PYTHON", default=os.environ.get("INSPECTOR_ADK_PYTHON"), help="a Python that has google-adk")
     options = parser.parse_args()
@@ -23,10 +23,8 @@ def main() -> None:
     found: dict[str, list[Figures]] = {}
     for _ in range(options.rounds):
         found.setdefault("this runtime", []).append(figures_of(sys.executable, "recorder_work.py", "runtime", str(options.scale)))
-        if options.adk:  # a turn takes 20 times as long
-            found.setdefault("google-adk", []).append(
-                figures_of(options.adk, "recorder_work.py", "google.adk", str(max(0.2, options.scale / 5)))
-            )
+        if options.adk:
+            found.setdefault("google-adk", []).append(figures_of(options.adk, "recorder_work.py", "google.adk", str(options.scale)))
     for name, rounds in found.items():
         sys.stdout.write(f"| {name} | without | more with the recorder | share |\n|---|---|---|---|\n")
         figures = medians(rounds)

@@ -35,7 +35,6 @@ GOALS = {
     "filter, plain text: first hits, ms": "200",
     "filter, plain text: all, ms": "3,000 at 1,000,000",
 }
-STARTS = 5
 LIVE_ON = 100_000
 """Events of the session that receives the stream; the next shorter one if there is none."""
 BARE_TABLES = (16, 100)
@@ -49,6 +48,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=float, default=60, help="of the live stream, on the session of 100,000 events or the next shorter"
     )
+    parser.add_argument("--starts", type=int, default=5, help="of the empty window")
     parser.add_argument("--keep", metavar="FOLDER", help="where the databases are kept for the next time")
     parser.add_argument("--measure", metavar="DATABASE", help=argparse.SUPPRESS)
     parser.add_argument("--live", type=float, default=0, help=argparse.SUPPRESS)
@@ -70,7 +70,7 @@ def main() -> None:
             count: _opened(_database(Path(options.keep or folder), count), options.seconds if count == live_on else 0)
             for count in options.events
         }
-        figures[options.events[0]] = _cold_start() | figures[options.events[0]]
+        figures[options.events[0]] = _cold_start(options.starts) | figures[options.events[0]]
         _print(figures)
 
 
@@ -91,9 +91,9 @@ def _opened(file: Path, seconds: float) -> dict[str, float]:
     return _in_a_process("--measure", str(file), "--live", str(seconds)) | bare
 
 
-def _cold_start() -> dict[str, float]:
+def _cold_start(starts: int) -> dict[str, float]:
     begun, shown, busy = time.time(), [], []
-    for _ in range(STARTS):
+    for _ in range(starts):
         begun = time.time()
         figures = _in_a_process("--start")
         shown.append((figures["shown"] - begun) * 1000)

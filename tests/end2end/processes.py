@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests import prepared
+
 ROOT = Path(__file__).resolve().parents[2]
 STORY = str(ROOT / "resources" / "samples" / "story")
 ORDERS = str(ROOT / "resources" / "samples" / "orders")
@@ -22,8 +24,7 @@ def environment(delay: float = 0.0) -> dict[str, str]:
 
 def agent_inspector(*arguments: str, delay: float = 0.0) -> subprocess.CompletedProcess[str]:
     """Run `agent-inspector` to its end."""
-    command = [sys.executable, "-m", "inspector_app", *arguments]
-    return subprocess.run(command, env=environment(delay), capture_output=True, text=True, timeout=60)
+    return subprocess.run([*prepared.command(), *arguments], env=environment(delay), capture_output=True, text=True, timeout=60)
 
 
 def answer(*arguments: str) -> Any:

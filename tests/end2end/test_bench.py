@@ -11,7 +11,7 @@ from tests.interop.google_adk import adk_python
 
 
 def test_the_benchmarks_run_small() -> None:
-    command = [sys.executable, "-m", "bench", "--scale", "0.02", "--rounds", "1"]
+    command = [sys.executable, "-m", "bench", "--scale", "0.02", "--rounds", "1", "--starts", "1"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280)
     assert (done.returncode, done.stderr) == (0, "")
     assert "database: turn, fresh session, ms" in done.stdout
@@ -34,7 +34,7 @@ def test_the_browsing_benchmark_runs_small() -> None:
 
 def test_the_window_benchmarks_run_small() -> None:
     for module, *arguments, expected in (
-        ("bench.stream", "--events", "3000", "--seconds", "1", "limit: bare table, each 100 ms: loop gap p99, ms"),
+        ("bench.stream", "--events", "3000", "--seconds", "1", "--starts", "1", "limit: bare table, each 100 ms: loop gap p99, ms"),
         ("bench.timeline", "--spans", "2000", "| a frame of zooming |"),
         ("bench.memory", "--events", "2000", "--pieces", "2000", "2,000 streamed, MB at every tenth"),
     ):

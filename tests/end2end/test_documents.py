@@ -20,6 +20,7 @@ import pytest
 from typer.main import get_command
 
 from inspector_app.cli import app
+from tests import prepared
 from tests.gemini_server import Answer, chunk, gemini_server
 
 ROOT = Path(__file__).parents[2]
@@ -65,7 +66,8 @@ def test_the_commands_and_programs_of_a_document_work(page: Path, tmp_path: Path
     shutil.copytree(ROOT / "resources", folder / "resources", ignore=shutil.ignore_patterns("__pycache__"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "INSPECTOR_"))}
     environment |= {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    environment |= {"PATH": f"{Path(sys.executable).parent}:{environment['PATH']}", "QT_QPA_PLATFORM": "offscreen"}
+    programs = f"{prepared.program_folder()}:{Path(sys.executable).parent}"
+    environment |= {"PATH": f"{programs}:{environment['PATH']}", "QT_QPA_PLATFORM": "offscreen"}
     script: list[str] = []  # lines that set variables stay for later lines
     with gemini_server(Answer([chunk({"text": "It rains."}, finish="STOP", tokens=5)])) as server:
         keys = {"GOOGLE_API_KEY": "key-of-a-test", "GOOGLE_GEMINI_BASE_URL": server.url}

@@ -10,19 +10,18 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from inspector_app.cli import app_command, main
+from tests import prepared
 from tests.end2end.processes import ORDERS, ROOT, STORY, environment
 from tests.output_table import RIGHT, WRONG, Row
 from tests.terminal import Terminal
 
 COMMANDS = app_command().commands
-PROGRAM = f"{shlex.quote(sys.executable)} -m inspector_app"
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +74,7 @@ FIRST = [pytest.param(words, row, id=words) for row in PRINTING for words in for
 
 
 def started(words: str, folder: Path, stdout: int) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "inspector_app", *shlex.split(words)]
+    command = [*prepared.command(), *shlex.split(words)]
     environ = {name: value for name, value in environment().items() if name != "COLUMNS"}
     return subprocess.Popen(command, env=environ, cwd=folder, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE, text=True)
 
@@ -102,7 +101,8 @@ def test_without_a_terminal_nothing_is_cut_or_coloured(
 @pytest.mark.parametrize(("columns", "more"), [(80, {}), (200, {"NO_COLOR": "1"})])
 def test_lines_fit_the_terminal(columns: int, more: dict[str, str], folder: Path, tmp_path: Path) -> None:
     rows = [rows[0] for rows in RIGHT.values() if not rows[0].stays]
-    script = "; ".join(f"cp -r copied {number}; cd {number}; {PROGRAM} {row.words}; echo '== '$?; cd .." for number, row in enumerate(rows))
+    program = shlex.join(prepared.command())
+    script = "; ".join(f"cp -r copied {number}; cd {number}; {program} {row.words}; echo '== '$?; cd .." for number, row in enumerate(rows))
     environ = {name: value for name, value in environment().items() if name != "NO_COLOR"}
     with Terminal(["sh", "-c", script], {**environ, **more}, tmp_path, columns=columns) as terminal:
         assert terminal.wait_for_end(300) == 0

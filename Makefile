@@ -15,24 +15,30 @@ export INSPECTOR_ADK_1_PYTHON ?= $(CURDIR)/$(ADK_1)/bin/python
 export INSPECTOR_ADK_1_25_PYTHON ?= $(CURDIR)/$(ADK_0)/bin/python
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# The tests start hundreds of processes: without compiled files, each compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+unexport PYTHONUNBUFFERED
 
-.PHONY: run test test-all check lint fmt soak bench docs install uninstall clean
+.PHONY: run test environments test-all check lint fmt soak bench docs install uninstall clean
 .DELETE_ON_ERROR:
 
 run: $(STAMP)
 	@$(BIN)/python -m inspector_app.support.system_check
 	@$(BIN)/python -m inspector_app.demo
 
-# A test file for each processor at a time.
-EACH := -n logical --maxprocesses 4 --dist loadfile
+# A test file for each processor at a time, slow folders first: the last files are short, so that no processor waits long for another.
+EACH := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+SLOWEST := --durations=50 --durations-min=1
 
 # The runtime's unit tests run where Qt cannot be imported, all others after them.
 test: export QT_QPA_PLATFORM = offscreen
-test: $(STAMP) $(ADK_0)/installed $(ADK_1)/installed $(ADK_2)/installed
+test: $(STAMP)
 	@$(BIN)/python -m inspector_app.support.system_check
-	@$(MAKE) --no-print-directory lint
-	$(BIN)/python -m pytest $(EACH) -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app
-	$(BIN)/python -m pytest $(EACH) --ignore-glob='tests/unit/[!i]*'
+	@$(MAKE) --no-print-directory -j 2 lint environments
+	$(BIN)/python -m pytest $(EACH) $(SLOWEST) -p tests.without_qt -p no:pytest-qt -W ignore::pytest.PytestConfigWarning tests/unit --ignore=tests/unit/inspector_app
+	$(BIN)/python -m pytest $(EACH) $(SLOWEST) --ignore-glob='tests/unit/[!i]*'
+
+environments: $(ADK_0)/installed $(ADK_1)/installed $(ADK_2)/installed
 
 # The same with each Python from 3.11 that is found here, in an environment of its own.
 test-all:
@@ -62,7 +68,7 @@ check: lint
 # The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts, and all engines on all versions.
 soak: export QT_QPA_PLATFORM = offscreen
 soak: export INSPECTOR_SOAK = 1
-soak: $(STAMP) $(ADK_0)/installed $(ADK_1)/installed $(ADK_2)/installed
+soak: $(STAMP) environments
 	@$(BIN)/python -m inspector_app.support.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
 	$(BIN)/python -m pytest $(EACH) -m 'not sweep' tests/interop/engines

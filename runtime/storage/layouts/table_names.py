@@ -28,3 +28,6 @@ NOTES = "inspector_notes"
 METADATA = "inspector_metadata"
 VERSION = "1"  # version of our own tables
 SCHEMA_VERSION = "1"  # version of google-adk's v1 layout
+
+# What an event's JSON contains if its delta writes a `user:` or `app:` key; `{}` is the text.
+MAY_BE_SHARED = "{0} LIKE '%\"user:%' OR {0} LIKE '%\"app:%'"

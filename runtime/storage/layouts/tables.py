@@ -21,11 +21,12 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 from sqlalchemy.dialects.postgresql import JSON
 from sqlalchemy.types import REAL, TypeEngine
 
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, NOTES, WrittenLayout
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, MAY_BE_SHARED, METADATA, NOTES, WrittenLayout
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def tables_of(layout: WrittenLayout) -> LayoutTables:
     later = (_invocations(metadata), _notes(metadata))
     # SQLite index entries end in the rowid, so this index gives a session's events in commit order, in either direction.
     our_index = Index("inspector_idx_events_session", events.c.app_name, events.c.user_id, events.c.session_id)
+    _shared_events(events)
     return LayoutTables(metadata, our_index, later, times_are_real=layout == "sqlite")
 
 
@@ -128,6 +130,8 @@ def _ours(metadata: MetaData) -> None:
         sqlite_autoincrement=True,
     )
     columns = commits.c
+    is_origin = columns.event_id.is_(None) & columns.temp.is_not(None)
+    Index("inspector_idx_commits_origins", columns.seq, postgresql_where=is_origin).ddl_if(dialect="postgresql")
     Index("inspector_idx_commits_session", columns.app_name, columns.user_id, columns.session_id, columns.event_id)
     Index(
         "inspector_idx_commits_shared",
@@ -136,6 +140,12 @@ def _ours(metadata: MetaData) -> None:
         sqlite_where=columns.shared.is_not(None),
         postgresql_where=columns.shared.is_not(None),
     )
+
+
+def _shared_events(events: Table) -> None:
+    """Add the index of the few events that may write shared state, which a session's history needs of all sessions of its app."""
+    condition = text(MAY_BE_SHARED.format("CAST(event_data AS text)"))
+    Index("inspector_idx_events_shared", events.c.app_name, postgresql_where=condition).ddl_if(dialect="postgresql")
 
 
 def _invocations(metadata: MetaData) -> Table:

@@ -133,16 +133,18 @@ class StoredDatabase:
         return self._file.read(self.sessions_in)
 
     def listing(self) -> list[SessionSummary]:
-        """Return all sessions as `sessions` does, but without counts for a file with many events, where counting reads the whole table."""
+        """Return all sessions as `sessions` does, but without counts if there are many events, where counting reads the whole table."""
+        return self._file.read(self.listing_in)
 
-        def read(connection: ReadingConnection) -> list[SessionSummary]:
-            if not self._is_file:
-                return self.sessions_in(connection)
+    def listing_in(self, connection: ReadingConnection) -> list[SessionSummary]:
+        """Return all sessions as `listing` does, in the current transaction."""
+        if self._is_file:
             lowest, highest = connection.execute("SELECT (SELECT min(rowid) FROM events), (SELECT max(rowid) FROM events)").fetchone()
             few = lowest is None or highest - lowest < MANY_EVENTS
-            return self.sessions_in(connection) if few else _summaries(connection, None)
-
-        return self._file.read(read)
+        else:
+            # Ordered, so that the index is read and not the table.
+            few = not connection.execute("SELECT 1 FROM events ORDER BY id OFFSET ? LIMIT 1", (MANY_EVENTS,)).fetchall()
+        return self.sessions_in(connection) if few else _summaries(connection, None)
 
     def sessions_in(self, connection: ReadingConnection) -> list[SessionSummary]:
         """Return all sessions as `sessions` does, in the current transaction."""
@@ -247,8 +249,6 @@ class StoredDatabase:
         Raises:
             SessionNotFoundError: the session does not exist.
         """
-        if not self._is_file:
-            return self.events(key)[-count:] if count else []
 
         def read(connection: ReadingConnection) -> list[Event]:
             _stored_state(connection, key)
@@ -406,15 +406,17 @@ class StoredDatabase:
         """
         if self._has_json:
             return self._pending_rows(self._read_plain, cache).find(key, progress)
+        if key is not None:
+            return {key: self._pending_of(key)}
         found, done = {}, 0
         for summary in self.sessions():
-            if key in (None, summary.key):
-                found[summary.key] = [item for each in self.invocations(summary.key) for item in each.pending]
-                done += summary.event_count or 0
-                progress(done)
-        if key is not None and key not in found:
-            self.invocations(key)  # reports that there is no such session
+            found[summary.key] = self._pending_of(summary.key)
+            done += summary.event_count or 0
+            progress(done)
         return found
+
+    def _pending_of(self, key: SessionKey) -> list[PendingItem]:
+        return [item for each in self.invocations(key) for item in each.pending]
 
     def unfinished(self, *, cache: Path | None = None) -> dict[SessionKey, list[Invocation]]:
         """Return, by session, the invocations with pending items, in order of their first event.

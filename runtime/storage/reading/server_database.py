@@ -13,13 +13,14 @@ from runtime.storage.connections.database_url import shown_url
 from runtime.storage.connections.server import NO_DRIVER, server_tables, set_up_server
 from runtime.storage.layouts.detect import Layout, layout_of
 from runtime.storage.layouts.statements import Rows
-from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.layouts.table_names import COMMITS, MAY_BE_SHARED
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, Written, no_event, parts
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 T = TypeVar("T")
+_IN_ORDER = "seq NULLS LAST, timestamp, id"
 
 
 class ServerDatabase:
@@ -114,53 +115,89 @@ class _QuestionMarks:
 class ServerRows(EventRows):
     """A reader of the table `events` on a server.
 
-    A server's table has no rowid, so events are ordered by our record, then by time, as in google-adk.
+    A server's table has no rowid, so events are ordered by our record, then by time, as in google-adk. Rows of a session are found by its
+    index, and sorted without their JSON.
     """
 
     def __init__(self, layout: Layout) -> None:
         super().__init__(layout)
-        seq = (
-            f"(SELECT max(c.seq) FROM {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id"
-            " AND c.session_id = e.session_id AND c.event_id = e.id)"
+        self._ours = layout.ours
+        # The session's part of our record is read once; a query of it for each event takes ten times longer.
+        self._keys = (
+            "(SELECT e.id, e.timestamp, c.seq FROM events AS e LEFT JOIN"
+            f" (SELECT event_id, max(seq) AS seq FROM {COMMITS} WHERE {OF_SESSION} AND event_id IS NOT NULL GROUP BY event_id) AS c"
+            f" ON c.event_id = e.id WHERE {OF_SESSION}) AS keys"
             if layout.ours
-            else "CAST(NULL AS bigint)"
+            else f"(SELECT id, timestamp, CAST(NULL AS bigint) AS seq FROM events WHERE {OF_SESSION}) AS keys"
         )
-        columns = ", ".join(["app_name", "user_id", "session_id", *self._columns])
-        self._numbered = f"(SELECT {columns}, {seq} AS seq FROM events AS e) AS numbered"
 
     def read(self, connection: ReadingConnection, key: SessionKey, after: str | None, limit: int | None) -> list[Sequence[Any]]:
         """See `EventRows.read`."""
-        rows = connection.execute(
-            f"SELECT {', '.join(self._columns)} FROM {self._numbered} WHERE {OF_SESSION} ORDER BY seq NULLS LAST, timestamp, id", parts(key)
-        ).fetchall()
-        if after is not None:
-            ids = [row[0] for row in rows]
-            if after not in ids:
-                raise no_event(key, after)
-            rows = rows[ids.index(after) + 1 :]
-        return rows[:limit]
+        if after is None:
+            return self._page(connection, key, "TRUE", (), limit=limit)
+        row = connection.execute(f"SELECT seq, timestamp FROM {self._keys} WHERE id = ?", (*self._names(key), after)).fetchone()
+        if row is None:
+            raise no_event(key, after)
+        seq, time = row
+        if seq is not None:
+            return self._page(connection, key, "(seq > ? OR seq IS NULL)", (seq,), limit=limit)
+        return self._page(connection, key, "seq IS NULL AND (timestamp, id) > (?, ?)", (time, after), limit=limit)
+
+    def newest(self, connection: ReadingConnection, key: SessionKey, count: int) -> list[Sequence[Any]]:
+        """See `EventRows.newest`."""
+        return self._page(connection, key, "TRUE", (), limit=count, order="seq DESC NULLS FIRST, timestamp DESC, id DESC")
 
     def of_ids(self, connection: ReadingConnection, key: SessionKey, ids: list[str]) -> list[Sequence[Any]]:
         """Return the rows of some of a session's events, in order."""
-        return connection.execute(
-            f"SELECT {', '.join(self._columns)} FROM {self._numbered} WHERE {OF_SESSION} AND id = ANY(?)"
-            " ORDER BY seq NULLS LAST, timestamp, id",
-            (*parts(key), ids),
-        ).fetchall()
+        return self._page(connection, key, "id = ANY(?)", (ids,))
 
     def written(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
         """See `EventRows.written`."""
-        return self._of_app(connection, key, "TRUE")
+        return self._of_app(connection, key, "")
 
     def unrecorded(self, connection: ReadingConnection, key: SessionKey) -> Iterator[Written]:
-        """See `EventRows.unrecorded`."""
-        return self._of_app(connection, key, "seq IS NULL")
+        """Yield an app's events that are not in our record, in order, without those of other sessions that wrote no shared state."""
+        recorded = (
+            f"SELECT 1 FROM {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id"
+            " AND c.event_id = e.id"
+        )
+        return self._of_app(connection, key, f" AND NOT EXISTS ({recorded})")
+
+    def _names(self, key: SessionKey) -> tuple[str, ...]:
+        return parts(key) * (2 if self._ours else 1)
+
+    def _page(
+        self,
+        connection: ReadingConnection,
+        key: SessionKey,
+        condition: str,
+        values: tuple[Any, ...],
+        *,
+        limit: int | None = None,
+        order: str = _IN_ORDER,
+    ) -> list[Sequence[Any]]:
+        columns = ", ".join(f"e.{name}" for name in self._columns)
+        return connection.execute(
+            f"WITH page AS MATERIALIZED (SELECT id, timestamp, seq FROM {self._keys} WHERE {condition} ORDER BY {order} LIMIT ?)"
+            f" SELECT {columns} FROM page JOIN events AS e ON e.id = page.id AND e.app_name = ? AND e.user_id = ? AND e.session_id = ?"
+            f" ORDER BY page.seq NULLS LAST, page.timestamp, page.id",
+            (*self._names(key), *values, limit, *parts(key)),
+        ).fetchall()
 
     def _of_app(self, connection: ReadingConnection, key: SessionKey, condition: str) -> Iterator[Written]:
+        body, shared = f"e.{self._body}", "TRUE"  # SQL cannot search a pickle
+        if self._format.is_json:
+            body = f"CAST({body} AS text)"
+            shared = MAY_BE_SHARED.format(body)
+        columns = f"e.user_id, e.session_id, e.id, e.timestamp, {body} AS body"
+        own = "e.app_name = ? AND e.user_id = ? AND e.session_id = ?"
+        others = f"e.app_name = ? AND NOT (e.user_id = ? AND e.session_id = ?) AND ({shared})"
         rows = connection.execute(
-            f"SELECT user_id, session_id, id, {self._body} FROM {self._numbered}"
-            f" WHERE app_name = ? AND {condition} ORDER BY seq NULLS LAST, timestamp, id",
-            (key.app_name,),
+            "SELECT user_id, session_id, id, body FROM ("
+            f"SELECT {columns} FROM events AS e WHERE {own}{condition}"
+            f" UNION ALL SELECT {columns} FROM events AS e WHERE {others}{condition}"
+            ") AS written ORDER BY timestamp, id",
+            (*parts(key), *parts(key)),
         )
         for user_id, session_id, event_id, data in rows:
             yield user_id, session_id, event_id, self._delta_of(data)

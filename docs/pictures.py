@@ -64,6 +64,23 @@ def nothing(_folder: Path) -> list[str]:
     return []
 
 
+def evals(folder: Path) -> list[str]:
+    """Make an eval set of an order, with a response that the order desk does not give; return what to open."""
+    database, file = str(folder / "orders.db"), folder / "lamps.evalset.json"
+    command("run", ORDERS, "--message", "2 desk lamps", "--db", database, "--session", "lamps")
+    command("export", database, str(file), "--session", "lamps")
+    file.write_text(file.read_text("utf-8").replace('"quantity": 2', '"quantity": 20'), "utf-8")
+    return [ORDERS, str(file)]
+
+
+async def run_evals(inspector: Inspector) -> None:
+    """Run all cases."""
+    page = inspector.window.evals
+    await until(page.run_all_button.isEnabled)
+    page.run_all_button.click()
+    await until(lambda: "passed" in page.head.state)
+
+
 async def as_opened(_inspector: Inspector) -> None:
     """Show what was opened."""
 
@@ -109,6 +126,7 @@ PICTURES: dict[str, tuple[Callable[[Path], list[str]], Prepare]] = {
     "timeline": (paused_order, pane("timeline")),
     "charts": (paused_order, pane("charts")),
     "graph": (story, pane("graph")),
+    "evals": (evals, run_evals),
 }
 README = {"screenshot": "paused", "held": "held"}
 

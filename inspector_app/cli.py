@@ -535,6 +535,8 @@ def capsule(
     pytest: Annotated[
         str | None, given.option("--pytest", "OUT.py", "Also write a test that fails when the agent no longer does this. Needs --agent.")
     ] = None,
+    first: Annotated[str | None, given.event("--first", "Leave out the events before this one; the state before it is kept.")] = None,
+    last: Annotated[str | None, given.event("--last", "Leave out the events after this one.")] = None,
     artifacts: given.Artifacts = None,
     yes: given.Yes = False,
     json: given.AsJson = False,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,40 +10,27 @@ from typing import Any
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
+from inspector_app.commands.problems import UsageError
 from inspector_app.commands.reading import opened
 from inspector_app.commands.running import open_artifacts
-from inspector_app.commands.selection import existing_key
+from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.engines.embedded import described
-from inspector_app.exchange.capsule import Capsule, write_capsule
+from inspector_app.exchange.capsule import Capsule
 from inspector_app.exchange.capsule_check import replay
+from inspector_app.exchange.capsule_files import save_capsule, save_test
 from inspector_app.exchange.capsule_session import capsule_of
 from inspector_app.presentation.values import visible
 from runtime.errors import StorageError
-from runtime.storage.connections.new_file import give_name, unfinished_file
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
 
 CANCELLED = 1
-
-TEST = '''"""Fails when the agent no longer does what {capsule} has recorded. Written by `agent-inspector capsule --pytest`."""
-
-from pathlib import Path
-
-from inspector_app.exchange.capsule_check import check_capsule
-
-HERE = Path(__file__).parent
-AGENT = HERE / {agent!r}
-RUN_TOOLS = True  # False: the tools' recorded results are given
-
-
-def test_the_agent_does_what_was_recorded() -> None:
-    check_capsule(HERE / {capsule!r}, AGENT, run_tools=RUN_TOOLS)
-'''
 
 
 def capsule(options: Options) -> int:
     """Write a capsule of a session, and a test of it."""
-    out = Path(options.out)
     for path in (options.out, options.pytest):
         if path is not None and Path(path).exists():
             raise StorageError(f"{path} already exists. Name a file that does not exist.")
@@ -53,19 +39,35 @@ def capsule(options: Options) -> int:
         key = existing_key(database, options)
         agent = described(loaded.app.root_agent) if loaded is not None else None
         files, notes = open_artifacts(options.artifacts, options.db), EventNotes(options.db).of(database, key)
-        made = asyncio.run(capsule_of(database, options.db, key, files, agent, notes))
+        first, last = _slice(database, key, options)
+        made = asyncio.run(capsule_of(database, options.db, key, files, agent, notes, first=first, last=last))
         divergences: list[str] = []
         if options.agent:
-            state = database.first_state(key) or {}
-            made.about["asked"], divergences = replay(options.agent, made.events, state, run_tools=False)
+            made.about["asked"], divergences = replay(options.agent, made.events, made.first_state, run_tools=False)
     if not _confirmed(made, options):
         stdout.complain("agent-inspector: No capsule was written.\n")
         return CANCELLED
-    _write(made, out, options.out)
+    save_capsule(made, options.out)
     if options.pytest:
-        _write_test(options)
+        save_test(options.pytest, options.out, options.agent)
     _report(made, options, divergences)
     return 0
+
+
+def _slice(database: StoredDatabase, key: SessionKey, options: Options) -> tuple[int, int | None]:
+    """Return the places of the first and the last event that were named; None for the last one."""
+    if options.first is None and options.last is None:
+        return 0, None
+    ids = [event.id for event in database.plain_events(key)]
+    wanted = [
+        whole_id("event", name, database.ids_beginning(key, "id", name), key, options.db) if name is not None else None
+        for name in (options.first, options.last)
+    ]
+    first = ids.index(wanted[0]) if wanted[0] is not None else 0
+    last = ids.index(wanted[1]) if wanted[1] is not None else len(ids) - 1
+    if first > last:
+        raise UsageError("--first names an event that comes after that of --last.")
+    return first, last
 
 
 def _confirmed(made: Capsule, options: Options) -> bool:
@@ -80,25 +82,6 @@ def _confirmed(made: Capsule, options: Options) -> bool:
     )
     stdout.complain(f"{found} Write the capsule? [y/N] ")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _write(made: Capsule, out: Path, written: str) -> None:
-    try:
-        with unfinished_file(out, 0o600) as unfinished:
-            write_capsule(made, unfinished)
-            give_name(unfinished, out)
-    except OSError as error:
-        raise StorageError(f"{written} cannot be written: {error.strerror or error}.") from error
-
-
-def _write_test(options: Options) -> None:
-    test = Path(options.pytest)
-    try:
-        beside = test.absolute().parent
-        names = {"capsule": os.path.relpath(options.out, beside), "agent": os.path.relpath(options.agent, beside)}
-        test.write_text(TEST.format(**names), "utf-8")
-    except OSError as error:
-        raise StorageError(f"{options.pytest} cannot be written: {error.strerror or error}.") from error
 
 
 def _report(made: Capsule, options: Options, divergences: list[str]) -> None:

@@ -36,17 +36,25 @@ class Capsule:
         session: JSON lines.
         requests: what models were asked: for each event that is an answer, its `event_id` and the `request`.
         artifacts: the files: `filename`, `version`, `part`.
+        samples: place → what is there in place of a secret, of a capsule that was not read from a file.
     """
 
     about: Json
     session: str
     requests: list[Json] = field(default_factory=list)
     artifacts: list[Json] = field(default_factory=list)
+    samples: dict[str, str] = field(default_factory=dict)
 
     @property
     def events(self) -> list[Json]:
         """The events as google-adk's event JSON."""
         return [json.loads(line) for line in self.session.splitlines()[1:]]
+
+    @property
+    def first_state(self) -> Json:
+        """The session's own state before its first event; empty if it is not recorded."""
+        found: Json = json.loads(self.session.splitlines()[0])["session"].get("initial_state") or {}
+        return found
 
 
 def write_capsule(capsule: Capsule, out: Path) -> None:

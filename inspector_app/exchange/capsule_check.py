@@ -40,7 +40,7 @@ def check_capsule(capsule: Path, agent: str | Path, *, run_tools: bool = True) -
         KnownError: the capsule or the agent cannot be read.
     """
     read = read_capsule(Path(capsule))
-    asked, divergences = replay(str(agent), read.events, _state(read.session), run_tools=run_tools)
+    asked, divergences = replay(str(agent), read.events, read.first_state, run_tools=run_tools)
     problems = [f"The agent no longer does what was recorded: {each.removesuffix(LIVE)}" for each in divergences]
     expected = read.about.get("asked")
     if not problems and isinstance(expected, list):
@@ -88,12 +88,6 @@ def replay(agent: str, events: Sequence[Json], state: Json, *, run_tools: bool) 
         asked.append({"agent": agent, "request": _request_json(request)})
 
     return asyncio.run(run())
-
-
-def _state(session: str) -> Json:
-    header = json.loads(session.splitlines()[0])["session"]
-    found: Json = header.get("initial_state") or {}
-    return found
 
 
 def _request_json(request: LlmRequest) -> Json:

@@ -17,7 +17,7 @@ from google.genai import types
 from inspector_app.engines.stand_in import write_stand_in
 from inspector_app.exchange.capsule import FORMAT, SUFFIX, Capsule, read_capsule
 from inspector_app.exchange.data_formats import json_lines
-from inspector_app.exchange.exported_session import clean_file, exported_session
+from inspector_app.exchange.exported_session import ExportedSession, clean_file, exported_session, session_of_history
 from inspector_app.exchange.imported_sessions import read_sessions
 from inspector_app.exchange.storing import store
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -40,8 +40,12 @@ async def capsule_of(
     files: BaseArtifactService | None,
     agent: dict[str, Any] | None,
     notes: Mapping[str, Note] | None = None,
+    *,
+    first: int = 0,
+    last: int | None = None,
+    kept: frozenset[str] = frozenset(),
 ) -> Capsule:
-    """Return a session as a capsule, with secrets replaced.
+    """Return a session, or a part of it, as a capsule, with secrets replaced.
 
     Args:
         database: the open database.
@@ -50,9 +54,31 @@ async def capsule_of(
         files: the service that has the session's files; None: there are none.
         agent: the agent's description; None if it is not known.
         notes: the notes on its events; None: those in the database itself.
+        first, last: the places of the first and the last event, from 0; None: the last one.
+        kept: places in which nothing is replaced; see `ExportedSession`.
     """
-    updated = next(each.last_update_time for each in database.listing() if each.key == key)
-    session = exported_session(database, key, updated, notes=notes)
+    notes = database.notes(key).get(key, {}) if notes is None else notes
+    if first == 0 and last is None:
+        updated = next(each.last_update_time for each in database.listing() if each.key == key)
+        session = exported_session(database, key, updated, notes=notes, kept=kept)
+    else:
+        history, created = database.history(key), database.created(key)
+        session = session_of_history(history, key, created, notes=notes, first=first, last=last, kept=kept)
+    return await capsule_with(session, Path(target).name if "://" not in target else "", _requests(target, key), files, agent)
+
+
+async def capsule_with(
+    session: ExportedSession, source: str, requests: list[dict[str, Any]], files: BaseArtifactService | None, agent: dict[str, Any] | None
+) -> Capsule:
+    """Return an exported session as a capsule.
+
+    Args:
+        session: the session; it is read.
+        source: the database's name; empty for none.
+        requests: what models were asked, of any of its events.
+        files, agent: see `capsule_of`.
+    """
+    key = session.key
     text = "".join(json_lines([session]))
     about = {
         "format": FORMAT,
@@ -60,11 +86,16 @@ async def capsule_of(
         "app_name": key.app_name,
         "user_id": key.user_id,
         "session_id": key.session_id,
-        "source": Path(target).name if "://" not in target else "",
+        "source": source,
         "agent": agent,
-        "replaced": session.places,
     }
-    return Capsule(about, text, _requests(target, key), await _artifacts(files, key, session.places) if files is not None else [])
+    made = Capsule(about, text)
+    ids = {event.get("id") for event in made.events}
+    made.requests = [one for one in requests if one["event_id"] in ids]
+    made.artifacts = await _artifacts(files, session) if files is not None else []
+    about["replaced"] = [place for place in session.places if place not in session.kept]
+    made.samples = session.samples
+    return made
 
 
 def _requests(target: str, key: SessionKey) -> list[dict[str, Any]]:
@@ -81,8 +112,9 @@ def _requests(target: str, key: SessionKey) -> list[dict[str, Any]]:
     return found
 
 
-async def _artifacts(files: BaseArtifactService, key: SessionKey, places: list[str]) -> list[dict[str, Any]]:
-    """Return all versions of a session's files, and add those in which something was replaced to `places`."""
+async def _artifacts(files: BaseArtifactService, session: ExportedSession) -> list[dict[str, Any]]:
+    """Return all versions of a session's files, and add those in which something is replaced to its `places`."""
+    key = session.key
     names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
     clean = importlib.import_module("inspector_app.resources.plugins.recorder_plugin").redacted
     found: list[dict[str, Any]] = []
@@ -91,11 +123,12 @@ async def _artifacts(files: BaseArtifactService, key: SessionKey, places: list[s
             part = await files.load_artifact(**names, filename=name, version=version)
             if part is not None:
                 raw = json.loads(part.model_dump_json(exclude_none=True))
-                cleaned = clean(raw)
+                cleaned, place = clean(raw), f"file {name}, version {version}"
                 is_changed = cleaned != raw
                 if clean_file(cleaned.get("inline_data"), clean) or is_changed:
-                    places.append(f"file {name}, version {version}")
-                found.append({"filename": name, "version": version, "part": cleaned})
+                    session.places.append(place)
+                    session.samples[place] = "a file of the session"
+                found.append({"filename": name, "version": version, "part": raw if place in session.kept else cleaned})
     return found
 
 

@@ -6,11 +6,13 @@ import base64
 import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.strict_json import event_json, with_note
+from inspector_app.presentation.values import preview
 from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
@@ -38,6 +40,8 @@ class ExportedSession:
         redactions: number of events, and of states, in which something was replaced; complete when the events are read.
         places: where, as the event's id or `state` and a JSON pointer; the first `MOST_PLACES`.
         notes: the notes on its events, by event id. They are written into the events' `custom_metadata`.
+        samples: place → what is there then, as a preview.
+        kept: places in which nothing is replaced.
     """
 
     key: SessionKey
@@ -49,6 +53,8 @@ class ExportedSession:
     redactions: int = 0
     places: list[str] = field(default_factory=list)
     notes: Mapping[str, Note] = field(default_factory=dict)
+    samples: dict[str, str] = field(default_factory=dict)
+    kept: frozenset[str] = frozenset()
 
 
 def exported_session(
@@ -59,6 +65,7 @@ def exported_session(
     secrets: bool = False,
     selection: Iterable[Event] | None = None,
     notes: Mapping[str, Note] | None = None,
+    kept: frozenset[str] = frozenset(),
 ) -> ExportedSession:
     """Return a session for an export.
 
@@ -71,24 +78,33 @@ def exported_session(
         secrets: keep what looks like a password, a key or a token.
         selection: only these events of the session; None: all.
         notes: the notes on its events; None: those in the database itself.
+        kept: see `ExportedSession`.
 
     Raises:
         SessionNotFoundError: the session does not exist.
     """
-    session = ExportedSession(key, database.created(key), updated, {}, None)
+    session = ExportedSession(key, database.created(key), updated, {}, None, kept=kept)
     session.notes = database.notes(key).get(key, {}) if notes is None else notes
     clean = _unchanged if secrets else _redaction()
     session.state = _counted(session, _without_temp(database.state(key)), clean, "state")
     first = database.first_state(key) if selection is None else None  # selected events do not lead from it to the state
-    session.initial_state = None if first is None else clean(_without_temp(first))
+    session.initial_state = None if first is None else _first_state(session, first, clean)
     session.events = (_event(session, event, clean) for event in (database.plain_events(key) if selection is None else selection))
     return session
 
 
 def session_of_history(
-    history: History, key: SessionKey, created: float, *, secrets: bool = False, notes: Mapping[str, Note] | None = None
+    history: History,
+    key: SessionKey,
+    created: float,
+    *,
+    secrets: bool = False,
+    notes: Mapping[str, Note] | None = None,
+    first: int = 0,
+    last: int | None = None,
+    kept: frozenset[str] = frozenset(),
 ) -> ExportedSession:
-    """Return a session that is not in a database for an export; see `exported_session`.
+    """Return a session, or a part of it, for an export; see `exported_session`.
 
     Args:
         history: its past; nothing else may use it meanwhile.
@@ -96,13 +112,18 @@ def session_of_history(
         created: epoch seconds.
         secrets: keep what looks like a password, a key or a token.
         notes: the notes on its events.
+        first, last: the places of the first and the last event, from 0; None: the last one.
+        kept: see `ExportedSession`.
     """
-    events = history.events
-    session = ExportedSession(key, created, events[-1].timestamp if len(events) else created, {}, None, notes=notes or {})
+    end = len(history.events) if last is None else last + 1
+    events = history.events[first:end]
+    updated = events[-1].timestamp if len(events) else created
+    session = ExportedSession(key, created, updated, {}, None, notes=notes or {}, kept=kept)
     clean = _unchanged if secrets else _redaction()
-    now = history.state_at(len(events) - 1)
+    now = history.state_at(end - 1)
     session.state = _counted(session, _without_temp({**now.session, **now.user, **now.app}), clean, "state")
-    session.initial_state = None if history.baseline is None else clean(_without_temp(dict(history.baseline)))
+    before = history.baseline if first == 0 else history.state_at(first - 1).session
+    session.initial_state = None if before is None else _first_state(session, dict(before), clean)
     session.events = (_event(session, event, clean) for event in events)
     return session
 
@@ -132,12 +153,24 @@ def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) 
     # Not a secret, and the model refuses to continue without it.
     signatures = [part.pop("thought_signature", None) if isinstance(part, dict) else None for part in parts or ()]
     data = _counted(session, data, clean, f"event {event.id}")
-    for part, signature in zip(data["content"]["parts"] if parts else (), signatures, strict=True):
+    for number, (part, signature) in enumerate(zip(data["content"]["parts"] if parts else (), signatures, strict=True)):
         if signature is not None:
             part["thought_signature"] = signature
         if clean is not _unchanged and isinstance(part, dict):
-            session.redactions += clean_file(part.get("inline_data"), clean)
+            _clean_part(session, f"event {event.id} /content/parts/{number}/inline_data", part, clean)
     return data
+
+
+def _clean_part(session: ExportedSession, place: str, part: Json, clean: Callable[[Any], Any]) -> None:
+    """Redact a text file inside an event."""
+    blob = copy(part.get("inline_data"))
+    if clean_file(blob, clean):
+        session.redactions += 1
+        if len(session.places) < MOST_PLACES:
+            session.places.append(place)
+            session.samples[place] = "a text file"
+        if place not in session.kept:
+            part["inline_data"] = blob
 
 
 def clean_file(blob: Any, clean: Callable[[Any], Any]) -> bool:
@@ -164,21 +197,45 @@ def _counted(session: ExportedSession, value: Json, clean: Callable[[Any], Any],
     cleaned: Json = clean(value)
     if cleaned != value:
         session.redactions += 1
-        places = (f"{what} {place}" for place in replaced_places(value, cleaned))
-        session.places += islice(places, max(0, MOST_PLACES - len(session.places)))
+        found = ((f"{what} {place}", after) for place, after in _replacements(value, cleaned))
+        for place, after in islice(found, max(0, MOST_PLACES - len(session.places))):
+            session.places.append(place)
+            session.samples[place] = preview(after)
+        if session.kept:
+            cleaned = _with_kept(value, cleaned, session.kept, f"{what} ")
     return cleaned
 
 
-def replaced_places(before: Any, after: Any, place: str = "") -> Iterator[str]:
+def _first_state(session: ExportedSession, first: Json, clean: Callable[[Any], Any]) -> Json:
+    """Return a first state with what is replaced in the present one replaced, too."""
+    given = _without_temp(first)
+    cleaned: Json = _with_kept(given, clean(given), session.kept, "state ")
+    return cleaned
+
+
+def _with_kept(before: Any, after: Any, kept: frozenset[str], what: str, place: str = "") -> Any:
+    """Return a cleaned value with what was there before in some places; see `replaced_places`."""
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        return {name: _with_kept(value, after[name], kept, what, f"{place}/{name}") for name, value in before.items()}
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return [_with_kept(value, after[index], kept, what, f"{place}/{index}") for index, value in enumerate(before)]
+    return before if before != after and what + (place or "/") in kept else after
+
+
+def replaced_places(before: Any, after: Any) -> Iterator[str]:
     """Yield where two JSON values differ, such as where a redaction replaced something, as JSON pointers."""
+    return (place for place, _ in _replacements(before, after))
+
+
+def _replacements(before: Any, after: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
         for name, value in before.items():
-            yield from replaced_places(value, after[name], f"{place}/{name}")
+            yield from _replacements(value, after[name], f"{place}/{name}")
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         for index, value in enumerate(before):
-            yield from replaced_places(value, after[index], f"{place}/{index}")
+            yield from _replacements(value, after[index], f"{place}/{index}")
     elif before != after:
-        yield place or "/"
+        yield place or "/", after
 
 
 def _without_temp(state: Json) -> Json:

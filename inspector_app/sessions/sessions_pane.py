@@ -63,6 +63,8 @@ class SessionsPane(QWidget):
         prune_requested(str): the user wants to delete old sessions of a database.
         export_requested(str, list[SessionKey]): the user wants to write these sessions of a database into a file.
         case_requested(str, SessionKey): the user wants to add this session to an eval set.
+        replay_requested(str, SessionKey): the user wants to run this session again with its recorded answers.
+        capsule_requested(str, SessionKey): the user wants to write this session into a capsule.
         run_again_requested(str, SessionKey): the user wants to run this session's messages again, several times.
         import_requested(str): the user wants to import sessions into a database.
     """
@@ -77,6 +79,8 @@ class SessionsPane(QWidget):
     import_requested = Signal(str)
     case_requested = Signal(str, object)
     run_again_requested = Signal(str, object)
+    replay_requested = Signal(str, object)
+    capsule_requested = Signal(str, object)
 
     def __init__(self, model: SessionTreeModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -286,6 +290,8 @@ class SessionsPane(QWidget):
             export = menu.addAction(theme.icon("file-export", "dim"), text)
             export.triggered.connect(partial(self.export_requested.emit, node.database, keys))
         if node.session is not None:
+            capsule = menu.addAction(theme.icon("box-archive", "dim"), "Export as a capsule…")
+            capsule.triggered.connect(partial(self.capsule_requested.emit, node.database, node.session))
             case = menu.addAction(theme.icon("list-check", "dim"), "Add to an eval set…")
             case.triggered.connect(partial(self.case_requested.emit, node.database, node.session))
         if node.kind == "database":
@@ -333,6 +339,8 @@ class SessionsPane(QWidget):
         self._add_deletion(menu, node)
 
     def _add_running(self, menu: QMenu, node: TreeNode) -> None:
+        replay = menu.addAction(theme.icon("clapperboard", "dim"), "Replay with recorded answers…")
+        replay.triggered.connect(partial(self.replay_requested.emit, node.database, node.session))
         again = menu.addAction(theme.icon("repeat", "dim"), "Run again several times…")
         again.triggered.connect(partial(self.run_again_requested.emit, node.database, node.session))
 

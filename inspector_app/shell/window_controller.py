@@ -9,6 +9,8 @@ from inspector_app.branches.compare_controller import CompareController
 from inspector_app.branches.fork_controller import ForkController
 from inspector_app.branches.fork_origin import ForkOriginController
 from inspector_app.branches.rewind_controller import RewindController
+from inspector_app.capsules.capsule_controller import CapsuleController
+from inspector_app.capsules.replay_controller import ReplayController
 from inspector_app.databases.database_page_controller import DatabasePageController
 from inspector_app.databases.foreign_database_controller import ForeignDatabaseController
 from inspector_app.detail.artifact_controller import ArtifactController
@@ -221,6 +223,8 @@ class WindowController(QObject):
         AgentChanges(agents, run, tasks, messages, commands, bench.agent_hint, self)
         runs = AgentRuns(agents, databases, current, run, output, run.sessions, self)
         self.repeats = RepeatController(cursor, agents, databases, runs, prices, tasks, messages, commands, window.repeats, self)
+        self.capsules = CapsuleController(cursor, agents, databases, tasks, messages, commands, bench.capsule_hint, self)
+        self.replays = ReplayController(cursor, agents, databases, run, runs, tasks, messages, commands, bench.replay_hint, self)
         self.evals = EvalController(cursor, agents, databases, run, runs, tasks, commands, window.evals, self)
         self.foreign_database = ForeignDatabaseController(
             tasks, messages, commands, window.foreign_database, self._opening.open_paths, self
@@ -381,6 +385,9 @@ class WindowController(QObject):
         self.evals.compare_requested.connect(self._compare.compare)
         opening.eval_set_found.connect(self.evals.open)
         window.eval_set_chosen.connect(self.evals.open)
+        self.replays.compare_requested.connect(self._compare.compare)
+        bench.sessions.replay_requested.connect(self.replays.ask)
+        bench.sessions.capsule_requested.connect(self.capsules.ask)
         bench.sessions.run_again_requested.connect(self.repeats.ask)
         bench.problem.retry.connect(self._on_reload)
         bench.problem.given_up.connect(self._on_session_given_up)

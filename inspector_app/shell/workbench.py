@@ -85,6 +85,7 @@ class Workbench(QMainWindow):
         writing_hint: reports that the database is read-only.
         database_hint: offers to open the agent's own database.
         deletion_hint: reports deleted sessions and offers to restore them.
+        replay_hint, capsule_hint: show how a replay went, and where a capsule was written.
         exchange_hint: shows the progress and the end of an export or import.
         agent_hint: reports that the agent's code changed.
         app_hint: offers the database of an attached app.
@@ -123,6 +124,7 @@ class Workbench(QMainWindow):
         self.fork_hint = HintBar("fork_hint")
         self.deletion_hint = HintBar("deletion_hint")
         self.exchange_hint = HintBar("exchange_hint")
+        self.replay_hint, self.capsule_hint = HintBar("replay_hint"), HintBar("capsule_hint")
         self.preflight = PreflightCard()
         self.fork_card = DecisionCard("fork_card", "What forking will do")
         self.override_card = OverrideCard()
@@ -167,7 +169,16 @@ class Workbench(QMainWindow):
         }
         self._docks["findings"].visibilityChanged.connect(self.findings.set_displayed)
         offers = (self.database_hint, self.app_hint, self.agent_hint)
-        hints = (self.resume_hint, self.writing_hint, *offers, self.deletion_hint, self.exchange_hint, self.fork_hint)
+        hints = (
+            self.resume_hint,
+            self.writing_hint,
+            *offers,
+            self.deletion_hint,
+            self.exchange_hint,
+            self.replay_hint,
+            self.capsule_hint,
+            self.fork_hint,
+        )
         FocusHome(self.stream.table, (*hints, self.preflight, self.fork_card, self.rewind_card, self.held))
         for answered in (self.pending.answered, self.pending.progress_given):
             answered.connect(self._on_answered)
@@ -471,7 +482,7 @@ class Workbench(QMainWindow):
         # Hints and questions appear below the events, where they take room from the last rows and move nothing else.
         for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.app_hint, self.deletion_hint, self.agent_hint):
             rows.addWidget(hint)
-        for hint in (self.exchange_hint, self.resume_hint, self.fork_hint):
+        for hint in (self.exchange_hint, self.capsule_hint, self.replay_hint, self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
         for card in (self.preflight, self.fork_card, self.override_card, self.rewind_card):
             rows.addWidget(card)

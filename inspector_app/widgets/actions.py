@@ -32,6 +32,7 @@ class Actions:
     compare: QAction
     run_again: QAction
     repeated_runs: QAction
+    replay: QAction
     evals: QAction
     open_eval_set: QAction
     who_wrote: QAction
@@ -54,6 +55,7 @@ class Actions:
     search_all: QAction
     inspect_database: QAction
     export_session: QAction
+    export_capsule: QAction
     import_sessions: QAction
     find_event: QAction
     condition_help: QAction
@@ -128,6 +130,7 @@ def make_actions(parent: QObject) -> Actions:
         compare=action("compare", "Compare with another session…", "code-compare", "Ctrl+Shift+D"),
         run_again=action("run_again", "Run again several times…", "repeat"),
         repeated_runs=action("repeated_runs", "Runs side by side", "table-list"),
+        replay=action("replay", "Replay with recorded answers…", "clapperboard"),
         evals=action("evals", "Evals", "list-check"),
         open_eval_set=action("open_eval_set", "Open an eval set…", "list-check"),
         who_wrote=action("who_wrote", "Who wrote this key", "user-pen", "Ctrl+Shift+W"),
@@ -150,6 +153,7 @@ def make_actions(parent: QObject) -> Actions:
         search_all=action("search_all", "Search all sessions…", "book-open", "Ctrl+Alt+F"),
         inspect_database=action("inspect_database", "User and app state, tables", "table", "Ctrl+I"),
         export_session=action("export_session", "Export the session…", "file-export"),
+        export_capsule=action("export_capsule", "Export as a capsule…", "box-archive"),
         import_sessions=action("import_sessions", "Import sessions…", "file-import"),
         find_event=action("find_event", "Filter the events", "filter", "Ctrl+F"),
         condition_help=action("condition_help", "How conditions are written", "circle-question", "F1"),

@@ -526,13 +526,14 @@ class CurrentRun(QObject):
                     quiet=not began,
                 )
 
-    async def create_session(self, state: Mapping[str, Any] | None = None) -> SessionAddress:
+    async def create_session(self, state: Mapping[str, Any] | None = None, user_id: str = "") -> SessionAddress:
         """Create a session of the loaded agent and select it.
 
         Args:
             state: its first state; None: empty.
+            user_id: its user; empty: that of the selected session if it is of this agent.
         """
-        address = await self.sessions.create(self._on_committed, state=state)
+        address = await self.sessions.create(self._on_committed, state=state, user_id=user_id)
         await self._current.refresh_session(address)
         self._cursor.select_session(address)
         await self._current.wait_until_loaded()

@@ -177,3 +177,38 @@ def test_wrong_use_is_refused(database: Path, tmp_path: Path, capsys: pytest.Cap
     assert main(["capsule", str(database), str(tmp_path / "a.capsule")]) == 1
     assert "already exists" in capsys.readouterr().err
     assert (tmp_path / "a.capsule").read_text() == "mine"
+
+
+def test_a_slice_keeps_the_state_before_it_and_replays(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["events", str(database), "--json"]) == 0
+    ids = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
+    file = tmp_path / "slice.capsule"
+    assert main(["capsule", str(database), str(file), "--first", ids[4], "--last", ids[9], "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["events"], facts["requests"], facts["replaced"]) == (6, 3, [])
+    assert main(["events", str(file), "--json"]) == 0
+    assert [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()] == ids[4:]
+    assert main(["state", str(file), "--at", ids[4], "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["session"] == {"plan": "gold"}
+    new = tmp_path / "new.db"
+    assert main(["run", str(file), "--db", str(new), "--session", "again"]) == 0
+    capsys.readouterr()
+    assert main(["compare", str(file), str(new), "--session", "s1", "--session", "again"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        (("--first", "zz"), 1, "no event"),
+        (("--first", "LAST", "--last", "FIRST"), 2, "--first names an event that comes after that of --last."),
+    ],
+)
+def test_a_wrong_slice_is_refused(
+    words: tuple[str, ...], status: int, sentence: str, database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["events", str(database), "--json"]) == 0
+    ids = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
+    given = [{"FIRST": ids[0], "LAST": ids[-1]}.get(word, word) for word in words]
+    assert main(["capsule", str(database), str(tmp_path / "a.capsule"), *given]) == status
+    assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "a.capsule").exists()

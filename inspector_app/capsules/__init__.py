@@ -1,0 +1,1 @@
+"""Capsules and replays: a recorded session leaves for another machine, or runs again without its models."""

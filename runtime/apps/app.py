@@ -56,6 +56,18 @@ class EventsCompactionConfig(BaseModel):
         return self
 
 
+def validate_app_name(name: str) -> None:
+    """Check the name of an app.
+
+    Raises:
+        ValueError: sessions cannot be stored under it.
+    """
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not an app name: use letters, digits, _ and -, beginning with a letter.")
+    if name == "user":
+        raise ValueError("An app cannot be called 'user': that name marks the user's events.")
+
+
 class App(BaseModel):
     """A root agent with the settings of all its runs.
 
@@ -80,8 +92,5 @@ class App(BaseModel):
     @field_validator("name")
     @classmethod
     def _usable_name(cls, name: str) -> str:
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is not an app name: use letters, digits, _ and -, beginning with a letter.")
-        if name == "user":
-            raise ValueError("An app cannot be called 'user': that name marks the user's events.")
+        validate_app_name(name)
         return name

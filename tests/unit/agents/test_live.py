@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from google.genai import types
+from pydantic import ValidationError
 
 from runtime.agents import LiveRequest, LiveRequestQueue
+from runtime.agents.active_streaming_tool import ActiveStreamingTool
+from runtime.agents.transcription_entry import TranscriptionEntry
 from runtime.errors import EngineNeededError
 from runtime.runners import InMemoryRunner
 from tests.seeds.running import llm_agent
@@ -32,3 +37,16 @@ async def test_a_queue_returns_its_requests_in_order() -> None:
     assert (await queue.get()).activity_start is not None
     assert (await queue.get()).activity_end is not None
     assert await queue.get() == LiveRequest(close=True)
+
+
+async def test_records_of_live_conversations() -> None:
+    task = asyncio.create_task(asyncio.sleep(0))
+    queue = LiveRequestQueue()
+    tool = ActiveStreamingTool(task=task, stream=queue)
+    assert tool.task is task and tool.stream is queue and ActiveStreamingTool().task is None
+    entry = TranscriptionEntry(role="user", data=types.Blob(data=b"x", mime_type="audio/pcm"))
+    assert isinstance(entry.data, types.Blob) and TranscriptionEntry(data=types.UserContent("hi")).role is None
+    for kind in (ActiveStreamingTool, TranscriptionEntry):
+        with pytest.raises(ValidationError):
+            kind(other=1)
+    await task

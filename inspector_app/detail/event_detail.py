@@ -72,7 +72,8 @@ class EventDetail(QWidget):
         self.tabs.setObjectName("event_tabs")
         self.tabs.setAccessibleName("Selected event")
         self.tabs.setDocumentMode(True)
-        self.tabs.setUsesScrollButtons(True)
+        self.tabs.setUsesScrollButtons(False)  # titles are elided, so that every tab stays visible
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self._content_page = _card(self.content)
         self._state_page = _card(self._state_and_delta())
         self._request_page = _card(self.request)
@@ -83,6 +84,8 @@ class EventDetail(QWidget):
         self.tabs.addTab(self._request_page, "Request")
         self.tabs.addTab(self._json_page, "JSON")
         self.tabs.addTab(self._output_page, "Output")
+        for index in range(self.tabs.count()):
+            self.tabs.setTabToolTip(index, self.tabs.tabText(index).replace("&&", "&"))
         self.tabs.setCurrentWidget(self._state_page)
         self.tabs.currentChanged.connect(self._fill_front_tab)
         for asking in (self.content.tree.filter_requested, self.state.tree.filter_requested, self.delta.filter_requested):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
 
 from inspector_app.presentation.values import plain_tooltip
@@ -85,9 +85,7 @@ class Composer(QWidget):
         """
         self._blocked = reason
         hint = instead or f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
-        self._edit.setPlaceholderText(reason if reason and not to and not instead else hint)
-        self._edit.viewport().update()  # Qt repaints a placeholder only when its visibility changes
-        self._edit.setToolTip(plain_tooltip(reason or ""))
+        self._edit.show_hint(reason if reason and not to and not instead else hint, reason or "")
         self._show_sendable()
 
     def submit(self) -> None:
@@ -119,6 +117,7 @@ class _MessageEdit(QPlainTextEdit):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._hint = self._tooltip = ""
         self.setObjectName("composer_edit")
         self.setAccessibleName("Message to the agent")
         self.setTabChangesFocus(True)
@@ -133,6 +132,29 @@ class _MessageEdit(QPlainTextEdit):
             self.submitted.emit()
             return
         super().keyPressEvent(event)
+
+    def show_hint(self, hint: str, tooltip: str) -> None:
+        """Show a line in the empty box, elided to its width.
+
+        Args:
+            hint: the line.
+            tooltip: the tooltip; empty for the line itself where it is elided.
+        """
+        self._hint, self._tooltip = hint, tooltip
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        room = self.viewport().width() - int(2 * self.document().documentMargin()) - 2
+        shown = self.fontMetrics().elidedText(self._hint, Qt.TextElideMode.ElideRight, max(room, 0)) if self.isVisible() else self._hint
+        if shown != self.placeholderText():
+            self.setPlaceholderText(shown)
+            self.viewport().update()  # Qt repaints a placeholder only when its visibility changes
+        self.setToolTip(plain_tooltip(self._tooltip or (self._hint if shown != self._hint else "")))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Elide the hint to the new width."""
+        super().resizeEvent(event)
+        self._show_hint()
 
     def sizeHint(self) -> QSize:
         """Return Qt's width and the current height."""

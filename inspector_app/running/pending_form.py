@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.presentation.credential_form import answer as credential_answer
 from inspector_app.presentation.credential_form import consent_page, fields_for
@@ -81,6 +81,9 @@ class PendingForm(QWidget):
         self._edit.setPlaceholderText('The call\'s result: JSON such as {"status": "approved"}, or plain text')
         theme.use_mono(self._edit)
         self._edit.setTabChangesFocus(True)
+        self._edit.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # takes what is left, from two lines on
+        theme.current().changed.connect(self._keep_two_lines)
+        self._keep_two_lines()
         self._edit.textChanged.connect(self._show_answer)
         rows.addWidget(self._edit, 1)
         self._form = ValueForm("pending_payload", "Requested value", self)
@@ -163,6 +166,10 @@ class PendingForm(QWidget):
         if self._progress.isVisibleTo(self):
             self._progress.click()
 
+    def _keep_two_lines(self) -> None:
+        """Keep room for the hint of the answer in any size of text; the pane scrolls where it is low."""
+        self._edit.setMinimumHeight(theme.px(2 * theme.BASE_SIZE + 26))
+
     def reject(self) -> None:
         """Reject, if the item allows it."""
         if self._reject.isVisibleTo(self):
@@ -183,10 +190,9 @@ class PendingForm(QWidget):
         self._resume = self._button("Resume…", "clock-rotate-left", "pending_resume", self._on_resume)
         for button in (self._approve, self._reject, self._respond, self._progress, self._resume):
             line.addWidget(button)
-        self._hint = QLabel(self)
+        self._hint = ElidedLabel()
         self._hint.setObjectName("pending_hint")
         self._hint.setProperty("role", "secondary")
-        self._hint.setTextFormat(Qt.TextFormat.PlainText)
         line.addWidget(self._hint, 1)
         return line
 

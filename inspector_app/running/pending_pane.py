@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
+    QScrollArea,
     QSizePolicy,
     QSplitter,
     QStackedWidget,
@@ -38,6 +39,8 @@ _ICONS = {
     "interrupted": ("triangle-exclamation", "bad"),
 }
 _ROW = Qt.ItemDataRole.UserRole
+_LEAST_ITEM = 130  # pixels at a scale of 100 %, of an item's text
+_LEAST_LIST = 260  # pixels, beside a form with long buttons
 # Pixels: minimum width of the session column, and the width that columns need beyond their hints.
 _LEAST_SESSION, _SLACK = 90, 8
 _TAKES_ROOM = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
@@ -99,11 +102,12 @@ class PendingPane(QWidget):
             QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut).activated.connect(slot)
         self._split = split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self._list)
-        split.addWidget(self.form)
+        split.addWidget(self._scrolled_form())
         split.setStretchFactor(0, 1)
         split.setStretchFactor(1, 1)
-        split.setSizes([2_000, 2_000])  # equal shares; the form's size hint alone would make it too narrow
+        split.setSizes([2_000, 2_200])  # about equal shares; the form's size hint alone would make it too narrow
         split.setChildrenCollapsible(False)
+        self._list.setMinimumWidth(_LEAST_LIST)
         split.setSizePolicy(_TAKES_NO_ROOM)
         self._stack = QStackedWidget(self)
         self._nothing = EmptyState("No pending items", "Confirmations, long-running calls and interrupted invocations appear here.")
@@ -112,6 +116,18 @@ class PendingPane(QWidget):
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.addWidget(self._stack)
+
+    def _scrolled_form(self) -> QScrollArea:
+        """Return an area that scrolls the form where the pane is low, such as with large text."""
+        area = _FormArea(self)
+        area.setObjectName("pending_form_area")
+        area.setAccessibleName("Answer to the pending item")
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidgetResizable(True)
+        area.setWidget(self.form)
+        return area
 
     @property
     def rows(self) -> list[PendingRow]:
@@ -196,6 +212,27 @@ def _identity(row: PendingRow) -> tuple[object, ...]:
     return row.address, row.item.invocation_id, row.item.kind, row.item.call_id
 
 
+class _FormArea(QScrollArea):
+    """Scrolls the form. It is as high as the form, but in a low window leaves room to the events."""
+
+    def setWidget(self, widget: QWidget) -> None:
+        """Set the form, and follow its height."""
+        super().setWidget(widget)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take another height when the form has one."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size of the form, at most a third of the window's height."""
+        form = self.widget()
+        wanted = form.minimumSizeHint() if form is not None else QSize()
+        return QSize(wanted.width(), min(wanted.height(), self.window().height() // 3))
+
+
 class _UnfinishedList(QTreeWidget):
     """The list: one line per item, with its session, last checkpoint and last event."""
 
@@ -234,9 +271,14 @@ class _UnfinishedList(QTreeWidget):
         self._fit_columns()
 
     def _fit_columns(self) -> None:
-        """Give the session its width, and less if the item's text would be elided."""
+        """Give the session its width, and less if the item's text would be elided. Hide the times where they leave the item no room."""
         what, where, point, last = (max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) for column in range(4))
-        room = self.viewport().width() - what - point - last - _SLACK
+        width = self.viewport().width() - _SLACK
+        least = min(what, theme.px(_LEAST_ITEM)) + _LEAST_SESSION
+        self.setColumnHidden(2, width < least + point + last)
+        self.setColumnHidden(3, width < least + last)
+        times = sum(size for column, size in ((2, point), (3, last)) if not self.isColumnHidden(column))
+        room = width - what - times
         self.header().resizeSection(1, max(min(where, room), _LEAST_SESSION))
 
     def _add(self, row: PendingRow) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from inspector_app.presentation.decisions import Choice
@@ -23,15 +24,27 @@ class PreflightCard(DecisionCard):
 
     Signals:
         accepted (str, bool, str): the user chose to resume: invocation id, whether to hold at the first event, and the `Place`.
+        shown_changed: the card was displayed or hidden.
     """
 
     accepted = Signal(str, bool, str)
+    shown_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("preflight", "Effects of resuming", parent)
         self._shown: Preflight | None = None
         self._paused = False
         self.chosen.connect(self._on_chosen)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Report that the question is displayed."""
+        super().showEvent(event)
+        self.shown_changed.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Report that it is displayed no more."""
+        super().hideEvent(event)
+        self.shown_changed.emit()
 
     @property
     def shown(self) -> Preflight | None:

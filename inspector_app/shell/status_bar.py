@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QStyleOption, QWidget
 
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
@@ -23,6 +23,8 @@ RUN_ICONS = {
     "stopping": ("stop", "warn"),
 }
 
+_MOST_OF_BAR = 0.2  # share of the bar for a text, in a bar that is _ROOMY; less in a narrower one
+_ROOMY = 1280  # pixels at a scale of 100 %
 _LEFT = ("run", "database", "session", "position", "tokens", "engine")
 _RIGHT = ("tail", "live")
 _OF_SESSION = ("database", "session", "position", "tokens", "tail", "live")
@@ -56,9 +58,25 @@ class StatusBar(QStatusBar):
             self.addPermanentWidget(self._parts[name])
         self._parts["engine"].clicked.connect(self.engine_requested)
         self._parts["engine"].setCursor(Qt.CursorShape.PointingHandCursor)
+        theme.current().changed.connect(self._limit_parts)
         self.show_run("idle", "idle")
         self.show_live(None)
         self.show_tail(None)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return a width of zero: long texts are elided, and never make the window wider."""
+        return QSize(0, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Share out the new width."""
+        super().resizeEvent(event)
+        self._limit_parts()
+
+    def _limit_parts(self) -> None:
+        width = self.width()
+        limit = int(width * _MOST_OF_BAR * min(1, width / theme.px(_ROOMY)))
+        for part in self._parts.values():
+            part.limit(limit)
 
     def text(self, part: str) -> str:
         """Return the text of a part: run, database, session, position, tokens, engine, tail or live."""
@@ -155,14 +173,18 @@ class _Part(QWidget):
 
     @property
     def text(self) -> str:
-        """The displayed text."""
+        """The whole text."""
         return self._label.text()
+
+    def limit(self, width: int) -> None:
+        """Elide a text that is longer than a width in pixels."""
+        self._label.limit(width)
 
     def say(self, text: str, icon: str = "", role: str = "dim", *, tooltip: str = "") -> None:
         """Show another text."""
         self._icon.show_icon(icon, role)
         self._label.show_words(visible(text))
-        self._label.setToolTip(plain_tooltip(tooltip))
+        self._label.setToolTip(plain_tooltip(tooltip or text))
         self.setVisible(bool(text) and self._allowed)
 
     def set_allowed(self, allowed: bool) -> None:
@@ -172,12 +194,32 @@ class _Part(QWidget):
 
 
 class _Words(QLabel):
-    """A label with a fixed width, which changes with the text but not with its digits.
+    """A label with a fixed width, which changes with the text but not with its digits. Text that is too long is elided in the middle.
 
     The counts of a live stream change many times a second, and each new size hint would lay out the whole window again.
     """
 
     _shape = ""
+    _limit = 10_000  # pixels
+
+    def limit(self, width: int) -> None:
+        """Set the largest width in pixels."""
+        if width != self._limit:
+            self._limit = width
+            self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the text, elided if it is too long."""
+        metrics = self.fontMetrics()
+        if metrics.horizontalAdvance(self.text()) <= self.width():
+            super().paintEvent(event)
+            return
+        with QPainter(self) as painter:
+            option = QStyleOption()
+            option.initFrom(self)
+            cut = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
+            flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+            self.style().drawItemText(painter, self.rect(), flags, option.palette, self.isEnabled(), cut, self.foregroundRole())
 
     def show_words(self, words: str) -> None:
         """Show another text."""
@@ -195,4 +237,5 @@ class _Words(QLabel):
             self._fit()
 
     def _fit(self) -> None:
-        self.setFixedSize(self.fontMetrics().size(0, self._shape))
+        size = self.fontMetrics().size(0, self._shape)
+        self.setFixedSize(min(size.width(), self._limit), size.height())

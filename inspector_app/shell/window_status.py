@@ -78,6 +78,7 @@ class WindowStatus(QObject):
             window.page_changed,
             bench.composer.draft_changed,
             bench.pending.session_requested,
+            bench.preflight.shown_changed,
             current.session_loaded,
             current.invocations_found,
             databases.writing_allowed,
@@ -117,7 +118,7 @@ class WindowStatus(QObject):
 
     def _show_run_commands(self) -> None:
         run, commands = self._run, self._window.commands
-        sending, resuming = self._blocked_sending(), self._blocked("resume")
+        sending, resuming = self._blocked_sending(), self._blocked_resume(None)
         draft = bool(self._window.workbench.composer.text)
         paused = run.phase == "paused"
         allow(commands.run, None if paused else sending or (None if draft else "Write a message first (Ctrl+L)."), "")
@@ -170,10 +171,15 @@ class WindowStatus(QObject):
     def _show_pending_commands(self) -> None:
         pending = self._window.workbench.pending
         if pending.selected_session in (None, self._cursor.session):
-            pending.set_blocked(self._blocked("respond"), self._blocked("resume", pending.invocation_id))
+            pending.set_blocked(self._blocked("respond"), self._blocked_resume(pending.invocation_id))
         else:  # its session is displayed first; what blocks an answer there is known then
             busy = None if self._run.phase == "idle" else "A run is in progress: stop it first (Shift+F5)."
             pending.set_blocked(busy, busy)
+
+    def _blocked_resume(self, invocation_id: str | None) -> str | None:
+        """Return why an invocation cannot be resumed; while the card asks, its button is the only one that resumes."""
+        asks = self._window.workbench.preflight.shown is not None
+        return self._blocked("resume", invocation_id) or ("Answer the question below the events first." if asks else None)
 
     def _blocked_sending(self) -> str | None:
         return self._blocked("fork" if self._is_drafting_fork() else "send")

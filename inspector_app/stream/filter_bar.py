@@ -130,6 +130,7 @@ class FilterBar(QWidget):
         button.setToolTip(plain_tooltip(f"{does} ({key})"))
         button.setIcon(theme.icon(icon, "dim"))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        theme.keep_icon_size(button, 16)
         return button
 
     @property

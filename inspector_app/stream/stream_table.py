@@ -16,7 +16,8 @@ from inspector_app.stream.marked_scroll_bar import MarkedScrollBar
 from inspector_app.stream.stream_painter import ROW_HEIGHT, Cell, StreamPainter
 from inspector_app.widgets import theme
 
-WIDE = 760  # pixels above which the column `took` fits
+WIDE = 760  # pixels at a scale of 100 %, above which the column `took` fits
+LEAST_SUMMARY = 200  # pixels at a scale of 100 %, for the summary of an event
 PAINT_LATER_MS = 2  # from inserting many rows to painting them; 0 would not let other callbacks of the loop run
 PAINT_EACH_MS = 100  # from one painting of streaming rows to the next
 
@@ -109,7 +110,18 @@ class StreamTable(QTableView):
             self.setColumnWidth(column, max(widest, normal.horizontalAdvance(HEADINGS[column])) + 14)
         self.setColumnWidth(Column.GUTTER, theme.px(24))
         self.setColumnWidth(Column.AUTHOR, min(max(authors), widest_author) + 16)
+        self._hide_columns()
+
+    def _hide_columns(self) -> None:
+        """Hide what does not fit beside a readable summary: first how long events took, then their tokens, then their times."""
+        self.setColumnHidden(Column.TOOK, self.width() < theme.px(WIDE))
         self.setColumnHidden(Column.TOKENS, self._events.most_tokens == 0)
+        self.setColumnHidden(Column.TIME, False)
+        others = [column for column in range(len(Column)) if column != Column.EVENT]
+        for column in (Column.TOKENS, Column.TIME):
+            taken = sum(self.columnWidth(other) for other in others if not self.isColumnHidden(other))
+            if self.viewport().width() - taken < theme.px(LEAST_SUMMARY):
+                self.setColumnHidden(column, True)
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if self._events.is_header(index.row()):
@@ -184,8 +196,8 @@ class StreamTable(QTableView):
         self.is_resizing = True
         super().resizeEvent(event)
         self.is_resizing = False
-        self.setColumnHidden(Column.TOOK, self.width() < WIDE)
         self.fit_columns()
+        self._hide_columns()
         if was_seen and not self.keeps_tail:
             self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
 

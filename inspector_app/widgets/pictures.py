@@ -37,6 +37,7 @@ def tool_button(name: str, icon: str, does: str, key: str = "") -> QToolButton:
     button.setToolTip(plain_tooltip(f"{does} ({key})" if key else does))
     button.setIcon(theme.icon(icon, "dim"))
     button.setProperty("small", "true")
+    theme.keep_icon_size(button, 16)
     return button
 
 
@@ -137,6 +138,7 @@ class PictureButton(QToolButton):
         self.setToolTip(plain_tooltip("Save as a picture (PNG, SVG or PDF)…"))
         self.setIcon(theme.icon("image", "dim"))
         self.setProperty("small", "true")
+        theme.keep_icon_size(self, 16)
         self._what = what
         self._size = size
         self._paint = paint

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QInputDialog, QPushButton, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QInputDialog, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -115,6 +115,17 @@ def test_the_pending_pane_offers_the_same_resume(story: Inspector, driver: Windo
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
         driver.preflight.accept()
     assert pane.rows == []
+
+
+def test_while_the_card_asks_its_button_alone_resumes(story: Inspector, driver: WindowDriver) -> None:
+    story.window.commands.resume.trigger()
+    driver.run_until(lambda: driver.bench.preflight.shown)
+    buttons = [button for button in story.window.findChildren(QAbstractButton) if button.isVisible() and "Resume" in button.text()]
+    assert [button.objectName() for button in buttons if button.isEnabled()] == ["preflight_resume"]
+    assert [button.objectName() for button in buttons if button.property("primary")] == ["preflight_resume"]
+    assert "Answer the question below the events first." in story.window.commands.resume.toolTip()
+    driver.qtbot.keyClick(driver.bench.preflight, Qt.Key.Key_Escape)
+    assert story.window.commands.resume.isEnabled() and driver.bench.pending.form.findChild(QPushButton, "pending_resume").isEnabled()
 
 
 def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtGui import QFontMetrics, QWheelEvent
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from inspector_app.app import Inspector
+from inspector_app.stream.event_cells import Column
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme
 from tests.gui.window.driver import WindowDriver
@@ -77,3 +78,20 @@ def test_the_size_is_in_the_preferences_of_the_next_window(driver: WindowDriver,
     driver.run_until(lambda: Settings(settings.folder).text_scale == 110)
     headings = [label for label in driver.inspector.window.findChildren(QLabel) if label.property("role") == "heading"]
     assert {label.font().pixelSize() for label in headings if label.isVisible()} == {22}
+
+
+@pytest.mark.parametrize("scale", [100, 150, 200])
+def test_large_text_neither_widens_the_window_nor_hides_what_happened(driver: WindowDriver, orders: Inspector, scale: int) -> None:
+    theme.current().set_scale(scale)
+    driver.run_message("40 boxes of A4 paper")
+    window, table, form = orders.window, driver.bench.stream.table, driver.bench.pending.form
+    driver.run_until(lambda: window.width() == 1280)
+    assert window.minimumSizeHint().width() <= 1280
+    assert table.columnWidth(Column.EVENT) >= theme.px(100)
+    assert [table.isColumnHidden(column) for column in (Column.TOKENS, Column.TIME)] == [scale > 100, scale > 100]
+    hint = driver.bench.composer.findChild(QPlainTextEdit).placeholderText()
+    assert QFontMetrics(driver.bench.composer.font()).horizontalAdvance(hint) < driver.bench.composer.width()
+    shown = [
+        form.isVisible() and button.isVisible() for button in form.findChildren(QPushButton) if button.text() in ("Respond", "Resume…")
+    ]
+    assert shown == [True, True]

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.documents.sources import DatabaseSource
 from inspector_app.engines.protocol import Agent
 from inspector_app.findings.findings_pane import FindingsPane
 from inspector_app.support.tasks import Tasks
@@ -100,6 +101,7 @@ class FindingsController(QObject):
         super().__init__(parent)
         self._cursor = cursor
         self._agents = agents
+        self._databases = databases
         self._catalog = catalog
         self._tasks = tasks
         self._pane = pane
@@ -179,7 +181,10 @@ class FindingsController(QObject):
         self._tasks.spawn(self._run(self._running), f"Examining {target}", background=True)
 
     async def _run(self, examination: _Examination) -> None:
+        source = self._databases.source(examination.target)
         try:
+            if isinstance(source, DatabaseSource):
+                await source.complete()
             findings = await run_in_thread(examination.run)
         except KnownError as error:
             if examination is self._running:

@@ -137,7 +137,7 @@ class Requests:
             return f"{self._address.shown} cannot be reached: nothing answers there. Start the server, or correct the address."
         if isinstance(error, httpx.TimeoutException):
             return f"{self._address.shown} has not answered for {SECONDS_FOR_AN_ANSWER:g} s."
-        if isinstance(error, httpx.RemoteProtocolError):
+        if isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):
             return f"{self._address.shown} ended the connection before its answer was complete."
         return f"{self._address.shown} cannot be read ({type(error).__name__}): {error}"
 

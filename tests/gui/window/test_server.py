@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 
 from inspector_app.sessions.deletion_dialog import DeletionDialog
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.workspace.manual_events import ManualEvents
 from tests.end2end.api_server import api_server
 from tests.gui.window.driver import WindowDriver
 from tests.interop.adk_server import adk_api_server
@@ -121,6 +122,12 @@ def test_state_is_edited_and_sessions_are_forked_and_deleted_by_the_server(drive
     post(server, "/apps/desk/users/edits/sessions/s1", {"k": 1})
     post(server, "/run", said("hello", "s1", "edits"))
     open_server(driver, f"{server}?user=edits")
+    one = driver.inspector
+    commits = ManualEvents(one.agents, one.current, one.run, one.tasks, one.messages)
+    commits.commit("Editing", lambda engine, shown: engine.edit_state(shown.address.key, {"k": 2}))
+    driver.run_until(lambda: not driver.inspector.tasks.running, SECONDS)
+    with urllib.request.urlopen(f"{server}/apps/desk/users/edits/sessions/s1", timeout=60) as found:
+        assert json.load(found)["state"]["k"] == 2
     before = driver.inspector.cursor.session
     assert before is not None
     driver.fork.ask(1)

@@ -18,11 +18,20 @@ def event(name: str, **delta: Any) -> dict[str, Any]:
 
 @dataclass
 class SessionsServer:
-    """The sessions of the user `user` of the app `desk`, and the paths that were asked for."""
+    """The sessions of the user `user` of the app `desk`, and the paths that were asked for.
+
+    Attributes:
+        run: the lines that `/run_sse` sends.
+        is_cut: whether it ends without the end of its answer.
+        bodies: what it was sent.
+    """
 
     port: int = 0
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    run: list[str] = field(default_factory=list)
+    is_cut: bool = False
+    bodies: list[Any] = field(default_factory=list)
 
     @property
     def address(self) -> str:
@@ -51,6 +60,16 @@ class SessionsServer:
                 self.send_response(200 if found is not None else 404)
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def do_POST(self) -> None:
+                this.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+                data = "".join(f"data: {line}\n\n" for line in this.run).encode()
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Content-Length", str(len(data) + this.is_cut))
+                self.send_header("Connection", "close")
                 self.end_headers()
                 self.wfile.write(data)
 

@@ -167,6 +167,8 @@ class EvalPage(QWidget):
         """
         self._blocked = reason
         self.agent_button.setVisible(needs_agent)
+        for button in (self.session_button, self.compare_button):  # without an agent there are no sessions to open
+            button.setVisible(not needs_agent)
         self._show_buttons()
 
     def _make_list(self) -> QTreeWidget:

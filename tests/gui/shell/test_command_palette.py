@@ -51,9 +51,10 @@ def test_words_in_any_order_find_a_command_and_enter_runs_it(window: MainWindow,
 
 def test_prefix_matches_come_first_and_arrow_keys_select(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
     qtbot.keyClicks(palette.field, "re")
-    first = ["Run: Resume", "Run: Record model requests", "Session: Rewind to before this invocation", "Session: Reload"]
-    assert palette.names[:4] == first
-    for _ in range(3):
+    run, session = ("Resume", "Replay with recorded answers", "Record model requests"), ("Rewind to before this invocation", "Reload")
+    first = [*(f"Run: {name}" for name in run), *(f"Session: {name}" for name in session)]
+    assert palette.names[:5] == first
+    for _ in range(4):
         qtbot.keyClick(palette.field, Qt.Key.Key_Down)
     with qtbot.waitSignal(window.commands.reload.triggered):
         qtbot.keyClick(palette.field, Qt.Key.Key_Return)

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.detail.content_view import ContentView
+from inspector_app.detail.note_bar import NoteBar
 from inspector_app.detail.output_view import OutputView
 from inspector_app.detail.request_view import RequestView
 from inspector_app.presentation.event_summary import describe
@@ -17,6 +18,7 @@ from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_edit_bar import StateEditBar
 from inspector_app.state.state_tree import StateByScope
 from inspector_app.state.state_view import NO_STATE, StateView
+from inspector_app.widgets import theme
 from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
@@ -24,6 +26,7 @@ from inspector_app.widgets.json_view import JsonView
 from inspector_app.widgets.value_tree import PINNED
 from runtime.events import Event
 from runtime.events.credentials import without_credentials
+from runtime.sessions.note import Note
 from runtime.sessions.state import Change, scope_of
 
 
@@ -32,6 +35,8 @@ class EventDetail(QWidget):
 
     Attributes:
         code: opens the code behind the event.
+        bookmark, add_note: the buttons that bookmark the event and write a note on it.
+        note: the note on the event.
         tabs: Content, State & delta, Request, JSON, Output, and tabs added by others.
         content, state, state_edit, delta, request, output, json: the panes in the tabs.
 
@@ -61,6 +66,12 @@ class EventDetail(QWidget):
         self._note.setObjectName("event_note")
         self._note.setProperty("role", "warn")
         self.code = CodeButton("event_code", keeps_room=True)
+        self.bookmark = _tool("event_bookmark", "bookmark")
+        self.bookmark.setCheckable(True)
+        self.add_note = _tool("event_add_note", "note-sticky")
+        self.add_note.setAccessibleName("Write a note on this event")
+        self.add_note.setToolTip(plain_tooltip("Write a note on this event (Ctrl+Shift+N)"))
+        self.note = NoteBar()
         self.content = ContentView()
         self.state = StateView()
         self.state_edit = StateEditBar()
@@ -104,6 +115,14 @@ class EventDetail(QWidget):
         head.addWidget(self._title, 1)
         head.addWidget(self.code)
         head.addWidget(self._time)
+        marks = QHBoxLayout()
+        marks.setSpacing(0)
+        marks.addWidget(self.bookmark)
+        marks.addWidget(self.add_note)
+        head.addLayout(marks)
+        around = QHBoxLayout()
+        around.setContentsMargins(6, 0, 6, 5)
+        around.addWidget(self.note)
         below = QHBoxLayout()
         below.setContentsMargins(8, 0, 8, 4)
         below.addWidget(self._note)
@@ -113,6 +132,7 @@ class EventDetail(QWidget):
         layout.setSpacing(0)
         layout.addLayout(head)
         layout.addLayout(below)
+        layout.addLayout(around)
         layout.addWidget(self.tabs, 1)
         return part
 
@@ -138,6 +158,28 @@ class EventDetail(QWidget):
     def event_id(self) -> str | None:
         """The id of the displayed event."""
         return self._event.id if self._event is not None else None
+
+    @property
+    def is_of_session(self) -> bool:
+        """Whether the displayed event is stored in the session, and not one inside a tool."""
+        return self._event is not None and self._number > 0
+
+    def show_note(self, note: Note | None, *, is_possible: bool) -> None:
+        """Show the note on the event.
+
+        Args:
+            note: None if it has none.
+            is_possible: whether the event can have one.
+        """
+        marked = note is not None and note.is_bookmark
+        words = "Remove the bookmark" if marked else "Bookmark this event"
+        self.bookmark.setIcon(theme.icon("bookmark", "accent" if marked else "dim"))
+        self.bookmark.setChecked(marked)
+        self.bookmark.setAccessibleName(words)
+        self.bookmark.setToolTip(plain_tooltip(f"{words} (Ctrl+Shift+B)"))
+        self.bookmark.setVisible(is_possible)
+        self.add_note.setVisible(is_possible)
+        self.note.set_note(note)
 
     def show_event(self, index: int, event: Event, note: str = "") -> None:
         """Show an event.
@@ -290,6 +332,16 @@ class EventDetail(QWidget):
             self.request_wanted.emit(self._event)
         else:
             self.json.set_json(self._event.model_dump_json(exclude_none=True, indent=2))
+
+
+def _tool(name: str, icon: str) -> QToolButton:
+    made = QToolButton()
+    made.setObjectName(name)
+    made.setAutoRaise(True)
+    made.setProperty("small", "true")
+    made.setIcon(theme.icon(icon, "dim"))
+    theme.keep_icon_size(made, 14)
+    return made
 
 
 def _card(inside: QWidget) -> QFrame:

@@ -38,16 +38,17 @@ class EventFilter:
     expression: Expression | None
     notes: Mapping[str, Note] = field(default_factory=dict)
 
-    @property
-    def reads_notes(self) -> bool:
-        """Whether another note can change the result."""
-        return self.expression is None or self.expression.uses_notes
+    def depends_on(self, notes: Mapping[str, Note]) -> bool:
+        """Return whether other events may pass with these notes, by event id, instead of the present ones."""
+        if self.expression is not None:
+            return self.expression.uses_notes
+        return self.with_notes(notes)._noted != self._noted
 
     @property
     def _noted(self) -> list[str]:
         """The ids of the events whose notes contain the needle."""
         needle = (self.needle or "").casefold()
-        return [event_id for event_id, note in self.notes.items() if needle in note.text.casefold()]
+        return sorted(event_id for event_id, note in self.notes.items() if needle in note.text.casefold())
 
     def with_notes(self, notes: Mapping[str, Note]) -> EventFilter:
         """Return the same filter for events with these notes, by event id."""

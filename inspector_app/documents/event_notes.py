@@ -29,6 +29,10 @@ class EventNotes:
         self._target = target
         self._file = NotesFile(target, data_folder() / "notes")
 
+    def revision_beside(self) -> tuple[object, ...]:
+        """Return values that change whenever a note in our own file does."""
+        return self._file.revision()
+
     def read(self, database: StoredDatabase, key: SessionKey | None = None) -> Notes:
         """Return the notes of one session or of all, by event id.
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from inspector_app.documents.event_notes import EventNotes
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.tail.tail import Changes, Tail
@@ -110,6 +111,8 @@ class TailThread:
         except StorageError as error:
             self._report(TailUpdate(self._target, self._subscription, Changes(), str(error)))
             return
+        beside = EventNotes(self._target)
+        notes = beside.revision_beside()
         following, problem = Subscription(None), None  # not the one in force: `follow` may have been called before this thread began
         try:
             while not self._ended:
@@ -117,6 +120,9 @@ class TailThread:
                     following = self._subscription
                     tail.follow(following.key, following.ids, following.count)
                 changes = tail.poll()
+                now_noted = beside.revision_beside()
+                if now_noted != notes:
+                    notes, changes = now_noted, replace(changes, notes=True)
                 now = str(tail.problem) if tail.problem is not None else None
                 if changes or now != problem:
                     self._report(TailUpdate(self._target, following, changes, now))

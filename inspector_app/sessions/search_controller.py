@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource
 from inspector_app.presentation.values import clock, day
@@ -153,7 +154,7 @@ class SearchController(QObject):
             remove_stale(folder)
             self._index = SearchIndex(self._target, folder)
         self._index.update(self._progress)
-        return self._index.search(words, MOST_HITS)
+        return self._index.search(words, MOST_HITS, EventNotes(self._target).read)
 
     def _progress(self, done: int, of: int) -> bool:
         if not self._cancelled:

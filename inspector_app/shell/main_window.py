@@ -243,6 +243,8 @@ class MainWindow(QMainWindow):
         find.addSeparator()
         find.addActions([actions.go_to_event, actions.matching_call, actions.open_code])
         find.addSeparator()
+        find.addActions([actions.toggle_bookmark, actions.edit_note, actions.next_note, actions.previous_note])
+        find.addSeparator()
         find.addActions([actions.find_in_state, actions.who_wrote, actions.compare_states])
         database.addActions([actions.fork, actions.rewind, actions.compare])
         database.addSeparator()

@@ -17,6 +17,7 @@ from inspector_app.detail.artifact_controller import ArtifactController
 from inspector_app.detail.code_controller import CodeController
 from inspector_app.detail.detail_controller import DetailController
 from inspector_app.detail.media_controller import MediaController
+from inspector_app.detail.note_controller import NoteController
 from inspector_app.detail.output_controller import OutputController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.send_again_controller import SendAgainController
@@ -84,6 +85,7 @@ from inspector_app.workspace.messages import MessageBus, format_traceback
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.session_costs import SessionCosts
+from inspector_app.workspace.session_notes import SessionNotes
 from inspector_app.workspace.traceback_store import TracebackStore
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
@@ -156,12 +158,14 @@ class WindowController(QObject):
         write_access = WriteAccess(databases, current, tasks, messages, self)
         working_copy = WorkingCopy(cursor, databases, current, tasks, messages, self)
         SessionsController(cursor, catalog, current, sessions, bench.sessions)
+        notes = SessionNotes(current, tasks, self)
         held = HeldController(run, agents, bench.held, self)
         self.stream = StreamController(
             cursor,
             current,
             run,
             breakpoints,
+            notes,
             tasks,
             messages,
             preferences,
@@ -200,6 +204,7 @@ class WindowController(QObject):
         OutputLog(output, messages, cursor, bench.log)
         DetailController(cursor, current, run, StateEditController(cursor, current, commits, self), bench.detail)
         FilesController(cursor, current, run, tasks, bench.detail.state.model, self)
+        self._notes = NoteController(current, notes, commands, bench.detail, bench.note_hint)
         PinController(cursor, preferences, bench.detail.state)
         self._writers = WritersController(cursor, agents, current, tasks, messages, commands, bench.detail.state.tree, bench.writers, self)
 
@@ -296,6 +301,7 @@ class WindowController(QObject):
             has_draft=lambda: bool(bench.composer.text),
             parent=self,
         )
+        self.tail.notes_changed.connect(notes.reread)
         self.database_page = DatabasePageController(cursor, databases, self.tail, tasks, messages, commands, bench.database, self)
         self._status = WindowStatus(
             cursor,
@@ -410,7 +416,10 @@ class WindowController(QObject):
         self._cursor.event_requested.connect(self._on_work_requested)
         self.search.hit_opened.connect(self._on_hit_opened)
         self._tool_agent_events.tool_agent_event_selected.connect(bench.detail.show_tool_agent_event)
-        for going in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered):
+        self._notes.editing_began.connect(self._on_note_begun)
+        bench.detail.note.left.connect(bench.stream.table.setFocus)
+        noting = (commands.next_note.triggered, commands.previous_note.triggered)
+        for going in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered, *noting):
             going.connect(bench.leave_database_page)
         for going in (bench.pending.session_requested, bench.detail.state.tree.writer_requested):
             going.connect(bench.leave_database_page)
@@ -541,6 +550,10 @@ class WindowController(QObject):
         self.window.workbench.stream.table.setFocus()
 
     # panes
+
+    def _on_note_begun(self) -> None:
+        self.window.workbench.raise_pane("detail")
+        self.window.workbench.stream.set_following(False)  # else the next event of a run would be selected
 
     def _on_hit_opened(self) -> None:
         self.window.workbench.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)  # gets it when the dialog gives it back

@@ -87,6 +87,7 @@ class Workbench(QMainWindow):
         deletion_hint: reports deleted sessions and offers to restore them.
         replay_hint, capsule_hint: show how a replay went, and where a capsule was written.
         exchange_hint: shows the progress and the end of an export or import.
+        note_hint: offers to restore a deleted note.
         agent_hint: reports that the agent's code changed.
         app_hint: offers the database of an attached app.
         fork_hint: reports that the next message begins a fork.
@@ -125,6 +126,7 @@ class Workbench(QMainWindow):
         self.deletion_hint = HintBar("deletion_hint")
         self.exchange_hint = HintBar("exchange_hint")
         self.replay_hint, self.capsule_hint = HintBar("replay_hint"), HintBar("capsule_hint")
+        self.note_hint = HintBar("note_deleted_hint")
         self.preflight = PreflightCard()
         self.fork_card = DecisionCard("fork_card", "What forking will do")
         self.override_card = OverrideCard()
@@ -174,6 +176,7 @@ class Workbench(QMainWindow):
             self.writing_hint,
             *offers,
             self.deletion_hint,
+            self.note_hint,
             self.exchange_hint,
             self.replay_hint,
             self.capsule_hint,
@@ -482,7 +485,7 @@ class Workbench(QMainWindow):
         # Hints and questions appear below the events, where they take room from the last rows and move nothing else.
         for hint in (self.origin_hint, self.writing_hint, self.database_hint, self.app_hint, self.deletion_hint, self.agent_hint):
             rows.addWidget(hint)
-        for hint in (self.exchange_hint, self.capsule_hint, self.replay_hint, self.resume_hint, self.fork_hint):
+        for hint in (self.note_hint, self.exchange_hint, self.capsule_hint, self.replay_hint, self.resume_hint, self.fork_hint):
             rows.addWidget(hint)
         for card in (self.preflight, self.fork_card, self.override_card, self.rewind_card):
             rows.addWidget(card)

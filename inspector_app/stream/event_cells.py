@@ -9,8 +9,10 @@ from enum import IntEnum
 from PySide6.QtCore import Qt
 
 from inspector_app.presentation.event_summary import RAN_AHEAD
-from inspector_app.presentation.values import full_time, plain_tooltip
+from inspector_app.presentation.values import full_time, plain_tooltip, visible, visible_lines
 from inspector_app.stream.stream_row import StreamRow
+
+_LONGEST_NOTE = 600  # characters in a tooltip
 
 
 class Column(IntEnum):
@@ -74,8 +76,15 @@ def cell_text(row: StreamRow, column: int) -> str:
 
 def row_text(row: StreamRow) -> str:
     """Return a row for a screen reader."""
+    noted = row.note
     marks = {"held here:": row.held, "breakpoint:": row.breakpoint == "on", "edited:": row.edited, "ran ahead:": row.ran_ahead}
-    return " ".join(filter(None, [*(text for text, is_marked in marks.items() if is_marked), row.author, row.event_kind, row.summary]))
+    words = [*(text for text, is_marked in marks.items() if is_marked), row.author, row.event_kind, row.summary]
+    if noted is not None:
+        words += [
+            "bookmarked" if noted.is_bookmark else "",
+            f"note: {visible(' '.join(noted.text.split())[:_LONGEST_NOTE])}" if noted.text else "",
+        ]
+    return " ".join(filter(None, words))
 
 
 def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: float | None) -> str | None:
@@ -101,7 +110,9 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
     if column == Column.EVENT:
         edited = "\nEdited: see custom metadata under Content." if row.edited else ""
         ahead = f"\n{RAN_AHEAD}" if row.ran_ahead else ""
-        return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}{ahead}")
+        noted = f"\nNote: {visible_lines(row.note.text[:_LONGEST_NOTE])}" if row.note is not None and row.note.text else ""
+        marked = "\nBookmarked" if row.note is not None and row.note.is_bookmark else ""
+        return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}{ahead}{marked}{noted}")
     if column == Column.GUTTER and row.held:
         return plain_tooltip("The agent is held here: this event is committed, and the next step has not begun.")
     if column == Column.GUTTER:

@@ -48,6 +48,7 @@ class EventStreamView(QWidget):
         go_to_requested (int): the user wants to go to the event at this index.
         fork_requested (int): the user wants to fork at the event at this index.
         rewind_requested (int): the user wants to rewind to before the invocation of the event at this index.
+        bookmark_requested, note_requested: the user wants to bookmark the selected event, or to write a note on it.
         compare_requested: the user wants to compare states with the state after the selected event.
     """
 
@@ -62,6 +63,8 @@ class EventStreamView(QWidget):
     fork_requested = Signal(int)
     rewind_requested = Signal(int)
     compare_requested = Signal()
+    bookmark_requested = Signal()
+    note_requested = Signal()
 
     def __init__(self, model: EventTableModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -293,6 +296,12 @@ class EventStreamView(QWidget):
                 other = menu.addAction(theme.icon("arrow-right-arrow-left", "dim"), f"Go to its {half}\tCtrl+J")
                 other.triggered.connect(self._on_other_half)
             menu.addAction(theme.icon("code-compare", "dim"), "Compare states with this one\tCtrl+B").triggered.connect(self._on_compare)
+            if self._model.index_at(row) is not None:
+                noted = shown.note
+                mark = "Remove the bookmark" if noted is not None and noted.is_bookmark else "Bookmark this event"
+                menu.addAction(theme.icon("bookmark", "dim"), f"{mark}\tCtrl+Shift+B").triggered.connect(self._on_bookmark)
+                write = "Edit the note…" if noted is not None and noted.text else "Write a note on this event…"
+                menu.addAction(theme.icon("note-sticky", "dim"), f"{write}\tCtrl+Shift+N").triggered.connect(self._on_note)
             menu.addSeparator()
             self._menu_index = self._model.index_at(row)
             menu.addAction(theme.icon("code-branch", "dim"), "Fork at this event…\tCtrl+Shift+K").triggered.connect(self._on_fork)
@@ -314,6 +323,12 @@ class EventStreamView(QWidget):
 
     def _on_other_half(self) -> None:
         self.matching_call_requested.emit()
+
+    def _on_bookmark(self) -> None:
+        self.bookmark_requested.emit()
+
+    def _on_note(self) -> None:
+        self.note_requested.emit()
 
     def _on_compare(self) -> None:
         self.compare_requested.emit()

@@ -23,6 +23,7 @@ from inspector_app.stream.row_layout import RowLayout
 from inspector_app.stream.stream_row import StreamRow
 from inspector_app.stream.streaming_rows import StreamingRows, StreamKey, stream_key, waiting_row
 from runtime.events import Event
+from runtime.sessions.note import Note
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -420,6 +421,14 @@ class EventTableModel(QAbstractTableModel):
             ran_ahead: event id → whether it was committed while the agent was held before it; called for the rows that are painted.
         """
         self._make.ran_ahead = ran_ahead
+
+    def set_notes(self, note_of: Callable[[str], Note | None]) -> None:
+        """Set how notes are found.
+
+        Args:
+            note_of: event id → the note on it; called for the rows that are painted.
+        """
+        self._make.note_of = note_of
 
     def set_costs(self, cost_of: Callable[[InvocationGroup], str]) -> None:
         """Set how the costs of a group are found.

@@ -20,6 +20,7 @@ from inspector_app.stream.stream_row import (
 from runtime.events import Event
 from runtime.events.marks import begins_resumed_run
 from runtime.history.key_writers import are_parallel
+from runtime.sessions.note import Note
 
 _CACHED_ROWS = 4096
 _LONGEST_COUNTED = 64  # events of a group that are read for its header
@@ -41,6 +42,7 @@ class RowFactory:
         temp_keys_of: returns the `temp:` keys that the event with an id set, as far as they are known.
         cost_of: returns what a group's model calls cost, empty while that is not known.
         ran_ahead: returns whether the event with an id was committed while the agent was held before it.
+        note_of: returns the note on the event with an id, or None.
     """
 
     def __init__(self, colours: AuthorColours, on_new_width: Callable[[], None]) -> None:
@@ -50,6 +52,7 @@ class RowFactory:
         self.temp_keys_of: Callable[[str], Collection[str]] = lambda _event_id: ()
         self.cost_of: Callable[[InvocationGroup], str] = lambda _group: ""
         self.ran_ahead: Callable[[str], bool] = lambda _event_id: False
+        self.note_of: Callable[[str], Note | None] = lambda _event_id: None
         self.reset(SessionEvents())
 
     def reset(self, events: SessionEvents) -> None:
@@ -116,8 +119,8 @@ class RowFactory:
                 self._on_new_width()
             role, sign = self.colours.role(event.author), self.colours.sign(event.author)
             temp_keys, mark = self.temp_keys_of(event.id), self.breakpoint_mark(event)
-            took, ahead = self._took(event, index), self.ran_ahead(event.id)
-            made = event_row(event, index, role, event.id == self.held, temp_keys, sign, mark, took, ahead)
+            took, ahead, note = self._took(event, index), self.ran_ahead(event.id), self.note_of(event.id)
+            made = event_row(event, index, role, event.id == self.held, temp_keys, sign, mark, took, ahead, note)
             self._cache[index] = made
         return made
 

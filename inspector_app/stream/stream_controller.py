@@ -23,6 +23,7 @@ from inspector_app.workspace.current_run import CurrentRun, RunEnd
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.session_notes import SessionNotes
 from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE
 from runtime.support.worker_threads import run_in_thread
@@ -44,6 +45,7 @@ class StreamController(QObject):
         current: the displayed session.
         run: the run, whose partial events and held event are displayed.
         breakpoints: mark events in the gutter.
+        notes: mark events, and are searched by the filter.
         tasks: runs searches.
         messages: receives what was not found.
         preferences: remembers filters.
@@ -60,6 +62,7 @@ class StreamController(QObject):
         current: CurrentSession,
         run: CurrentRun,
         breakpoints: BreakpointStore,
+        notes: SessionNotes,
         tasks: Tasks,
         messages: MessageBus,
         preferences: Preferences,
@@ -73,6 +76,7 @@ class StreamController(QObject):
         self._current = current
         self._cursor = cursor
         self._run = run
+        self._notes = notes
         self._held_place = held_place
         self._tasks = tasks
         self._messages = messages
@@ -93,6 +97,8 @@ class StreamController(QObject):
         events.set_ran_ahead(run.ran_ahead)
         events.set_breakpoint_marks(breakpoints.mark_of)
         breakpoints.changed.connect(events.refresh_rows)
+        events.set_notes(notes.of)
+        notes.changed.connect(self._on_notes_changed)
         self._connect_owners()
         self._connect_views(commands)
 
@@ -113,6 +119,10 @@ class StreamController(QObject):
         events, stream, bar = self._events, self._stream, self._bar
         commands.next_hit.triggered.connect(self.next_hit)
         commands.previous_hit.triggered.connect(self.previous_hit)
+        commands.next_note.triggered.connect(self.next_note)
+        commands.previous_note.triggered.connect(self.previous_note)
+        stream.bookmark_requested.connect(commands.toggle_bookmark.trigger)
+        stream.note_requested.connect(commands.edit_note.trigger)
         commands.compare_states.triggered.connect(self.compare_states)
         commands.matching_call.triggered.connect(self.go_to_matching_call)
         stream.event_selected.connect(self._cursor.select_event)
@@ -283,7 +293,14 @@ class StreamController(QObject):
         self._events.set_filter(None)
         self._stream.table.show_hits(hits)
 
+    def _on_notes_changed(self) -> None:
+        self._events.refresh_rows()
+        if self._filter is not None and self._filter.depends_on(self._notes.notes):
+            self._stop_search()
+            self._begin(self._filter)
+
     def _begin(self, wanted: EventFilter) -> None:
+        self._filter = wanted = wanted.with_notes(self._notes.notes)
         session = self._current.session
         if self._bar.marking.isChecked():
             self._show_all(Hits())
@@ -373,6 +390,31 @@ class StreamController(QObject):
         hits, index = self._displayed_hits, self._cursor.event_index
         found = hits.shown_before(0 if index is None else index)
         self.go_to(hits.shown_before(self._events.event_count) if found is None else found)
+
+    def next_note(self) -> None:
+        """Select the next event with a note or a bookmark; after the last one, the first."""
+        self._tasks.spawn(self._go_to_note(1), "Looking for notes")
+
+    def previous_note(self) -> None:
+        """Select the previous event with a note or a bookmark; before the first one, the last."""
+        self._tasks.spawn(self._go_to_note(-1), "Looking for notes")
+
+    async def _go_to_note(self, step: int) -> None:
+        session, selected = self._current.session, self._cursor.event_index
+        if session is None:
+            return
+        places = []
+        for event_id in list(self._notes.notes):
+            place = session.index_of(event_id)
+            if place is None and session.pages is not None:
+                place = await session.pages.index_of(event_id)
+            if place is not None:
+                places.append(place)
+        if not places or self._current.session is not session:
+            return
+        here = selected if selected is not None else (-1 if step > 0 else self._events.event_count)
+        further = [place for place in places if (place - here) * step > 0]
+        self.go_to((min if step > 0 else max)(further or places))
 
     def go_to(self, index: int | None) -> None:
         """Select an event and scroll to it; clear a filter that hides it."""

@@ -125,6 +125,11 @@ class StreamPainter:
             return
         loud = row.role in ("bad", "warn")
         self._icon(painter, left + self._icon_x, top + self._middle + 1, row.icon, row.role if loud else row.author_role, self._icon_size)
+        note = row.note
+        for is_marked, icon in ((note and note.text, "note-sticky"), (note and note.is_bookmark, "bookmark")):
+            if is_marked:
+                self._icon(painter, right - self._icon_x, top + self._middle + 1, icon, "accent", self._icon_size - 2)
+                right -= self._icon_x + 4
         for is_marked, icon, mark in ((row.edited, "pen", "edited"), (row.ran_ahead, "forward", "ran ahead")):
             if is_marked:
                 self._icon(painter, right - self._icon_x, top + self._middle + 1, icon, "warn", self._icon_size - 2)

@@ -14,6 +14,7 @@ from inspector_app.presentation.values import clock, duration, visible
 from runtime.events import Event
 from runtime.events.kinds import node_path
 from runtime.events.marks import EDITED
+from runtime.sessions.note import Note
 
 MOST_LANES = 6  # deeper branches are drawn like the sixth
 
@@ -35,6 +36,7 @@ class StreamRow:
         breakpoint: `on` where a breakpoint stops, `off` where a disabled one would.
         edited: whether the user changed an input that led to this event.
         ran_ahead: whether the event was committed while the agent was held before it.
+        note: the note on the event; None if it has none.
         author_sign: distinguishes authors of one colour: how often all colours had been given out before, from 0.
         lanes: depth of the agent's branch, or of its workflow's nodes, plus the number of agent-as-tool calls the event is nested in.
     """
@@ -58,6 +60,7 @@ class StreamRow:
     ran_ahead: bool = False
     author_sign: int = 0
     lanes: int = 0
+    note: Note | None = None
 
 
 STATUS_ROLES: dict[str, str] = {
@@ -112,6 +115,7 @@ def event_row(
     breakpoint_mark: str = "",
     took: float | None = None,
     ran_ahead: bool = False,
+    note: Note | None = None,
 ) -> StreamRow:
     """Return a committed event's row.
 
@@ -125,6 +129,7 @@ def event_row(
         breakpoint_mark: see `StreamRow.breakpoint`.
         took: seconds since the event that it followed; None if unknown.
         ran_ahead: see `StreamRow.ran_ahead`.
+        note: see `StreamRow.note`.
     """
     shown = describe(event)
     changed = len({*event.actions.state_delta, *temp_keys})
@@ -148,6 +153,7 @@ def event_row(
         held=held,
         author_sign=author_sign,
         lanes=_depth(event),
+        note=note,
     )
 
 

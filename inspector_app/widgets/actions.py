@@ -66,6 +66,10 @@ class Actions:
     go_to_event: QAction
     matching_call: QAction
     compare_states: QAction
+    toggle_bookmark: QAction
+    edit_note: QAction
+    next_note: QAction
+    previous_note: QAction
     find_in_state: QAction
     write_message: QAction
     answer_pending: QAction
@@ -164,6 +168,10 @@ def make_actions(parent: QObject) -> Actions:
         go_to_event=action("go_to_event", "Go to event…", "arrow-right-to-bracket", "Ctrl+G"),
         matching_call=action("matching_call", "Go to the call or its response", "arrow-right-arrow-left", "Ctrl+J"),
         compare_states=action("compare_states", "Compare states with this one", "code-compare", "Ctrl+B"),
+        toggle_bookmark=action("toggle_bookmark", "Bookmark this event", "bookmark", "Ctrl+Shift+B"),
+        edit_note=action("edit_note", "Write a note on this event…", "note-sticky", "Ctrl+Shift+N"),
+        next_note=action("next_note", "Next bookmark or note", "arrow-down", "F4"),
+        previous_note=action("previous_note", "Previous bookmark or note", "arrow-up", "Shift+F4"),
         find_in_state=action("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K"),
         answer_pending=action("answer_pending", "Answer pending item", "hand", "Ctrl+P", "warn"),
         write_message=action("write_message", "Write a message", "pen", "Ctrl+L"),

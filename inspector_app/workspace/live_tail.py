@@ -39,6 +39,7 @@ class LiveTail(QObject):
 
     Signals:
         told(TailUpdate): a watching thread read something; emitted from that thread.
+        notes_changed(str): a note on an event of this database changed.
         watching_changed(str, str): how the selected session's database is watched (`watching`, `live`, `lost`; empty: not at all), and
             why.
 
@@ -55,6 +56,7 @@ class LiveTail(QObject):
     """
 
     told = Signal(object)
+    notes_changed = Signal(str)
     watching_changed = Signal(str, str)
 
     def __init__(
@@ -177,6 +179,8 @@ class LiveTail(QObject):
 
     def _take_changes(self, source: Source, told: TailUpdate) -> None:
         changes = told.changes
+        if changes.notes:
+            self.notes_changed.emit(told.target)
         own = self._run.quiet or self._run.address
         others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
         if others or changes.removed:

@@ -12,7 +12,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -23,7 +23,8 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.layouts.column_values import as_name
-from runtime.storage.reading.event_rows import read_offset
+from runtime.storage.reading.event_rows import OF_SESSION, parts, read_offset
+from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
 
 MOST_BYTES = 4 * 1024**3  # of one index; later events are not searched, and the window reports it
@@ -73,6 +74,7 @@ _STRUCTURE = frozenset(
 )
 _SEARCHED = ("author", "content", "actions", "error_message", "errorMessage")
 _WORD = re.compile(r"[^\s\"]+")
+_NOTE = "Note: "  # before the excerpt of a note
 _BEFORE, _AFTER = 24, 240  # characters of an excerpt before and after the word that was found
 
 
@@ -192,13 +194,41 @@ class SearchIndex:
         about = [(str(rows[-1][0]), "last"), (str(rows[-1][1]), "id")] if rows else []
         self._index.executemany("UPDATE about SET value = ? WHERE name = ?", about)
 
-    def search(self, words: str, limit: int) -> list[Hit]:
-        """Return the newest events that contain all the words. Each word also matches as a prefix.
+    def search(self, words: str, limit: int, notes: Callable[[StoredDatabase], Notes] = StoredDatabase.notes) -> list[Hit]:
+        """Return the newest events that contain all the words, those whose notes do first. Each word also matches as a prefix.
 
         Args:
             words: the words as the user typed them.
             limit: maximum number of events.
+            notes: returns the notes of the open database; by default, those in it.
         """
+        wanted = [word for word in _WORD.findall(words) if any(letter.isalnum() for letter in word)]
+        noted = self._noted(wanted, notes(self._database))[:limit] if wanted else []
+        known = {(hit.key, hit.event_id) for hit in noted}
+        return [*noted, *(hit for hit in self._stored(words, limit) if (hit.key, hit.event_id) not in known)][:limit]
+
+    def _noted(self, wanted: list[str], notes: Notes) -> list[Hit]:
+        """Return the events whose notes contain all the words, the newest note first."""
+        beginnings = [re.compile(rf"\b{re.escape(word)}" if word[0].isalnum() else re.escape(word), re.IGNORECASE) for word in wanted]
+        found = [
+            (note.at, key, event_id, note.text)
+            for key, noted in notes.items()
+            for event_id, note in noted.items()
+            if note.text and all(beginning.search(note.text) for beginning in beginnings)
+        ]
+        hits = [self._note_hit(key, event_id, text, wanted) for _, key, event_id, text in sorted(found, reverse=True)]
+        return [hit for hit in hits if hit is not None]
+
+    def _note_hit(self, key: SessionKey, event_id: str, text: str, wanted: list[str]) -> Hit | None:
+        query = f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?"
+        row = self._database.read(lambda connection: connection.execute(query, (*parts(key), event_id)).fetchone())
+        hit = self._hit(row[0], wanted) if row is not None else None
+        if hit is None:
+            return None
+        excerpt, start, end = _excerpt([text], wanted)
+        return replace(hit, excerpt=f"{_NOTE}{excerpt}", start=start + len(_NOTE) * (end > start), end=end + len(_NOTE) * (end > start))
+
+    def _stored(self, words: str, limit: int) -> list[Hit]:
         wanted = _WORD.findall(words)
         query = " AND ".join(f'"{word}"*' for word in wanted if any(letter.isalnum() for letter in word))
         if not query:

@@ -24,6 +24,7 @@ from runtime.storage.connections.wal_copy import CLOCK_TICK
 from runtime.storage.layouts.column_values import as_name, epoch
 from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.reading.event_rows import OF_SESSION, EventRows, parts
+from runtime.storage.reading.notes import has_notes, revision
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.tail.tail import Changes, Tail
 from runtime.support.gc_freeze import collection_paused
@@ -61,6 +62,7 @@ class _Look:
         reread: see `Changes`.
         has_more: whether more rows follow.
         has_orphans: whether there are events without a session, so that a session may have events as soon as it is created.
+        notes: what changes with every note.
     """
 
     last_session: _Place
@@ -72,6 +74,7 @@ class _Look:
     has_more: bool = False
     reread: bool = False
     has_orphans: bool = False
+    notes: tuple[object, ...] = ()
 
 
 class FileTail(Tail):
@@ -167,7 +170,7 @@ class FileTail(Tail):
         new = self._take_sessions(look.changed, look.removed)
         events = [self._decode(row) for row in look.rows]
         self._take(look, events)
-        return Changes(look.changed, look.removed, events, look.reread, new)
+        return Changes(look.changed, look.removed, events, look.reread, new, self._notes_changed(look.notes))
 
     def _take(self, look: _Look, events: list[Event]) -> None:
         self._take_events(events, reread=look.reread)
@@ -188,6 +191,7 @@ class FileTail(Tail):
             look = self._all(connection)
         if self._followed is not None:
             self._look_at_followed(connection, look)
+        look.notes = revision(connection) if has_notes(connection) else ()
         return look
 
     def _added(self, connection: sqlite3.Connection) -> _Look | None:

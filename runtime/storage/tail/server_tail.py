@@ -17,6 +17,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import epoch
 from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
+from runtime.storage.reading.notes import revision, server_has_notes
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
 from runtime.storage.tail.tail import Changes, Tail
@@ -34,13 +35,14 @@ _SINCE = "age(xmin) <= age(CAST(CAST(? AS text) AS xid))"
 
 @dataclass(slots=True)
 class _Look:
-    """The result of one read: the oldest transaction that had not ended, and the changes."""
+    """The result of one read: the oldest transaction that had not ended, the changes, and what changes with every note."""
 
     oldest: str
     changed: list[SessionSummary]
     removed: list[SessionKey]
     rows: list[Sequence[Any]] = field(default_factory=list)
     reread: bool = False
+    notes: tuple[object, ...] = ()
 
 
 class ServerTail(Tail):
@@ -98,7 +100,7 @@ class ServerTail(Tail):
         new = self._take_sessions(look.changed, look.removed)
         events = [self._decode(row) for row in look.rows]
         self._take_events(events, reread=look.reread)
-        return Changes(look.changed, look.removed, events, look.reread, new)
+        return Changes(look.changed, look.removed, events, look.reread, new, self._notes_changed(look.notes))
 
     # In one transaction
 
@@ -115,6 +117,7 @@ class ServerTail(Tail):
         look = _Look(oldest, changed, removed)
         if self._followed is not None and self._followed.key not in removed:
             self._look_at_followed(connection, look)
+        look.notes = revision(connection) if server_has_notes(connection) else ()
         return look
 
     def _changed(self, connection: ReadingConnection) -> list[SessionSummary] | None:

@@ -22,6 +22,7 @@ class Changes:
     Attributes:
         changed: sessions that are new, longer, shorter or created again.
         new: the sessions in `changed` that did not exist before.
+        notes: whether a note changed.
         removed: sessions that were deleted.
         events: events added to the followed session, in commit order.
         reread: whether the followed session has to be read again, because events were not just added at its end.
@@ -32,10 +33,11 @@ class Changes:
     events: list[Event] = field(default_factory=list)
     reread: bool = False
     new: list[SessionSummary] = field(default_factory=list)
+    notes: bool = False
 
     def __bool__(self) -> bool:
         """Return whether there are changes."""
-        return bool(self.changed or self.removed or self.events or self.reread)
+        return bool(self.changed or self.removed or self.events or self.reread or self.notes)
 
 
 @dataclass(slots=True)
@@ -70,6 +72,11 @@ class Tail(abc.ABC):
         self._followed: Followed | None = None
         self._asked = True
         self.problem: StorageError | None = None
+        self._notes: tuple[object, ...] | None = None  # what changes with every note; None before the first read
+
+    def _notes_changed(self, now: tuple[object, ...]) -> bool:
+        before, self._notes = self._notes, now
+        return before is not None and before != now
 
     def follow(self, key: SessionKey | None, ids: Sequence[str] = (), count: int | None = None) -> None:
         """Return new events of this session, and of no other, from now on.

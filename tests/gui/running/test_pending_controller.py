@@ -47,6 +47,7 @@ class Scene:
 def scene(qtbot: QtBot) -> Scene:
     cursor, catalog, run, tasks, commands, pane = Cursor(), FakeCatalog(), FakeRun(), FakeTasks(), FakeActions(), PendingPane()
     qtbot.addWidget(pane)
+    pane.resize(900, 300)
     pane.show()
     cursor.select_session(HERE)
     resumed: list[str] = []

@@ -272,6 +272,8 @@ class _UnfinishedList(QTreeWidget):
 
     def _fit_columns(self) -> None:
         """Give the session its width, and less if the item's text would be elided. Hide the times where they leave the item no room."""
+        for column in (2, 3):
+            self.setColumnHidden(column, False)  # a hidden heading has no size
         what, where, point, last = (max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) for column in range(4))
         width = self.viewport().width() - _SLACK
         least = min(what, theme.px(_LEAST_ITEM)) + _LEAST_SESSION

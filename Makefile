@@ -77,8 +77,10 @@ soak: $(STAMP) environments
 layout: $(STAMP)
 	@$(BIN)/python -m tests.architecture.layout
 
-# Ours, google-adk's (in an environment of its own) and the physical limit, measured in turn: about a quarter of an hour on a quiet machine.
+# What must be fast beside the version before (the last tag, or BEFORE=COMMIT). Then ours, google-adk's (in an environment of its own) and
+# the physical limit, measured in turn: about half an hour on a quiet machine.
 bench: $(STAMP) $(ADK_2)/installed
+	$(BIN)/python -m bench.speed $(if $(BEFORE),--before $(BEFORE))
 	$(BIN)/python -m bench
 	$(BIN)/python -m bench.storage
 	$(BIN)/python -m bench.stream

@@ -56,12 +56,13 @@ def table(ours: Figures, theirs: Figures, limits: Figures, goals: dict[str, str]
     for name, mine in ours.items():
         peer, limit = theirs.get(name), limits.get(name)
         ratio = "" if peer is None else f"{mine / peer if '/s' in name else peer / mine:,.1f}×"
-        values = (_number(mine), _number(peer), ratio, _number(limit))
+        values = (number(mine), number(peer), ratio, number(limit))
         lines.append(f"| {name} | {goals.get(name, '')} | " + " | ".join(values) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
+    """Return a figure for a table; empty if there is none."""
     if value is None:
         return ""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -46,10 +46,8 @@ class RunBar(QToolBar):
         self._detail, self._detail_action = self._label("run_detail")
         self._detail.setProperty("role", "dim")
         self._run = actions.run
-        self._resume = actions.resume
         self._buttons[actions.run.objectName()].setProperty("primary", True)
-        for action in (actions.run, actions.resume):
-            action.changed.connect(self._paint_primary)  # after the button took the action's icon
+        actions.run.changed.connect(self._paint_primary)  # after the button took the action's icon
         self._paint_primary()
         self.show_state("idle", "idle", "")
 
@@ -85,17 +83,9 @@ class RunBar(QToolBar):
         self._run.setText("Continue" if phase == "paused" else "Run")
         self._buttons[self._run.objectName()].setAccessibleName(self._run.text())
 
-    def suggest_resume(self, suggested: bool) -> None:
-        """Highlight Resume as the suggested next step, or remove the highlight."""
-        self._set_property(self._buttons[self._resume.objectName()], "primary", suggested)
-        self._resume.setIcon(theme.icon("clock-rotate-left", "warn"))
-
     def _paint_primary(self) -> None:
-        """Give highlighted buttons an icon that contrasts with their background; menus show the action's icon."""
-        for action, name in ((self._run, "play"), (self._resume, "clock-rotate-left")):
-            button = self._buttons[action.objectName()]
-            if button.property("primary"):
-                button.setIcon(theme.icon(name, "on_accent"))
+        """Give the highlighted button an icon that contrasts with its background; menus show the action's icon."""
+        self._buttons[self._run.objectName()].setIcon(theme.icon("play", "on_accent"))
 
     def _add_menu(self, menu: QMenu) -> None:
         self._buttons: dict[str, QToolButton] = {}

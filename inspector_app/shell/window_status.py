@@ -145,7 +145,6 @@ class WindowStatus(QObject):
         allow(commands.attach, busy, "Watch, hold and step an app that is running on this machine")
         allow(commands.resume, resuming, "Continue the interrupted invocation from its last checkpoint")
         allow(commands.new_session, self._blocked("new_session"), "Start over in an empty session")
-        self._window.run_bar.suggest_resume(resuming is None)
 
     def _show_session_commands(self) -> None:
         run, commands, session = self._run, self._window.commands, self._current.session

@@ -24,7 +24,8 @@ def test_an_interrupted_session_offers_resume(story: Inspector) -> None:
     assert "Interrupted after event 10. Resume continues" in bench.resume_hint.text
     assert bench.resume_hint.button.isEnabled()
     assert story.window.commands.resume.isEnabled()
-    assert story.window.run_bar.button("action_resume").property("primary") is True
+    assert bench.resume_hint.button.property("primary") is True
+    assert not story.window.run_bar.button("action_resume").property("primary"), "the banner carries it"
     assert story.window.run_bar.state_text == "interrupted"
     assert not story.window.commands.pause.isEnabled()
     assert "Nothing is running" in story.window.commands.pause.toolTip()

@@ -63,6 +63,8 @@ def read_criteria(file: Path) -> tuple[Criterion, ...]:
     """Return the criteria in a file; see `criteria_for` for the errors."""
     try:
         data = json.loads(file.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        raise EvalConfigError(f"There is no file {file}.") from None
     except OSError as error:
         raise EvalConfigError(f"{file} cannot be read: {error.strerror or error}.") from None
     except (ValueError, RecursionError) as error:

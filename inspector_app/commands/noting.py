@@ -26,8 +26,8 @@ def note(options: Options) -> int:
     mark = False if options.delete else options.bookmark
     if text is not None:
         checked_text(text)
-    kept = EventNotes(options.db)
     with opened(options.db) as database:
+        kept = EventNotes(options.db)
         key = existing_key(database, options)
         event_id = whole_id("event", options.event, database.ids_beginning(key, "id", options.event), key, options.db)
         old = kept.of(database, key).get(event_id)

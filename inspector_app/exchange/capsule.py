@@ -94,6 +94,8 @@ def read_capsule(path: Path) -> Capsule:
         events = found.events
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError, RuntimeError, EOFError) as error:
         raise CapsuleError(f"{path} is no capsule, or a damaged one: {error}.") from None
+    except FileNotFoundError:
+        raise CapsuleError(f"There is no file {path}.") from None
     except OSError as error:
         raise CapsuleError(f"{path} cannot be read: {error.strerror or error}.") from None
     if not isinstance(found.about, dict) or found.about.get("format") != FORMAT:

@@ -105,6 +105,8 @@ def read_eval_set(file: Path) -> EvalSet:
         data = json.loads(file.read_text("utf-8-sig"))
     except UnicodeDecodeError:
         raise EvalSetError(f"{file} is not text in UTF-8, so it is no eval set.") from None
+    except FileNotFoundError:
+        raise EvalSetError(f"There is no file {file}.") from None
     except OSError as error:
         raise EvalSetError(f"{file} cannot be read: {error.strerror or error}.") from None
     except ValueError as error:

@@ -133,6 +133,8 @@ def _text(file: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ImportFileError(f"{_named(file)} is not text in UTF-8, so it is no export.") from None
+    except FileNotFoundError:
+        raise ImportFileError(f"There is no file {file}.") from None
     except OSError as error:
         raise ImportFileError(f"{_named(file)} cannot be read: {error.strerror or error}.") from None
 

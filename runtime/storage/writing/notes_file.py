@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -41,7 +42,7 @@ class NotesFile:
 
     def __init__(self, target: str, folder: Path) -> None:
         file = named_file(target)
-        self._database = str(file.resolve()) if file is not None else without_password(target)
+        self._database = os.path.realpath(file) if file is not None else without_password(target)
         self.path = folder / f"{hashlib.sha256(self._database.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}{_SUFFIX}"
 
     def notes(self, key: SessionKey | None = None) -> Notes:

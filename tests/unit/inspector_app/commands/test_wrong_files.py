@@ -28,6 +28,8 @@ READING = {
     "state --writers": ("state", WRONG, *SESSION, "--writers", "k"),
     "invocations": ("invocations", WRONG, *SESSION),
     "costs": ("costs", WRONG, *SESSION),
+    "notes": ("notes", WRONG),
+    "note": ("note", WRONG, "e", "text", *SESSION),
     "forks": ("forks", WRONG),
     "compare": ("compare", WRONG, *SESSION, "--session", "s2"),
     "compare, the second": ("compare", "good.db", WRONG, *SESSION),
@@ -90,6 +92,13 @@ def problems_of(folder: Path, capsys: pytest.CaptureFixture[str], command: tuple
 def test_a_database_that_cannot_be_read(command: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = [problem for kind in KINDS for problem in problems_of(folder, capsys, READING[command], kind)]
     assert found == []
+
+
+@pytest.mark.parametrize("words", [("import", "none.json", "new.db"), ("import", "none.db", "new.db"), ("eval", ORDERS, "none.json")])
+def test_a_missing_file_is_named_as_by_other_commands(words: tuple[str, ...], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words]) == 1
+    missing = next(word for word in words if word.startswith("none"))
+    assert capsys.readouterr().err == f"agent-inspector: There is no file {missing}.\n"
 
 
 @pytest.mark.parametrize("command", WRITING)

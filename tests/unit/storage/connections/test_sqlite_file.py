@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -220,3 +221,14 @@ def test_only_processor_time_counts_as_too_long(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(StorageError, match="took too long to read"):
         file.read(lambda connection: connection.execute(ENDLESS).fetchone())
     file.close()
+
+
+def test_text_that_is_not_utf8_is_read_with_replacement_characters(tmp_path: Path) -> None:
+    file = tmp_path / "odd.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("CREATE TABLE events (id TEXT)")
+        connection.execute("INSERT INTO events VALUES ('usual'), (CAST(x'61ff62' AS TEXT))")
+        connection.commit()
+    with closing(SqliteFile(file)) as reader:
+        assert reader.read(lambda connection: connection.execute("SELECT id FROM events").fetchall()) == [("usual",), ("a\ufffdb",)]
+        assert reader.read(lambda connection: connection.execute("SELECT max(id) FROM events").fetchone()) == ("usual",)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QApplication
 
 from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.engines.engine_choice import EngineChoice
+from inspector_app.engines.preloading import load_engines
 from inspector_app.engines.running_apps import RunningApp
 from inspector_app.opening.opening_controller import sample_cards
 from inspector_app.presentation.author_colours import AuthorColours
@@ -190,6 +191,11 @@ class Inspector(QObject):
         """Open agents and databases; return once each is displayed, or the problem with it."""
         await self.controller.open_paths(paths)
 
+    async def prepare_for_agents(self, opening: asyncio.Task[Any]) -> None:
+        """Import what agents need, on a thread, once what was opened is displayed; the window needs none of it to read sessions."""
+        await asyncio.wait([opening])
+        await run_in_thread(load_engines)
+
     async def wait_until_shown(self) -> None:
         """Wait until the window shows what was opened, and a run has ended; do not wait until the past of a large database is read."""
         await self.tasks.wait_until_idle(background_seconds=BACKGROUND_SECONDS)
@@ -263,7 +269,8 @@ def run_window(
     async def live(inspector: Inspector) -> int:
         closed = _closing(inspector)
         inspector.show(size)
-        inspector.tasks.spawn(inspector.open(paths), "Opening")
+        opening = inspector.tasks.spawn(inspector.open(paths), "Opening")
+        inspector.tasks.spawn(inspector.prepare_for_agents(opening), "Preparing for agents", background=True)
         if attach is not None:
             inspector.tasks.spawn(inspector.controller.attach(attach), f"Attaching to {attach.name}")
         if endpoint is not None:

@@ -7,9 +7,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
-
-from google.genai import types
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from inspector_app.analysis.eval_criteria import Criterion
 from inspector_app.analysis.eval_scores import TRAJECTORY, ResponseMatch
@@ -17,10 +15,17 @@ from inspector_app.exchange.eval_cases import NO_USER, conversation
 from inspector_app.exchange.eval_sets import EvalCase, Turn, turn_of
 from inspector_app.presentation.strict_json import event_json
 from inspector_app.presentation.values import error_text
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.support.ids import new_uuid
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events import event as event_model
+else:
+    event_model = lazy_module("runtime.events.event")
 
 Status = Literal["passed", "failed", "not evaluated"]
 Judge = Callable[[EvalCase, Sequence[Turn], Criterion], "Score"]
@@ -32,7 +37,7 @@ class EvalAgent(Protocol):
     async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
         """Create a session."""
 
-    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[Event, None]:
+    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[event_model.Event, None]:
         """Send a message and yield the events."""
 
 
@@ -152,7 +157,7 @@ async def _turn_events(agent: EvalAgent, key: SessionKey, turn: Turn) -> list[di
     async with aclosing(agent.run(key, turn.message.model_copy(deep=True))) as events:
         async for event in events:
             if not found:
-                asked = Event(author="user", invocation_id=event.invocation_id, content=turn.message)
+                asked = event_model.Event(author="user", invocation_id=event.invocation_id, content=turn.message)
                 found.append(json.loads(event_json(asked)))
             found.append(json.loads(event_json(event)))
     return found

@@ -6,18 +6,20 @@ import time
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Protocol
-
-from google.genai import types
+from typing import TYPE_CHECKING, Protocol
 
 from inspector_app.presentation.costs import CostSum, model_calls
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.values import error_text
-from runtime.events.event import Event
 from runtime.events.kinds import text_of
 from runtime.history.invocations import invocations
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 
 class RepeatedAgent(Protocol):

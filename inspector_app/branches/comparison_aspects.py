@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
-
-from google.genai import types
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.branches.view_data import Aspect
 from inspector_app.presentation.event_summary import tokens_of
@@ -14,8 +12,12 @@ from inspector_app.presentation.values import clock_ms, duration
 from runtime.compare.comparison import prompt_of, state_differences
 from runtime.compare.event_differences import differences_of
 from runtime.events.credentials import without_credentials
-from runtime.events.event import Event
 from runtime.history.state_at import History
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 
 def aspects_of(left: History, i: int | None, right: History, j: int | None, ids: frozenset[str]) -> list[Aspect]:

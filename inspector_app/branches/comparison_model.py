@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from inspector_app.presentation.event_summary import Presentation, describe
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
-from runtime.events import Event
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 Index = QModelIndex | QPersistentModelIndex
 

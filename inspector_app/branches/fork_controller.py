@@ -6,6 +6,7 @@ import os
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -32,12 +33,15 @@ from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.errors.known_error import KnownError
-from runtime.events.event import Event
+from runtime.events.plain_event import whole_event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
 from runtime.forks.recording import Recording, overridable_part, recording_until
 from runtime.sessions.lineage import Changed
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ class ForkController(QObject):
         events = session.events.in_memory if session.pages is None else await session.source.events(session.address.key)
         recording, no_rerun = None, None
         try:
-            recording = await run_in_thread(recording_until, list(events), event.id)
+            recording = await run_in_thread(lambda: recording_until([*map(whole_event, events)], event.id))
         except KnownError as error:
             no_rerun = str(error)
         if self._current.session is not session:

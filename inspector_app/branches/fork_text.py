@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.decisions import Choice, Fact
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.result_override import readable_content
 from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.presentation.values import full_time, preview, visible
-from runtime.agents.base_agent import BaseAgent
-from runtime.agents.llm_agent import LlmAgent
 from runtime.artifacts.artifact_names import USER_PREFIX
-from runtime.events.event import Event
 from runtime.forks.recording import Recording, is_agent_output
-from runtime.running.rewind import versions_after
 from runtime.sessions.lineage import Lineage, What
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.agents import llm_agent
+    from runtime.agents.base_agent import BaseAgent
+    from runtime.events.event import Event
+    from runtime.running import rewind
+else:
+    llm_agent = lazy_module("runtime.agents.llm_agent")
+    rewind = lazy_module("runtime.running.rewind")
 
 _MOST = 8  # file names listed
 
@@ -52,7 +59,7 @@ def saved_by(recording: Recording, root: BaseAgent | None) -> Saved:
     """
     said = [event for event in recording.answers if is_agent_output(event)]
     if root is not None:
-        said = [event for event in said if isinstance(root.find_agent(event.author), LlmAgent)]
+        said = [event for event in said if isinstance(root.find_agent(event.author), llm_agent.LlmAgent)]
     return Saved(len(said), sum(len(event.get_function_responses()) for event in recording.answers))
 
 
@@ -76,7 +83,7 @@ def fork_facts(index: int, events: Sequence[Event], where: str, saved: Saved | N
     if saved is not None:
         text = f"Fork and re-run: the invocation runs again; {saved} up to here are answered from the recording and cost nothing."
         facts.append(Fact("rotate-right", "dim", text))
-    files = {name: version for name, version in versions_after(events[:count]).items() if not name.startswith(USER_PREFIX)}
+    files = {name: version for name, version in rewind.versions_after(events[:count]).items() if not name.startswith(USER_PREFIX)}
     if files:
         named = ", ".join(f"{name} (version {version})" for name, version in sorted(files.items())[:_MOST])
         facts.append(Fact("file", "dim", f"Files copied at their versions: {named}{', …' if len(files) > _MOST else ''}."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -20,8 +20,13 @@ from inspector_app.workspace.manual_events import ManualEvents
 from inspector_app.workspace.messages import MessageBus
 from runtime.errors.known_error import KnownError
 from runtime.forks.fork import Cut
-from runtime.running.rewind_plan import RewindPlan, rewind_plan
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.running import rewind_plan as rewinding
+else:
+    rewinding = lazy_module("runtime.running.rewind_plan")
 
 FORK, REWIND = "fork", "rewind"
 
@@ -70,7 +75,7 @@ class RewindController(QObject):
         self._tasks = tasks
         self._messages = messages
         self._card = card
-        self.plan: RewindPlan | None = None
+        self.plan: rewinding.RewindPlan | None = None
         commands.rewind.triggered.connect(self._on_rewind)
         card.chosen.connect(self._on_chosen)
         card.cancelled.connect(self.cancelled)
@@ -98,7 +103,9 @@ class RewindController(QObject):
         key = session.address.key
         history = await session.source.history(key)
         try:
-            plan = await run_in_thread(lambda: rewind_plan(history, key, history.state_at(len(history) - 1).merged(), invocation_id))
+            plan = await run_in_thread(
+                lambda: rewinding.rewind_plan(history, key, history.state_at(len(history) - 1).merged(), invocation_id)
+            )
         except KnownError as error:
             self._messages.info(str(error))
             return
@@ -129,7 +136,7 @@ class RewindController(QObject):
         elif choice == REWIND:
             self._tasks.spawn(self._rewind(session, plan), "Rewinding")
 
-    async def _rewind(self, session: OpenSession, plan: RewindPlan) -> None:
+    async def _rewind(self, session: OpenSession, plan: rewinding.RewindPlan) -> None:
         engine = await self._commits.engine(session)
         await engine.rewind(session.address.key, plan.invocation_id)
         await self._current.refresh_invocations(session.address)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.decisions import Fact
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted, preview, visible
-from runtime.running.rewind_plan import RewindPlan, UndoneFile
 from runtime.sessions.state import Change
+
+if TYPE_CHECKING:
+    from runtime.running.rewind_plan import RewindPlan, UndoneFile
 
 _MOST = 12  # keys, invocations or files listed individually
 

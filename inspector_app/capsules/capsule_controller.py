@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -15,9 +16,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.engines.protocol import Agent
 from inspector_app.exchange.capsule import Capsule
-from inspector_app.exchange.capsule_check import replay
 from inspector_app.exchange.capsule_files import save_capsule, save_test
-from inspector_app.exchange.capsule_session import capsule_of, capsule_with
 from inspector_app.exchange.exported_session import session_of_history
 from inspector_app.presentation.values import counted, size
 from inspector_app.support.tasks import Tasks
@@ -30,7 +29,14 @@ from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors import KnownError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from inspector_app.exchange import capsule_check, capsule_session
+else:
+    capsule_check = lazy_module("inspector_app.exchange.capsule_check")
+    capsule_session = lazy_module("inspector_app.exchange.capsule_session")
 
 
 class CapsuleController(QObject):
@@ -145,7 +151,7 @@ class CapsuleController(QObject):
             return await run_in_thread(_of_database, source, key, description, choice)
         history = await source.history(key)
         session = session_of_history(history, key, await source.created(key), first=choice.first, last=choice.last, kept=choice.kept)
-        return await capsule_with(session, "", [], source.files, description)
+        return await capsule_session.capsule_with(session, "", [], source.files, description)
 
     def _on_write_requested(self, address: SessionAddress, choice: CapsuleChoice) -> None:
         name = f"{address.key.session_id}.capsule"
@@ -170,7 +176,9 @@ class CapsuleController(QObject):
     async def _add_asked(self, made: Capsule) -> str:
         """Add what the agent's models would be asked, for the test; return what has changed since the recording as a sentence."""
         path = self._agents.path
-        made.about["asked"], divergences = await run_in_thread(replay, path, made.events, made.first_state, run_tools=False)
+        made.about["asked"], divergences = await run_in_thread(
+            lambda: capsule_check.replay(path, made.events, made.first_state, run_tools=False)
+        )
         return f" The agent no longer does what was recorded: {divergences[0]}" if divergences else ""
 
     async def _save_test(self, out: str) -> str:
@@ -186,5 +194,7 @@ def _of_database(source: Source, key: SessionKey, agent: dict[str, object] | Non
     """Return a capsule of a stored session. Runs on a thread."""
     with closing(StoredDatabase.open(source.target)) as database:
         notes = EventNotes(source.target).of(database, key)
-        made = capsule_of(database, source.target, key, source.files, agent, notes, first=choice.first, last=choice.last, kept=choice.kept)
+        made = capsule_session.capsule_of(
+            database, source.target, key, source.files, agent, notes, first=choice.first, last=choice.last, kept=choice.kept
+        )
         return asyncio.run(made)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,12 +22,14 @@ from inspector_app.workspace.current_run import CurrentRun, RunEnd
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
-from runtime.events.event import Event
 from runtime.forks.recorded_answers import LIVE
 from runtime.forks.recording import Recording
 from runtime.forks.session_replay import SessionReplay, recordings_of
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from inspector_app.commands import stdout
+from inspector_app.commands.quick_help import import_rich_help
 
 
 class _Unchanged:
@@ -105,6 +106,7 @@ class InspectorCommand(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
+        import_rich_help()
         with _help_output():
             super().format_help(ctx, formatter)
         _print_closing(self._closing)
@@ -137,6 +139,7 @@ class InspectorGroup(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Print the help."""
+        import_rich_help()
         with _help_output():
             super().format_help(ctx, formatter)
         _print_closing(self._closing)

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.errors import KnownError
-from runtime.storage.reading.names import StoredNames
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.storage.reading import names as stored_names
+else:
+    stored_names = lazy_module("runtime.storage.reading.names")
 
 _MOST = 200  # proposals
 _HARMLESS = re.compile(r"[\w.@:+,/=-]+")  # no quotes, spaces, patterns or expansions
@@ -51,9 +56,9 @@ def invocations(ctx: Any, incomplete: str) -> list[str]:
     return _proposed(ctx, incomplete, lambda names: names.events("invocation_id", ctx.params.get("session"), incomplete, _MOST))
 
 
-def _proposed(ctx: Any, incomplete: str, read: Callable[[StoredNames], Iterable[str]]) -> list[str]:
+def _proposed(ctx: Any, incomplete: str, read: Callable[[stored_names.StoredNames], Iterable[str]]) -> list[str]:
     try:
-        with StoredNames(ctx.params["db"]) as names:
+        with stored_names.StoredNames(ctx.params["db"]) as names:
             found = [name for name in dict.fromkeys(read(names)) if name.startswith(incomplete) and _HARMLESS.fullmatch(name)]
     except (KnownError, KeyError, TypeError, ValueError):
         return []

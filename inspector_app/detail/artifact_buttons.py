@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING
 
-from google.genai import types
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -13,6 +13,9 @@ from inspector_app.detail.pictures import Pictures
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.text_dialog import TextDialog
+
+if TYPE_CHECKING:
+    from google.genai import types
 
 MOST_SHOWN = 8
 _LONGEST_NAME = 40

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 
 from inspector_app.detail.artifact_buttons import artifact_dialog
@@ -11,7 +13,12 @@ from inspector_app.presentation.values import visible
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.messages import MessageBus
-from runtime.artifacts.file_artifact_service import FileArtifactService
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.artifacts import file_artifact_service
+else:
+    file_artifact_service = lazy_module("runtime.artifacts.file_artifact_service")
 
 
 class ArtifactController(QObject):
@@ -43,7 +50,7 @@ class ArtifactController(QObject):
             app_name=key.app_name, user_id=key.user_id, session_id=key.session_id, filename=name, version=version
         )
         if part is None:
-            where = f"in {files.root_dir}" if isinstance(files, FileArtifactService) else "here"
+            where = f"in {files.root_dir}" if isinstance(files, file_artifact_service.FileArtifactService) else "here"
             self._messages.info(
                 f"Version {version} of {visible(name[:100])} is not {where}: it was deleted, or its agent stores it elsewhere."
             )

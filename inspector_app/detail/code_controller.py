@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 
 from inspector_app.detail.editor_dialog import EditorDialog
@@ -13,8 +15,10 @@ from inspector_app.widgets.actions import Actions, allow
 from inspector_app.workspace.code_places import links_of_event
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.messages import MessageBus
-from runtime.events.event import Event
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 class CodeController(QObject):

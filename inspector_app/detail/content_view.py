@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from textwrap import indent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -23,8 +23,10 @@ from inspector_app.widgets.safe_browser import SafeBrowser
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
-from runtime.events import Event
 from runtime.events.kinds import node_path
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 MAX_MARKDOWN = 16_000  # characters laid out as Markdown; hostile Markdown takes time quadratic in its length
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -24,10 +25,12 @@ from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
 from inspector_app.widgets.value_tree import PINNED
-from runtime.events import Event
 from runtime.events.credentials import without_credentials
 from runtime.sessions.note import Note
 from runtime.sessions.state import Change, scope_of
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 
 class EventDetail(QWidget):

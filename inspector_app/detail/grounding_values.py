@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from google.genai import types
+if TYPE_CHECKING:
+    from google.genai import types
 
-from runtime.events.event import Event
+    from runtime.events.event import Event
 
 
 def grounding_values(event: Event) -> Iterator[tuple[str, Any, str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from google.genai import types
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
@@ -14,6 +14,9 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from inspector_app.detail.media_files import is_openable, is_played
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
+
+if TYPE_CHECKING:
+    from google.genai import types
 
 MOST_SHOWN = 8
 LONGEST_TYPE = 32  # characters; a longer name of a type would widen the pane

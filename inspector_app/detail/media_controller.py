@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from google.genai import types
 from PySide6.QtCore import QObject, QTemporaryDir
 
 from inspector_app.detail.event_detail import EventDetail
@@ -13,6 +13,9 @@ from inspector_app.detail.media_files import media_file, media_type
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.messages import MessageBus
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from google.genai import types
 
 
 class MediaController(QObject):

@@ -9,8 +9,10 @@ from __future__ import annotations
 import io
 import re
 import wave
+from typing import TYPE_CHECKING
 
-from google.genai import types
+if TYPE_CHECKING:
+    from google.genai import types
 
 SUFFIXES = {
     "audio/wav": ".wav",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.detail.event_detail import EventDetail
@@ -9,8 +11,11 @@ from inspector_app.widgets.actions import Actions, allow
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.session_notes import SessionNotes
-from runtime.events.event import Event
 from runtime.sessions.note import Note
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+from typing import TYPE_CHECKING
 
 
 class NoteController(QObject):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -15,8 +16,10 @@ from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.traceback_store import TracebackStore
 from inspector_app.workspace.written_output import WrittenLine, WrittenOutput
-from runtime.events.event import Event
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MAX_SHOWN = 2_000  # lines of one event; the first and the last half
 

@@ -6,14 +6,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.event_summary import describe
-from runtime.events.event import Event
 from runtime.events.marks import REQUEST_CALLS
-from runtime.flows.summaries import with_summaries
-from runtime.history.rewound import without_rewound
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+    from runtime.flows import summaries
+    from runtime.history import rewound
+else:
+    summaries = lazy_module("runtime.flows.summaries")
+    rewound = lazy_module("runtime.history.rewound")
 
 IN = "in the request"
 OUT = "not in the request"
@@ -177,9 +183,9 @@ class _Rules:
 
     def __init__(self, answer: Event, before: Sequence[Event], request: RecordedModelRequest) -> None:
         self._answer = answer
-        alive = without_rewound(before)
+        alive = rewound.without_rewound(before)
         self._alive = {event.id for event in alive}
-        self._kept = {event.id for event in with_summaries(list(alive))}
+        self._kept = {event.id for event in summaries.with_summaries(list(alive))}
         self._answered = {response.id for event in before for response in event.get_function_responses()}
         self._is_present_turn_only = request.agent_texts.get("include_contents") == "none"
         self._turn = set(_present_turn(answer, before)) if self._is_present_turn_only else set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -34,9 +35,11 @@ from inspector_app.workspace.messages import MessageBus
 from runtime.compare.comparison import prompt_of
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelRequest
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)

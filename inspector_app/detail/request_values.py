@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-from google.genai import types
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.detail.instruction_sources import instruction_sources
 from inspector_app.detail.prompt_events import PromptEvent, events_as_values
 from inspector_app.detail.request_changes import request_changes
 from inspector_app.detail.request_json import instruction_text, plain_content, plain_tools, settings_of
-from runtime.events.event import Event
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 NOT_RECORDED = "This request was not recorded. Runs of this window record theirs; other programs need the recorder plugin."
 READING = "The recorded request is being read."
@@ -93,7 +95,7 @@ def _answer(event: Event) -> dict[str, Any]:
     usage = event.usage_metadata
     found: dict[str, Any] = {
         "model version": event.model_version,
-        "finish reason": event.finish_reason.value if event.finish_reason else None,
+        "finish reason": getattr(event.finish_reason, "value", event.finish_reason),
         "prompt tokens": usage.prompt_token_count if usage else None,
         "cached tokens": usage.cached_content_token_count if usage else None,
         "thought tokens": usage.thoughts_token_count if usage else None,

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from runtime.events.event import Event
 from runtime.expressions import Expression, ExpressionError, ExpressionTooCostlyError, parse
 from runtime.sessions.note import Note
 from runtime.storage.reading.event_pages import Found, containing
-from runtime.storage.reading.prefilter import prefilter
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+    from runtime.storage.reading import prefilter as prefilters
+else:
+    prefilters = lazy_module("runtime.storage.reading.prefilter")
 
 _OPERATORS = (" changed", " contains ", " matches ", "call.", "response.", "==", "!=", "<", ">", "=~", "(", " and ", " or ", "not ", " in ")
 
@@ -65,7 +71,7 @@ class EventFilter:
         """The SQL condition that the row of every event that passes meets; None if that may be every row."""
         if self.needle is not None:
             return containing([[*self.encodings, *(json.dumps(event_id)[1:-1] for event_id in self._noted)]])
-        return prefilter(self.expression.required, self.notes) if self.expression is not None else None
+        return prefilters.prefilter(self.expression.required, self.notes) if self.expression is not None else None
 
     @property
     def candidates_pass(self) -> bool:

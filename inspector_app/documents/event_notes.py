@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TYPE_CHECKING
 
 from inspector_app.support.data_folder import data_folder
 from runtime.errors.not_found_error import SessionNotFoundError
-from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.note import Note, checked_text, merged
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import named_file
@@ -16,6 +16,10 @@ from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.notes_file import NotesFile
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.sessions.base_session_service import BaseSessionService
+from typing import TYPE_CHECKING
 
 
 class EventNotes:

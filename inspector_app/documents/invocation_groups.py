@@ -6,10 +6,13 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.event_summary import tokens_of
-from runtime.events import Event
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 _CONTINUED, _FOLDED, _COUNTED, _UNREAD = 1, 2, 4, 8  # flags of a group; see the properties of `InvocationGroup`
 

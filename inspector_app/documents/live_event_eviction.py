@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.support.tasks import Tasks
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MAX_LIVE_EVENTS = 4_000  # newest events kept in memory; pending items are computed from them
 STEP = 500  # events above the limit that begin an eviction, and events from a failed attempt to the next

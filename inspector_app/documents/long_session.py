@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.event_filter import EventFilter
 from inspector_app.documents.invocation_groups import InvocationGroups
@@ -15,7 +15,6 @@ from inspector_app.presentation.event_summary import is_failure
 from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.history.invocations import Invocation, invocations, with_recorded_ends
 from runtime.history.last_writes import LastWrites, recent_state
 from runtime.history.scoped_state import ScopedState
@@ -27,6 +26,9 @@ from runtime.storage.reading.event_pages import EventPages, Found, SavedFiles, c
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.reading.saved_past import SavedPast
 from runtime.storage.reading.saved_scan import SavedScan
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 LONG = 2_000  # events above which a session is not read whole
 TAIL = 1_000  # events at the end that are scanned for pending items
@@ -97,7 +99,7 @@ class LongSession:
         with suppress(StorageError):  # reading the past reports it
             self.present = self._databases[0].state_after(self._key, pages)
         count = len(pages)
-        events = SessionEvents(stored_count=count, decode=pages.decode, on_request=on_request)
+        events = SessionEvents(stored_count=count, decode=pages.read_plain, on_request=on_request)
         last_page = (count - 1) // PAGE * PAGE
         for first in (max(last_page - PAGE, 0), last_page):
             events.store_page(first, pages.rows(first, first + PAGE))
@@ -153,7 +155,7 @@ class LongSession:
         if len(pages) >= len(behind):  # it was opened a moment later and may have more
             behind.take_from(pages)
         history.hand_over(len(pages), behind)
-        events.evict(len(row_ids), pages.decode)
+        events.evict(len(row_ids), pages.read_plain)
         self.history = history
 
     async def rows(self, first: int, end: int) -> list[Any]:
@@ -168,7 +170,7 @@ class LongSession:
     def _first_events(self, count: int) -> list[Event]:
         pages = self._pages
         assert pages is not None
-        return [pages.decode(row) for row in pages.rows(0, count)]
+        return [pages.read_plain(row) for row in pages.rows(0, count)]
 
     async def index_of(self, event_id: str) -> int | None:
         """Return the place of a stored event, None if there is no such event."""
@@ -245,7 +247,7 @@ class LongSession:
         starts = pages.invocations(first, len(pages))
         # The first invocation may have begun before.
         first = starts[1][0] if len(starts) > 1 and first else first
-        found = invocations([pages.decode(row) for row in pages.rows(first, len(pages))])
+        found = invocations([pages.read_plain(row) for row in pages.rows(first, len(pages))])
         return with_recorded_ends(found, database.recorded_ends(self._key).get(self._key, {}))
 
     async def groups(self) -> InvocationGroups:
@@ -315,7 +317,7 @@ class LongSession:
         assert pages is not None
 
         def event_at(place: int) -> Event:
-            return pages.decode(pages.rows(place, place + 1)[0]) if place < first else since[place - first]
+            return pages.read_plain(pages.rows(place, place + 1)[0]) if place < first else since[place - first]
 
         return past_at(history, index, compared, event_at)
 
@@ -407,7 +409,7 @@ def _find(pages: EventPages, wanted: EventFilter, candidates: Found | None, firs
 def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: bool) -> list[int]:
     found = []
     for place, row in pages.rows_with(containing([[json.dumps(name)[1:-1] for name in ids]]), first, end):
-        event = pages.decode(row)
+        event = pages.read_plain(row)
         halves = event.get_function_calls() if calls else event.get_function_responses()
         if any(half.id in ids for half in halves):
             found.append(place)
@@ -415,4 +417,4 @@ def _find_calls(pages: EventPages, ids: set[str], first: int, end: int, calls: b
 
 
 def _find_failures(pages: EventPages, first: int, end: int) -> list[int]:
-    return [place for place, row in pages.rows_with(containing([['"error']]), first, end) if is_failure(pages.decode(row))]
+    return [place for place, row in pages.rows_with(containing([['"error']]), first, end) if is_failure(pages.read_plain(row))]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector_app.presentation.event_summary import writer_name
-from runtime.events.event import Event
 from runtime.history.scoped_state import ScopedState, differences
 from runtime.history.state_at import History
 from runtime.sessions.state import SCOPES, Change, Scope, apply_delta, scope_of
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MOST_NAMED = 100  # writers of keys whose names are looked up for one state
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import DatabaseSource
@@ -15,7 +16,6 @@ from inspector_app.remote.server_agent import ServerAgent
 from inspector_app.remote.server_sessions import ServerSessions
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.history.invocations import PendingItem
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
@@ -23,6 +23,10 @@ from runtime.storage.connections.database_url import mirrored
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.tail.file_tail import FileTail
 from runtime.storage.tail.tail import Tail
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+from typing import TYPE_CHECKING
 
 
 class RemoteSource(DatabaseSource):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 from inspector_app.documents.invocation_groups import InvocationGroups
 from inspector_app.documents.listeners import Listeners
 from inspector_app.documents.past_at_event import Past, past_before_reading
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_events import SessionEvents
-from runtime.events.event import Event
 from runtime.history.invocations import Invocation
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
@@ -108,7 +110,7 @@ class SessionDocument:
         self.total_tokens = sum(self.groups.append(event) for event in events.in_memory)
         self.statuses: dict[str, str] = {}
         self.closed = False
-        self.appended = Listeners[int, Sequence[Event]]()
+        self.appended = Listeners[int, "Sequence[Event]"]()
         self.updated = Listeners[int, int]()
         self.evicted = Listeners[int]()
         self.regrouped = Listeners[[]]()

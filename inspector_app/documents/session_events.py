@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-from runtime.events.event import Event
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
 
 PAGE = 128  # events read at once
 PAGES_KEPT = 48  # pages of a long session in the cache, the latest used; about 6,000 events
 MOST_REQUESTED = 8  # requested pages not read yet: a user who scrolls on no longer needs the first ones
 
 
-class SessionEvents(Sequence[Event]):
+class SessionEvents(Sequence["Event"]):
     """A session's committed events in commit order. The sequence grows while the session runs.
 
     Args:
@@ -101,10 +103,11 @@ class SessionEvents(Sequence[Event]):
             return None
         self._pages.move_to_end(number)
         found = page[offset]
-        if not isinstance(found, Event):
+        if isinstance(found, Sequence):  # a row; an event is not a sequence
             assert self._decode is not None
             found = page[offset] = self._decode(found)
-        return found
+        event: Event = found
+        return event
 
     def is_cached(self, index: int) -> bool:
         """Return whether an event is in memory or in the page cache; no page is requested."""
@@ -121,7 +124,7 @@ class SessionEvents(Sequence[Event]):
             page = self._pages.get(index // PAGE)
             if page is not None:
                 found = page[index % PAGE]
-                ids.append(found.id if isinstance(found, Event) else found[0])
+                ids.append(found[0] if isinstance(found, Sequence) else found.id)
         return ids + [event.id for event in self._in_memory[-count:]]
 
     def append(self, event: Event) -> None:

@@ -7,14 +7,20 @@ keep a `session.db`. Files of sessions in memory or on a server are kept in memo
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from runtime.artifacts.base_artifact_service import BaseArtifactService
-from runtime.artifacts.file_artifact_service import LARGEST_ARTIFACT, FileArtifactService
-from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_url import named_file
+from runtime.support.lazy import lazy_module
 from runtime.support.linkless import LinkError, OpenFolder
+
+if TYPE_CHECKING:
+    from runtime.artifacts import file_artifact_service, in_memory_artifact_service
+    from runtime.artifacts.base_artifact_service import BaseArtifactService
+else:
+    file_artifact_service = lazy_module("runtime.artifacts.file_artifact_service")
+    in_memory_artifact_service = lazy_module("runtime.artifacts.in_memory_artifact_service")
 
 _ADK_FOLDER, _ADK_FILES = ".adk", "artifacts"
 
@@ -45,7 +51,11 @@ def files_of(database: str | None) -> BaseArtifactService:
         database: path or URL; None for sessions in memory.
     """
     folder = files_folder(database) if database is not None else None
-    return InMemoryArtifactService() if folder is None else FileArtifactService(folder, make_now=False, follows_link=False)
+    return (
+        in_memory_artifact_service.InMemoryArtifactService()
+        if folder is None
+        else file_artifact_service.FileArtifactService(folder, make_now=False, follows_link=False)
+    )
 
 
 def copy_files(database: str, copy: str) -> list[Path]:
@@ -66,7 +76,7 @@ def copy_files(database: str, copy: str) -> list[Path]:
             OpenFolder.open(target.parent.resolve()) as parent,
             parent.folder(target.name, create=True) as copied,
         ):
-            return source.copy_into(copied, LARGEST_ARTIFACT)
+            return source.copy_into(copied, file_artifact_service.LARGEST_ARTIFACT)
     except LinkError:
         return [folder]
     except OSError as error:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inspector_app.documents.open_session import OpenSession
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MOST_OF_INVOCATION = 3_000  # events of an invocation that are read, around the selected one
 MOST_OF_SESSION = 50_000  # newest events of a session that are read

@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import abc
 import gc
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.long_session import LONG, TAIL, with_older
 from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
-from inspector_app.documents.session_files import files_of
+from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.documents.trace_recording import key_of_traces
 from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.worker import Worker
-from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
 from runtime.history.key_writers import Write, writes_of
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
-from runtime.memory.in_memory_memory_service import InMemoryMemoryService
-from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
-from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
-from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.session_sizes import SessionSize
 from runtime.storage.reading.shared_state import SharedScope, SharedState
@@ -44,7 +40,22 @@ from runtime.storage.recordings.recording import Recording, recording_beside
 from runtime.storage.tail.open_tail import open_tail
 from runtime.storage.tail.tail import Tail
 from runtime.support.gc_freeze import collection_paused
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.artifacts.base_artifact_service import BaseArtifactService
+    from runtime.events.event import Event
+    from runtime.memory import in_memory_memory_service
+    from runtime.memory.base_memory_service import BaseMemoryService
+    from runtime.sessions import in_memory_session_service
+    from runtime.sessions.base_session_service import BaseSessionService
+    from runtime.sessions.session import Session
+    from runtime.storage import open_service as open_services
+else:
+    in_memory_memory_service = lazy_module("runtime.memory.in_memory_memory_service")
+    in_memory_session_service = lazy_module("runtime.sessions.in_memory_session_service")
+    open_services = lazy_module("runtime.storage.open_service")
 
 MANY = 10_000  # listed sessions above which they are exempted from garbage collection
 LARGE = 200_000_000  # bytes of a file above which the past of even a short session is read in the background
@@ -60,8 +71,6 @@ class Source(abc.ABC):
         badge: its layout in a word or three, such as "v1".
         note: details, for a tooltip.
         ours: whether Agent Inspector created it, so that writing needs no permission.
-        files: the artifact service of its sessions.
-        memory: the memory service that its sessions share while the window is open.
         can_write: whether writing can be allowed; the oldest layout, and those of other ADKs, are read-only.
         read_only_reason: why writing cannot be allowed, as a sentence; empty if it can.
         can_copy: whether it is a file that can be copied.
@@ -79,7 +88,6 @@ class Source(abc.ABC):
     badge: str
     note: str
     ours: bool
-    files: BaseArtifactService
     can_write = True
     read_only_reason = ""
     can_copy = False
@@ -90,7 +98,6 @@ class Source(abc.ABC):
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
-        self.memory = InMemoryMemoryService()
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
         self._notes: dict[SessionKey, dict[str, Note]] = {}  # of sessions that are not in a database
 
@@ -113,6 +120,23 @@ class Source(abc.ABC):
         notes.pop(event_id, None)
         if not note.is_empty:
             notes[event_id] = note
+
+    # The services that only runs and files need are made when they are asked for: most windows begin by reading.
+
+    @cached_property
+    def files(self) -> BaseArtifactService:
+        """The artifact service of its sessions."""
+        return files_of(None)
+
+    @property
+    def has_files(self) -> bool:
+        """Whether `files` has any; without them it is not made."""
+        return "files" in self.__dict__
+
+    @cached_property
+    def memory(self) -> BaseMemoryService:
+        """The memory service that its sessions share while the window is open."""
+        return in_memory_memory_service.InMemoryMemoryService()
 
     async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
         """Record how a run ended that another program stored: in the database if it has our tables, else as long as it is open."""
@@ -145,6 +169,10 @@ class Source(abc.ABC):
     @abc.abstractmethod
     async def history(self, key: SessionKey) -> History:
         """Return a session's past."""
+
+    async def displayed_history(self, key: SessionKey) -> History:
+        """Return a session's past to be displayed; most of its events may be `PlainEvent`s."""
+        return await self.history(key)
 
     @abc.abstractmethod
     async def created(self, key: SessionKey) -> float:
@@ -235,7 +263,6 @@ class DatabaseSource(Source):
             self.read_only_reason = f"{self.title} {stored.layout.format.other_service}"
         self.is_paged = self.can_copy and stored.layout.format.is_json
         self.layout_kind = stored.layout.kind
-        self.files = files_of(target)
         self.recording = recording_beside(Path(target)) if "://" not in target else None
         self._stored = stored
         self._worker = worker
@@ -247,6 +274,17 @@ class DatabaseSource(Source):
         # In a file of google-adk's, other sessions' writes are found only by reading all of it, which takes long for a large file.
         self._is_large = not self.ours and "://" not in target and file.is_file() and file.stat().st_size > LARGE
         super().__init__()
+
+    @cached_property
+    def files(self) -> BaseArtifactService:
+        """See `Source.files`."""
+        return files_of(self.target)
+
+    @property
+    def has_files(self) -> bool:
+        """See `Source.has_files`."""
+        folder = files_folder(self.target)
+        return os.path.lexists(folder) if folder is not None else super().has_files
 
     def as_unsaved(self) -> DatabaseSource:
         """Present the database as this window's own sessions, which are deleted when the window is closed."""
@@ -311,7 +349,7 @@ class DatabaseSource(Source):
             ended = self._ends.get(key, {})
             return [item for item in found if item.kind != "interrupted" or not _is_over(item, ended)]
         pages = self._stored.pages(key, self._counts.get(key))
-        latest = invocations([pages.decode(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
+        latest = invocations([pages.read_plain(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
         latest = with_recorded_ends(latest, self._stored.recorded_ends(key).get(key, {}))
         return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
 
@@ -381,6 +419,10 @@ class DatabaseSource(Source):
         """See `Source.history`."""
         return await self._worker.call(self._stored.history, key)
 
+    async def displayed_history(self, key: SessionKey) -> History:
+        """See `Source.displayed_history`."""
+        return await self._worker.call(lambda: self._stored.history(key, plain=True))
+
     async def created(self, key: SessionKey) -> float:
         """See `Source.created`."""
         return await self._worker.call(self._stored.created, key)
@@ -408,7 +450,7 @@ class DatabaseSource(Source):
     async def service(self) -> BaseSessionService:
         """See `Source.service`."""
         if self._service is None:
-            self._service = await self._worker.call(open_session_service, self.target)
+            self._service = await self._worker.call(lambda: open_services.open_session_service(self.target))
         return self._service
 
     async def close(self) -> None:
@@ -435,12 +477,20 @@ class UnsavedFile:
 
     def __init__(self, folder: Path) -> None:
         self.target = str(folder / "unsaved.db")
-        self.files = files_of(self.target)
-        self.memory = InMemoryMemoryService()
+
+    @cached_property
+    def files(self) -> BaseArtifactService:
+        """The artifact service of its sessions."""
+        return files_of(self.target)
+
+    @cached_property
+    def memory(self) -> BaseMemoryService:
+        """The memory service that its sessions share while the window is open."""
+        return in_memory_memory_service.InMemoryMemoryService()
 
     async def service(self) -> BaseSessionService:
         """Return a service for the file, which must exist."""
-        return await run_in_thread(open_session_service, self.target)
+        return await run_in_thread(lambda: open_services.open_session_service(self.target))
 
 
 class MemorySource(Source):
@@ -454,9 +504,11 @@ class MemorySource(Source):
 
     def __init__(self) -> None:
         super().__init__()
-        self.files = files_of(None)
-        self._service = InMemorySessionService()
         self._apps: set[str] = set()
+
+    @cached_property
+    def _service(self) -> in_memory_session_service.InMemorySessionService:
+        return in_memory_session_service.InMemorySessionService()
 
     def add_app(self, app_name: str) -> None:
         """List the sessions of this app, too."""
@@ -533,7 +585,8 @@ class MemorySource(Source):
 
     async def close(self) -> None:
         """See `Source.close`."""
-        await self._service.close()
+        if "_service" in self.__dict__:
+            await self._service.close()
 
 
 class AttachedSource(Source):
@@ -553,7 +606,6 @@ class AttachedSource(Source):
         self.title = name
         self.note = f"Sessions that {name} (process {pid}) has used while this window was attached to it. Closing the window forgets them."
         self.read_only_because = f"{name} keeps this session itself: the window can only watch, hold and step it."
-        self.files = files_of(None)
         self._sessions: dict[SessionKey, _AttachedSession] = {}
         super().__init__()
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from runtime.events import Event
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 
 @dataclass(slots=True)

@@ -12,16 +12,21 @@ from collections.abc import Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
-
-from google.genai import types
-from pydantic import ValidationError
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.engines.recorder_file import recorder_module
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.recordings.recording import Recording
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import pydantic
+    from google.genai import types
+else:
+    pydantic = lazy_module("pydantic")
+    types = lazy_module("google.genai.types")
 
 MODEL_OPERATIONS = ("generate_content", "chat", "text_completion")
 _MERGED = "(merged tools)"  # google-adk's span of the joint result of tools
@@ -170,7 +175,7 @@ def _request_of(texts: _Texts, attributes: Mapping[str, Any]) -> tuple[tuple[Any
 def _config(settings: object) -> types.GenerateContentConfig | None:
     try:
         return types.GenerateContentConfig.model_validate(settings) if isinstance(settings, dict) and settings else None
-    except (ValidationError, ValueError):
+    except (pydantic.ValidationError, ValueError):
         return None
 
 

@@ -14,15 +14,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
-from inspector_app.engines.tracebacks import traceback_of
-from runtime.agents.base_agent import BaseAgent
-from runtime.contexts.context import CallbackContext, ToolContext
-from runtime.models.llm_request import LlmRequest
-from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
-from runtime.tools.base_tool import BaseTool
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import tracebacks
+    from runtime.agents.base_agent import BaseAgent
+    from runtime.contexts.context import CallbackContext, ToolContext
+    from runtime.models.llm_request import LlmRequest
+    from runtime.models.llm_response import LlmResponse
+    from runtime.tools.base_tool import BaseTool
+else:
+    tracebacks = lazy_module("inspector_app.engines.tracebacks")
 
 Stream = Literal["stdout", "stderr", "logging", "traceback"]
 
@@ -146,7 +151,7 @@ class OutputSources(BasePlugin):
             _sources.set(sources[:-1])
 
     def _report(self, error: Exception, default: OutputSource) -> None:
-        self._on_output(OutputLine("traceback", traceback_of(error, self._folder).rstrip(), current_source() or default))
+        self._on_output(OutputLine("traceback", tracebacks.traceback_of(error, self._folder).rstrip(), current_source() or default))
 
 
 class _Watched:
@@ -215,7 +220,7 @@ class _Records(logging.Handler):
             return
         text = f"{record.levelname} {record.name}: {record.getMessage()}"
         if record.exc_info and record.exc_info[1] is not None:
-            text = f"{text}\n{traceback_of(record.exc_info[1], self._folder).rstrip()}"
+            text = f"{text}\n{tracebacks.traceback_of(record.exc_info[1], self._folder).rstrip()}"
         self._on_output(OutputLine("logging", text, source))
 
 

@@ -11,22 +11,24 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from google.genai import types
+from runtime.sessions.session_key import SessionKey
 
-from runtime.agents.base_agent import BaseAgent
-from runtime.artifacts.base_artifact_service import BaseArtifactService
-from runtime.debugger.debugger import Debugger
-from runtime.debugger.request_recorder import RequestRecorder
-from runtime.events.event import Event
-from runtime.forks.recorded_answers import RecordedAnswers
-from runtime.forks.recording import Recording
-from runtime.memory.base_memory_service import BaseMemoryService
-from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.session import SessionKey
+if TYPE_CHECKING:
+    from google.genai import types
 
-OnCommit = Callable[[Event, dict[str, Any]], None]
+    from runtime.agents.base_agent import BaseAgent
+    from runtime.artifacts.base_artifact_service import BaseArtifactService
+    from runtime.debugger.debugger import Debugger
+    from runtime.debugger.request_recorder import RequestRecorder
+    from runtime.events.event import Event
+    from runtime.forks.recorded_answers import RecordedAnswers
+    from runtime.forks.recording import Recording
+    from runtime.memory.base_memory_service import BaseMemoryService
+    from runtime.sessions.base_session_service import BaseSessionService
+
+OnCommit = Callable[["Event", dict[str, Any]], None]
 """Called right after each commit with the event, the user's message included, and the `temp:` keys it set."""
 
 Capability = Literal["hold_calls", "resume", "rewind", "confirm", "edit_errors", "rerun"]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector_app.engines.adk_worker import hide_frames_of_ours, own_traceback, place_of
-from inspector_app.engines.child_calls import AgentCodeError
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import child_calls
+else:
+    child_calls = lazy_module("inspector_app.engines.child_calls")
 
 hide_frames_of_ours()
 
@@ -18,7 +24,7 @@ def traceback_of(error: BaseException, folder: Path | None) -> str:
         error: the exception, raised here or in a child process.
         folder: the agent's folder.
     """
-    if isinstance(error, AgentCodeError):
+    if isinstance(error, child_calls.AgentCodeError):
         return error.traceback or f"{type(error).__name__}: {error}\n"
     if place_of(error, folder) == (None, None):
         return "".join(traceback.format_exception(error))

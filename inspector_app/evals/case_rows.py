@@ -7,12 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
-
-from google.genai import types
+from typing import TYPE_CHECKING
 
 from inspector_app.analysis.eval_scores import text_of
 from inspector_app.analysis.evals import CaseResult
 from inspector_app.exchange.eval_sets import EvalCase, Turn
+
+if TYPE_CHECKING:
+    from google.genai import types
+from typing import TYPE_CHECKING
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from google.genai import types
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.analysis.repeats import PathGroup, RunFacts, by_path, run_once
@@ -24,11 +23,15 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors import KnownError
-from runtime.events.event import Event
 from runtime.events.kinds import text_of
 from runtime.forks.session_replay import recordings_of
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 BUSY = "A session is being run again several times: cancel that first, or wait for its end."
 

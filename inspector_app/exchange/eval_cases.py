@@ -6,14 +6,19 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.exchange.eval_sets import EvalCase, EvalSetError, Turn, read_eval_set
 from inspector_app.exchange.exported_session import ExportedSession
 from inspector_app.presentation.strict_json import strict_json
-from runtime.events.event import Event
 from runtime.sessions.lineage import SessionCopy
 from runtime.storage.connections.new_file import unfinished_file
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.events import event as event_model
+else:
+    event_model = lazy_module("runtime.events.event")
 
 Json = dict[str, Any]
 NO_APP, NO_USER = "eval", "test_user_id"  # of a case that does not name them; the user is google-adk's
@@ -202,9 +207,9 @@ def _plain(content: Any) -> Any:
     return json.loads(content.model_dump_json(exclude_none=True))
 
 
-def case_events(case: EvalCase) -> list[Event]:
+def case_events(case: EvalCase) -> list[event_model.Event]:
     """Return the events of a case if the agent did what is expected, for a comparison."""
-    return [Event.model_validate(event) for event in session_of(case)["events"]]
+    return [event_model.Event.model_validate(event) for event in session_of(case)["events"]]
 
 
 def expected_copy(case: EvalCase) -> SessionCopy:

@@ -6,17 +6,23 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-from google.genai import types
-from pydantic import BaseModel, ValidationError
-from pydantic.alias_generators import to_snake
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors import KnownError
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import pydantic
+    from google.genai import types
+    from pydantic import alias_generators
+else:
+    alias_generators = lazy_module("pydantic.alias_generators")
+    pydantic = lazy_module("pydantic")
+    types = lazy_module("google.genai.types")
 
 Json = dict[str, Any]
 MOST_BYTES = 200_000_000  # of a file
-Model = TypeVar("Model", bound=BaseModel)
+Model = TypeVar("Model", bound="pydantic.BaseModel")
 
 
 class EvalSetError(KnownError):
@@ -248,7 +254,7 @@ def _old_turn(data: Json, file: Path, place: str) -> Turn:
             Step(str(one["author"]), types.Content(role="model", parts=[types.Part(text=one["text"])]))
             for one in data.get("expected_intermediate_agent_responses") or ()
         ]
-    except (KeyError, TypeError, ValidationError):
+    except (KeyError, TypeError, pydantic.ValidationError):
         raise EvalSetError(f"{file}, {place}: an expected tool use needs its `tool_name` and `tool_input`.") from None
     steps = [Step("agent", types.Content(role="model", parts=[types.Part(function_call=call) for call in calls]))] if calls else []
     response = types.Content(role="model", parts=[types.Part(text=str(data.get("reference") or ""))])
@@ -259,7 +265,7 @@ def _get(data: Json, name: str) -> Any:
     """Return a member by its Python name or google-adk's camel case name."""
     if name in data:
         return data[name]
-    return next((value for key, value in data.items() if to_snake(key) == name), None)
+    return next((value for key, value in data.items() if alias_generators.to_snake(key) == name), None)
 
 
 def _object(value: Any, file: Path, place: str) -> Json:
@@ -272,7 +278,7 @@ def _valid(model: type[Model], value: Any, file: Path, place: str) -> Model:
     read: Callable[[Any], Model] = model.model_validate
     try:
         return read(value)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise EvalSetError(f"{file}, {place}: {'.'.join(map(str, first['loc']))}: {first['msg']}.") from None
 

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.errors import StorageError
-from runtime.storage.connections.new_file import give_name, unfinished_file
+from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
     from inspector_app.exchange.exported_session import ExportedSession
+    from runtime.storage.connections import new_file
+else:
+    new_file = lazy_module("runtime.storage.connections.new_file")
 
 FORMATS = {
     "html": ("Web page, with the data for an import", ".html"),
@@ -82,12 +85,12 @@ def write_export(out: Path, written: str, text: Iterable[str], *, replaces: bool
         StorageError: the file exists and is not to be replaced, or cannot be written.
     """
     try:
-        with unfinished_file(out, 0o600) as unfinished:  # a conversation may be private
+        with new_file.unfinished_file(out, 0o600) as unfinished:  # a conversation may be private
             with unfinished.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(text)
             if replaces:
                 unfinished.replace(out)
             else:
-                give_name(unfinished, out)
+                new_file.give_name(unfinished, out)
     except OSError as error:
         raise StorageError(f"{written} cannot be written: {error.strerror or error}.") from error

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import DatabaseSource
@@ -21,7 +21,13 @@ from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from inspector_app.analysis import doctor
+else:
+    doctor = lazy_module("inspector_app.analysis.doctor")
 
 MOST_AT_ONCE = 50_000  # events examined without being asked; a larger database takes longer than a second or two
 PROGRESS_MS = 200
@@ -57,7 +63,7 @@ class _Examination:
         with StoredDatabase.open(self.target) as database:
             self._database = database
             root, app = (self.agent.root, self.agent.name) if self.agent is not None else (None, None)
-            return by_severity(list(examine(database, self._name, root=root, app=app, only=self.only, seen=self._note)))
+            return doctor.by_severity(list(doctor.examine(database, self._name, root=root, app=app, only=self.only, seen=self._note)))
 
     def stop(self) -> None:
         """End it soon."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -26,8 +27,10 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _REST_MS = 250  # from a change to counting, so that a streaming run is counted a few times a second
 

@@ -15,7 +15,8 @@ from inspector_app.engines.protocol import Agent, Engine
 from inspector_app.mcp_server.tool import WrongArgumentError
 from inspector_app.mcp_server.trusted_agent import load_trusted
 from inspector_app.support.tasks import Tasks
-from runtime.debugger.breakpoints import Breakpoints, When
+from runtime.debugger.breakpoint import When
+from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold
 from runtime.errors import KnownError

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
-from inspector_app.engines.agent_loader import files_of_agent
-from inspector_app.engines.child_agent import ChildAgent
 from inspector_app.engines.protocol import Agent
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
@@ -16,6 +15,13 @@ from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import agent_loader, child_agent
+else:
+    agent_loader = lazy_module("inspector_app.engines.agent_loader")
+    child_agent = lazy_module("inspector_app.engines.child_agent")
 
 CALM_MS = 200  # from a change to examining the files; an editor writes several times when it saves
 
@@ -80,7 +86,7 @@ class AgentChanges(QObject):
     def _on_loaded(self, loaded: Agent) -> None:
         if self._agents.server:
             return
-        self._note(loaded.files if isinstance(loaded, ChildAgent) else ())
+        self._note(loaded.files if isinstance(loaded, child_agent.ChildAgent) else ())
         if self._is_reload:
             self._messages.info(f"{loaded.name} was loaded again.{self._effect()}")
         self._is_reload = self._is_put_off = False
@@ -92,7 +98,7 @@ class AgentChanges(QObject):
 
     def _note(self, files: Iterable[Path]) -> None:
         if self._path:
-            self._loaded = {file: _stamp(file) for file in {*files, *files_of_agent(self._path)}}
+            self._loaded = {file: _stamp(file) for file in {*files, *agent_loader.files_of_agent(self._path)}}
             self._watch()
 
     def _effect(self) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.engines.attached_app import AttachedApp
 from inspector_app.engines.running_apps import PLUGIN, AttachError, RunningApp, running_apps
 from inspector_app.opening.attach_dialog import AppRow, AttachDialog
 from inspector_app.support.tasks import Tasks
@@ -15,7 +15,13 @@ from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from inspector_app.engines import attached_app
+else:
+    attached_app = lazy_module("inspector_app.engines.attached_app")
 
 
 class AttachController(QObject):
@@ -90,7 +96,7 @@ class AttachController(QObject):
         """
         if self._run.phase != "idle":
             raise AttachError(self._run.blocked("new_session") or "A run is in progress: stop it first (Shift+F5).")
-        connection = await AttachedApp.connect(app)
+        connection = await attached_app.AttachedApp.connect(app)
         source = await self._databases.attached(app.pid, app.name)
         self.workbench_requested.emit()
         self._run.watch(connection, source)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject
 
-from inspector_app.engines.child_agent import ChildAgent
-from inspector_app.engines.embedded import TITLE
 from inspector_app.engines.engine_choice import EngineChoice, EngineKind
 from inspector_app.engines.protocol import Debugpy, usual_port
 from inspector_app.opening.engine_menu import EngineMenu, EngineOption
@@ -14,6 +14,13 @@ from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import child_agent, embedded
+else:
+    child_agent = lazy_module("inspector_app.engines.child_agent")
+    embedded = lazy_module("inspector_app.engines.embedded")
 
 
 class EngineController(QObject):
@@ -65,8 +72,8 @@ class EngineController(QObject):
 
     def _options(self) -> list[EngineOption]:
         loaded, plan = self._agents.loaded, self._agents.plan
-        is_child = isinstance(loaded, ChildAgent)
-        used = str(loaded.python or "") if isinstance(loaded, ChildAgent) else ""
+        is_child = isinstance(loaded, child_agent.ChildAgent)
+        used = str(loaded.python or "") if isinstance(loaded, child_agent.ChildAgent) else ""
         found = {str(step.environment.python): step.environment for step in plan.decision.steps if step.environment} if plan else {}
         with_adk = [
             EngineOption("adk", python, f"google-adk {one.adk_version} ({python})", python == used)
@@ -75,13 +82,13 @@ class EngineController(QObject):
         ]
         return [
             *with_adk,
-            EngineOption("embedded", "", f"{TITLE}, in this process", not is_child),
-            EngineOption("embedded-process", "", f"{TITLE}, in a process of its own", is_child and not used),
+            EngineOption("embedded", "", f"{embedded.TITLE}, in this process", not is_child),
+            EngineOption("embedded-process", "", f"{embedded.TITLE}, in a process of its own", is_child and not used),
         ]
 
     def _debugpy(self) -> Debugpy | None:
         loaded = self._agents.loaded
-        return loaded.debugpy if isinstance(loaded, ChildAgent) else None
+        return loaded.debugpy if isinstance(loaded, child_agent.ChildAgent) else None
 
     def _on_agent_loaded(self) -> None:
         if (debugpy := self._debugpy()) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -12,7 +13,6 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled, samples
 from inspector_app.exchange.capsule import is_capsule
-from inspector_app.exchange.capsule_session import unpack_into_new
 from inspector_app.exchange.formats import is_eval_set_name
 from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.host_dialog import HostDialog
@@ -45,7 +45,13 @@ from runtime.storage.connections.database_url import (
     without_written_password,
 )
 from runtime.storage.open_service import make_database
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from inspector_app.exchange import capsule_session
+else:
+    capsule_session = lazy_module("inspector_app.exchange.capsule_session")
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
@@ -181,7 +187,7 @@ class OpeningController(QObject):
         if not await run_in_thread(is_capsule, path):
             return (path,)
         try:
-            found = tuple(map(str, await run_in_thread(unpack_into_new, path, self._databases.window_folder)))
+            found = tuple(map(str, await run_in_thread(lambda: capsule_session.unpack_into_new(path, self._databases.window_folder))))
         except KnownError as error:
             self._on_open_failed(path, error)
             return ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeGuard
+
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.documents.remote_source import RemoteSource
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
-from inspector_app.remote.server_agent import ServerAgent
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
@@ -15,6 +15,15 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.debugger.hold import Hold
+from runtime.storage.connections.database_url import is_remote
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.documents import remote_source
+    from inspector_app.remote import server_agent
+else:
+    server_agent = lazy_module("inspector_app.remote.server_agent")
+    remote_source = lazy_module("inspector_app.documents.remote_source")
 
 
 class ServerController(QObject):
@@ -60,23 +69,23 @@ class ServerController(QObject):
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         source = self._databases.source(address.database) if address is not None else None
-        if isinstance(source, RemoteSource) and address is not None:
+        if _is_remote(source) and address is not None:
             self._tasks.spawn(self._visit(source, address.key.app_name), f"Asking {source.title} for its agent")
         elif address is not None:
             self._agents.visit(None)
 
-    async def _visit(self, source: RemoteSource, app_name: str) -> None:
+    async def _visit(self, source: remote_source.RemoteSource, app_name: str) -> None:
         agent = await source.agent(app_name)
         selected = self._cursor.session
         if selected is None or (selected.database, selected.key.app_name) == (source.target, app_name):
             self._agents.visit(agent, source.target)
 
     def _on_database_listed(self, source: Source, sessions: list[object]) -> None:
-        if isinstance(source, RemoteSource) and source.target not in self._listed:
+        if _is_remote(source) and source.target not in self._listed:
             self._listed.add(source.target)
             self._tasks.spawn(self._greet(source, is_empty=not sessions), f"Asking {source.title} for its apps")
 
-    async def _greet(self, source: RemoteSource, *, is_empty: bool) -> None:
+    async def _greet(self, source: remote_source.RemoteSource, *, is_empty: bool) -> None:
         apps = await source.apps()
         if not apps:
             return
@@ -84,7 +93,7 @@ class ServerController(QObject):
         if self._cursor.session is None and is_empty:
             await self._visit(source, apps[0])
             agent = self._agents.loaded
-            if isinstance(agent, ServerAgent):
+            if isinstance(agent, server_agent.ServerAgent):
                 others = f" For another app, open the address with ?app=NAME: {', '.join(apps[1:])}." if apps[1:] else ""
                 hint = f"Write a message below to begin a session of the user “{agent.user_id}”.{others}"
                 self.agent_ready.emit(f"{apps[0]} on {source.title} is ready", hint)
@@ -98,8 +107,13 @@ class ServerController(QObject):
     def _on_hold_changed(self, hold: Hold | None) -> None:
         address = self._run.address
         source = self._databases.source(address.database) if hold is not None and address is not None else None
-        if isinstance(source, RemoteSource) and self._agents.server == source.target and source.target not in self._explained:
+        if _is_remote(source) and self._agents.server == source.target and source.target not in self._explained:
             self._explained.add(source.target)
             self._messages.info(
                 f"{source.title} is held by not reading on: it may continue by itself until the connection is full. Its calls are not held."
             )
+
+
+def _is_remote(source: Source | None) -> TypeGuard[remote_source.RemoteSource]:
+    """Return whether a source is a server's; for another one the code of servers is not loaded."""
+    return source is not None and is_remote(source.target) and isinstance(source, remote_source.RemoteSource)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.events.event import Event
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MOST_NODES = 500  # of a graph; a larger one is cut off, and says so
 _DEEPEST = 20  # levels below the root

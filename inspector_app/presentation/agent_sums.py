@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.costs import CostSum, ModelCall, cost_text
 from inspector_app.presentation.event_summary import is_failure
 from inspector_app.presentation.spans import Span
 from inspector_app.presentation.values import duration
-from runtime.events.event import Event
 from runtime.events.kinds import node_path
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(slots=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import Tokens, tokens_of
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
-
-from google.genai import types
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.json_text import parse_json_object
 from runtime.errors.known_error import KnownError
-from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.sessions.lineage import Changed
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
+else:
+    types = lazy_module("google.genai.types")
 
 
 class OverrideError(KnownError):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from inspector_app.presentation.event_summary import failure_of
-from runtime.events.event import Event
 from runtime.events.kinds import kind_of
 from runtime.events.marks import ASKING_CALLS, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 SpanKind = Literal["agent", "model", "tool", "wait"]
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.costs import CostSum, ModelCall, cost_text
 from inspector_app.presentation.spans import Span
 from inspector_app.presentation.values import clock, duration, preview, visible
-from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(slots=True)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.event_summary import describe, short_id
 from inspector_app.presentation.values import preview, visible
-from runtime.events.event import Event
 from runtime.expressions import ExpressionError, parse
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MOST_KEYS = 8
 

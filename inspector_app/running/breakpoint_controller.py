@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.engines.protocol import Agent
@@ -11,10 +13,13 @@ from inspector_app.workspace.breakpoint_store import BreakpointStore
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
-from runtime.debugger.breakpoints import Breakpoint, condition_for
+from runtime.debugger.breakpoints import condition_for
 from runtime.debugger.hold import Report
-from runtime.events.event import Event
 from runtime.expressions import ExpressionError, parse
+
+if TYPE_CHECKING:
+    from runtime.debugger.breakpoint import Breakpoint
+    from runtime.events.event import Event
 
 
 class BreakpointController(QObject):

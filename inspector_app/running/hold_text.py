@@ -5,15 +5,18 @@ from __future__ import annotations
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import ordinal, visible
 from inspector_app.running.view_data import HoldText
-from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.hold import Hold, RunningAgent
 from runtime.debugger.stepping import Reason
 from runtime.events.kinds import node_path
+
+if TYPE_CHECKING:
+    from runtime.debugger.breakpoint import Breakpoint
 
 _WHY: dict[Reason, str] = {
     "start": "at the agent's first event",

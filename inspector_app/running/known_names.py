@@ -8,18 +8,25 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from runtime.agents.base_agent import BaseAgent
-from runtime.agents.llm_agent import LlmAgent
 from runtime.events.marks import ASKING_CALLS, SET_ANSWER_CALL, TRANSFER_CALL
 from runtime.expressions import Expression
 from runtime.expressions.parser import Mention
 from runtime.history.agent_tree import AgentTree
 from runtime.support.json_schema import parameters_schema
-from runtime.tools.agent_tool import AgentTool
-from runtime.tools.base_tool import BaseTool
-from runtime.tools.base_toolset import BaseToolset
-from runtime.tools.function_tool import FunctionTool
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.agents import llm_agent
+    from runtime.agents.base_agent import BaseAgent
+    from runtime.tools import agent_tool, base_tool, base_toolset, function_tool
+else:
+    llm_agent = lazy_module("runtime.agents.llm_agent")
+    agent_tool = lazy_module("runtime.tools.agent_tool")
+    base_tool = lazy_module("runtime.tools.base_tool")
+    base_toolset = lazy_module("runtime.tools.base_toolset")
+    function_tool = lazy_module("runtime.tools.function_tool")
 
 _CALL_FIELDS = ("args", "id", "name")
 _ADDED_TOOLS = ASKING_CALLS | {TRANSFER_CALL, SET_ANSWER_CALL}  # calls that the runtime adds to an agent's tools
@@ -47,11 +54,11 @@ def names_of(root: BaseAgent) -> KnownNames:
     tools: dict[str, Collection[str] | None] = {}
     has_toolset = False
     for agent in agents:
-        for given in agent.tools if isinstance(agent, LlmAgent) else ():
-            if isinstance(given, BaseToolset):
+        for given in agent.tools if isinstance(agent, llm_agent.LlmAgent) else ():
+            if isinstance(given, base_toolset.BaseToolset):
                 has_toolset = True
                 continue
-            tool = given if isinstance(given, BaseTool) else FunctionTool(given)
+            tool = given if isinstance(given, base_tool.BaseTool) else function_tool.FunctionTool(given)
             arguments = _arguments(tool)
             known = tools.get(tool.name, ())
             tools[tool.name] = None if arguments is None or known is None else [*known, *arguments]
@@ -107,12 +114,12 @@ def _instead(name: str, there: Collection[str], lists: str, none: str) -> str:
 def _agents(root: AgentTree) -> Iterator[AgentTree]:
     for agent in (root, *root.descendants()):
         yield agent
-        for tool in agent.tools if isinstance(agent, LlmAgent) else ():
-            if isinstance(tool, AgentTool):
+        for tool in agent.tools if isinstance(agent, llm_agent.LlmAgent) else ():
+            if isinstance(tool, agent_tool.AgentTool):
                 yield from _agents(tool.agent)
 
 
-def _arguments(tool: BaseTool) -> Collection[str] | None:
+def _arguments(tool: base_tool.BaseTool) -> Collection[str] | None:
     try:
         declaration = tool._get_declaration()
     except Exception:  # user code may raise anything; the model's request will report it

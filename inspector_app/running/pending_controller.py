@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -20,11 +20,18 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.manual_events import ManualEvents
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
-from runtime.agents.llm_agent import LlmAgent
 from runtime.history.agent_places import AgentPlaces
 from runtime.history.invocations import PendingItem
-from runtime.tools.base_tool import BaseTool
-from runtime.tools.response_schema import response_schema
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.agents import llm_agent
+    from runtime.tools import base_tool
+    from runtime.tools import response_schema as response_schemas
+else:
+    llm_agent = lazy_module("runtime.agents.llm_agent")
+    base_tool = lazy_module("runtime.tools.base_tool")
+    response_schemas = lazy_module("runtime.tools.response_schema")
 
 MOST_LISTED = 500  # rows of the pane, which take 50 ms; the session list marks all sessions with pending items
 _FEW = 100  # rows up to which the list is refreshed at once
@@ -144,9 +151,9 @@ class PendingController(QObject):
         if loaded is None or loaded.name != address.key.app_name:
             return None
         agent = AgentPlaces(loaded.root).with_key(item.author or "")
-        tools = agent.tools if isinstance(agent, LlmAgent) else []
-        found = next((tool for tool in tools if isinstance(tool, BaseTool) and tool.name == item.name), None)
-        return response_schema(found) if found is not None else None
+        tools = agent.tools if isinstance(agent, llm_agent.LlmAgent) else []
+        found = next((tool for tool in tools if isinstance(tool, base_tool.BaseTool) and tool.name == item.name), None)
+        return response_schemas.response_schema(found) if found is not None else None
 
     def _on_progress_given(self, item: PendingItem, response: dict[str, Any]) -> None:
         call_id = item.call_id or ""

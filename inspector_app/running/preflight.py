@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.decisions import Fact
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import preview, visible
 from inspector_app.running.view_data import Preflight
-from runtime.running.resume_plan import ResumePlan, ToolRun
+
+if TYPE_CHECKING:
+    from runtime.running.resume_plan import ResumePlan, ToolRun
 
 
 def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Preflight:

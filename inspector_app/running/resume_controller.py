@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -22,9 +22,15 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
+from runtime.events.plain_event import whole_event
 from runtime.history.invocations import Invocation
-from runtime.running.resume_plan import ResumePlan, plan_resume
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.running import resume_plan as resuming
+else:
+    resuming = lazy_module("runtime.running.resume_plan")
 
 
 class ResumeController(QObject):
@@ -77,7 +83,7 @@ class ResumeController(QObject):
         self._resume_hint = resume_hint
         self._writing_hint = writing_hint
         self._card = card
-        self.plan: ResumePlan | None = None
+        self.plan: resuming.ResumePlan | None = None
         self._connect_signals(cursor, databases)
 
     def _connect_signals(self, cursor: Cursor, databases: OpenDatabases) -> None:
@@ -178,8 +184,8 @@ class ResumeController(QObject):
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
         temp = await _temp_at(session, last)
         plan = await run_in_thread(
-            lambda: plan_resume(
-                list(events),
+            lambda: resuming.plan_resume(
+                [*map(whole_event, events)],
                 invocation.invocation_id,
                 loaded.root,
                 is_resumable=is_resumable,
@@ -194,7 +200,7 @@ class ResumeController(QObject):
         self._resume_hint.hide()
         self._card.ask(shown, paused=paused)
 
-    def _words(self, plan: ResumePlan) -> Preflight:
+    def _words(self, plan: resuming.ResumePlan) -> Preflight:
         def number_of(event_id: str) -> int | None:
             place = self._current.position_of(event_id)
             return None if place is None else place + 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -14,8 +15,10 @@ from inspector_app.running.resume_controller import ResumeController
 from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.current_run import CurrentRun, RunEnd
 from inspector_app.workspace.messages import MessageBus
-from runtime.events.event import Event
 from runtime.events.kinds import kind_of
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 class RunCommands(QObject):

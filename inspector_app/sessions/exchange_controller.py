@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.exchange.formats import FORMATS, format_of
-from inspector_app.exchange.imported_sessions import Imported, read_sessions
-from inspector_app.exchange.storing import check_new, store
 from inspector_app.sessions.exchange_dialogs import (
     ask_for_eval_set,
     ask_for_new_database,
@@ -30,7 +29,14 @@ from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from inspector_app.exchange import imported_sessions, storing
+else:
+    imported_sessions = lazy_module("inspector_app.exchange.imported_sessions")
+    storing = lazy_module("inspector_app.exchange.storing")
 
 _LOOK = 0.25  # seconds between two displays of the progress
 
@@ -205,7 +211,7 @@ class ExchangeController(QObject):
     async def _import(self, file: str, target: str) -> None:
         self._hint.suggest(f"Reading {Path(file).name}", "", "file-import", "accent")
         try:
-            imported = await run_in_thread(read_sessions, file)
+            imported = await run_in_thread(lambda: imported_sessions.read_sessions(file))
         except BaseException:
             self._hint.hide()
             raise
@@ -216,7 +222,7 @@ class ExchangeController(QObject):
         self._hint.suggest("Choose the new database for the imported sessions.", "", "file-import", "accent")
         ask_for_new_database(lambda chosen: self.import_into_new(file, imported, chosen), self._hint.hide, self._pane.window())
 
-    def import_into_new(self, file: str, imported: Imported, chosen: str) -> None:
+    def import_into_new(self, file: str, imported: imported_sessions.Imported, chosen: str) -> None:
         """Store what was read from a file in a new database, and open it.
 
         Args:
@@ -226,22 +232,22 @@ class ExchangeController(QObject):
         """
         self._tasks.spawn(self._store_new(file, imported, chosen), f"Importing {Path(file).name}")
 
-    async def _store_new(self, file: str, imported: Imported, chosen: str) -> None:
+    async def _store_new(self, file: str, imported: imported_sessions.Imported, chosen: str) -> None:
         if await run_in_thread(Path(chosen).exists):
             self._hint.hide()
             self._messages.info(f"{chosen} exists already. Open it, allow writing, and import into it; or name a new file.")
             return
         async with await run_in_thread(open_session_service, chosen) as service:
-            await store(service, imported)
+            await storing.store(service, imported)
         self.workbench_requested.emit()
         source = await self._databases.open_database(chosen)
         if source is not None:
             self._show(file, imported, source)
 
-    async def _store(self, file: str, imported: Imported, source: Source) -> None:
+    async def _store(self, file: str, imported: imported_sessions.Imported, source: Source) -> None:
         try:
-            check_new(imported, {summary.key for summary in await source.listing()}, source.title)
-            await store(await source.service(), imported)
+            storing.check_new(imported, {summary.key for summary in await source.listing()}, source.title)
+            await storing.store(await source.service(), imported)
         except BaseException:
             self._hint.hide()
             raise
@@ -249,7 +255,7 @@ class ExchangeController(QObject):
             await self._databases.relist(source)
         self._show(file, imported, source)
 
-    def _show(self, file: str, imported: Imported, source: Source) -> None:
+    def _show(self, file: str, imported: imported_sessions.Imported, source: Source) -> None:
         count = len(imported.sessions)
         what = f"{'1 session' if count == 1 else f'{count:,} sessions'} with {imported.events:,} events"
         self._hint.suggest(f"{what} imported from {Path(file).name} into {source.title}.", "", "file-import", "accent", other="Close")

@@ -7,16 +7,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.event_notes import EventNotes
-from inspector_app.exchange.eval_cases import add_case
 from inspector_app.exchange.exported_session import ExportedSession, exported_session, session_of_history
-from inspector_app.exchange.formats import export_text, write_export
 from runtime.history.state_at import History
 from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.exchange import eval_cases, formats
+else:
+    eval_cases = lazy_module("inspector_app.exchange.eval_cases")
+    formats = lazy_module("inspector_app.exchange.formats")
 
 
 class ExportCancelledError(Exception):
@@ -68,8 +73,8 @@ class ExportJob:
         self._write([session_of_history(history, key, created, notes=notes) for key, history, created, notes in found])
 
     def _write(self, sessions: Sequence[ExportedSession]) -> None:
-        text = export_text(self.kind, self._counted(sessions), self.title, single=len(sessions) == 1)
-        write_export(self.out, str(self.out), text, replaces=True)
+        text = formats.export_text(self.kind, self._counted(sessions), self.title, single=len(sessions) == 1)
+        formats.write_export(self.out, str(self.out), text, replaces=True)
         self.redactions = sum(session.redactions for session in sessions)
 
     def _counted(self, sessions: Iterable[ExportedSession]) -> Iterator[ExportedSession]:
@@ -94,7 +99,7 @@ def add_stored_case(target: str, summary: SessionSummary, file: Path) -> str:
         file: the eval set.
     """
     with closing(StoredDatabase.open(target)) as database:
-        return add_case(file, exported_session(database, summary.key, summary.last_update_time))
+        return eval_cases.add_case(file, exported_session(database, summary.key, summary.last_update_time))
 
 
 def add_history_case(key: SessionKey, history: History, created: float, file: Path) -> str:
@@ -106,4 +111,4 @@ def add_history_case(key: SessionKey, history: History, created: float, file: Pa
         created: epoch seconds.
         file: the eval set.
     """
-    return add_case(file, session_of_history(history, key, created))
+    return eval_cases.add_case(file, session_of_history(history, key, created))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
@@ -24,7 +25,9 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_costs import SessionCosts
-from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 class WindowStatus(QObject):

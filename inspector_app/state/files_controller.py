@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.open_session import OpenSession
+from inspector_app.documents.sources import Source
 from inspector_app.state.state_tree import FileVersion, StateTreeModel
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from runtime.artifacts.artifact_names import USER_PREFIX
-from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.event_pages import SavedFiles
+from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.artifacts.base_artifact_service import BaseArtifactService
+    from runtime.events.event import Event
 
 
 class FilesController(QObject):
@@ -105,7 +110,7 @@ class FilesController(QObject):
 
     async def _show_unconfirmed(self, session: OpenSession, index: int, known: _Known) -> None:
         try:
-            found = await unconfirmed(session.source.files, session.address.key, known.saved)
+            found = await _found_in(session.source, session.address.key, known.saved)
         finally:
             self._is_asking = False
         if self._known is not known or index != len(session.events) - 1:
@@ -166,6 +171,12 @@ def files_at(saved: Iterable[SavedFiles], index: int) -> list[FileVersion]:
         for name, version in versions.items()
     }
     return [found[name] for name in sorted(found)]
+
+
+async def _found_in(source: Source, key: SessionKey, saved: Iterable[SavedFiles]) -> list[FileVersion]:
+    if not source.has_files:
+        return []
+    return await unconfirmed(await run_in_thread(lambda: source.files), key, saved)
 
 
 async def unconfirmed(files: BaseArtifactService, key: SessionKey, saved: Iterable[SavedFiles]) -> list[FileVersion]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.manual_events import ManualEvents
-from runtime.events.event import Event
 from runtime.events.marks import is_state_edit
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 class StateEditController(QObject):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,10 +19,12 @@ from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
-from runtime.agents.base_agent import BaseAgent
 from runtime.history.key_writers import Reading, Write, readings_of
 from runtime.history.state_at import History
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.agents.base_agent import BaseAgent
 
 _NO_KEY = "Select a key of the state first."
 _BOTH_FIT = 60  # characters of both values on one line

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QMetaType, QMimeData, QTemporaryDir, QUrl
 
-from runtime.events import Event
 from runtime.events.credentials import without_credentials
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 _FILES = "text/uri-list"
 DRAGGED_AS = (_FILES, "text/plain")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
@@ -27,8 +28,10 @@ from inspector_app.widgets.clipboard import add_copy_action, as_python
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.row_menu import RowMenu
-from runtime.events import Event
 from runtime.events.credentials import without_credentials
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 
 class EventStreamView(QWidget):

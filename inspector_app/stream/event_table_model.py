@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
@@ -22,8 +22,10 @@ from inspector_app.stream.row_factory import RowFactory
 from inspector_app.stream.row_layout import RowLayout
 from inspector_app.stream.stream_row import StreamRow
 from inspector_app.stream.streaming_rows import StreamingRows, StreamKey, stream_key, waiting_row
-from runtime.events import Event
 from runtime.sessions.note import Note
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 Index = QModelIndex | QPersistentModelIndex
 

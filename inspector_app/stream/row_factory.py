@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING
 
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.session_events import SessionEvents
@@ -17,10 +18,12 @@ from inspector_app.stream.stream_row import (
     tool_agent_header_row,
     unread_row,
 )
-from runtime.events import Event
 from runtime.events.marks import begins_resumed_run
 from runtime.history.key_writers import are_parallel
 from runtime.sessions.note import Note
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 _CACHED_ROWS = 4096
 _LONGEST_COUNTED = 64  # events of a group that are read for its header

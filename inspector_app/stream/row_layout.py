@@ -5,10 +5,13 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from inspector_app.documents.invocation_groups import InvocationGroup, InvocationGroups
 from inspector_app.documents.tool_agent_runs import ToolAgentRun, ToolAgentRuns
-from runtime.events import Event
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 
 class RowLayout:

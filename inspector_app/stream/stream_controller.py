@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer
 
@@ -24,9 +24,11 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.session_notes import SessionNotes
-from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MANY_AT_ONCE = 20  # events in one frame above which the last one is not selected each time
 SETTLING_MS = 500  # from so many events to selecting the last one

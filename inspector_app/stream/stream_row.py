@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import USER_ROLE
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
 from inspector_app.presentation.values import clock, duration, visible
-from runtime.events import Event
 from runtime.events.kinds import node_path
 from runtime.events.marks import EDITED
 from runtime.sessions.note import Note
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 MOST_LANES = 6  # deeper branches are drawn like the sixth
 

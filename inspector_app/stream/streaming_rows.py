@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.values import visible
 from inspector_app.stream.stream_row import StreamRow
 from inspector_app.stream.streaming_text import StreamingText
-from runtime.events import Event
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 StreamKey = tuple[str, str, str | None]
 

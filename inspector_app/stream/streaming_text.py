@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from google.genai import types
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.values import clock, visible
 from inspector_app.stream.stream_row import StreamRow
-from runtime.events import Event
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events import Event
+else:
+    types = lazy_module("google.genai.types")
 
 _SHOWN_CHARACTERS = 160  # of a long text, its end
 _PIECES_JOINED = 1024  # each small string takes several times the memory of its characters

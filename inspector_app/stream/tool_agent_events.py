@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -14,7 +15,9 @@ from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.incoming_events import ToolAgentEvent
 from runtime.debugger.hold import Hold
-from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MOST_KEPT = 10_000  # of all sessions; older ones are dropped
 

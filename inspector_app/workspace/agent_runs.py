@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing, asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from google.genai import types
 from PySide6.QtCore import QObject
 
 from inspector_app.documents.session_address import MEMORY, SessionAddress
@@ -24,9 +23,13 @@ from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.written_output import WrittenOutput
 from runtime.debugger.debugger import Debugger
 from runtime.errors import KnownError
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.support.ids import new_uuid
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 
 class AgentRuns(QObject):

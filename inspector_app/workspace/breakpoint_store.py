@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -13,9 +13,12 @@ from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.messages import MessageBus
-from runtime.debugger.breakpoints import Breakpoint, Breakpoints, BreakpointsFileError, condition_for
-from runtime.events.event import Event
+from runtime.debugger.breakpoints import Breakpoints, BreakpointsFileError, condition_for
 from runtime.expressions import ExpressionError, ExpressionTooCostlyError
+
+if TYPE_CHECKING:
+    from runtime.debugger.breakpoint import Breakpoint
+    from runtime.events.event import Event
 
 
 class BreakpointStore(QObject):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from inspector_app.engines.adk_worker import place_of
-from inspector_app.engines.child_calls import AgentCodeError
 from inspector_app.engines.protocol import Agent, CodePlace
 from inspector_app.presentation.code_link import CodeLink
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.hold import Hold
-from runtime.events.event import Event
 from runtime.events.kinds import node_path
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import adk_worker, child_calls
+    from runtime.events.event import Event
+else:
+    adk_worker = lazy_module("inspector_app.engines.adk_worker")
+    child_calls = lazy_module("inspector_app.engines.child_calls")
 
 
 def links_of_event(event: Event, places: Sequence[CodePlace]) -> list[CodeLink]:
@@ -28,7 +34,10 @@ def links_of_hold(hold: Hold, agent: Agent) -> list[CodeLink]:
         return links_of_event(hold.event, agent.places)
     links = _links(names, [hold.agent or ""], agent.places)
     if hold.error is not None:
-        found = (hold.error.file, hold.error.line) if isinstance(hold.error, AgentCodeError) else place_of(hold.error, agent.folder)
+        if isinstance(hold.error, child_calls.AgentCodeError):
+            found = hold.error.file, hold.error.line
+        else:
+            found = adk_worker.place_of(hold.error, agent.folder)
         if found[0] is not None:
             links.insert(0, CodeLink("raised here", found[0], found[1] or 1))
     return links

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, agents_to_choose_from, load_agent
 from inspector_app.engines.agent_output import OnOutput
-from inspector_app.engines.child_agent import ChildAgent
 from inspector_app.engines.engine_choice import ENGINE_KINDS, EngineChoice, EnginePlan, plan_engine
+from inspector_app.engines.preloading import load_engines
 from inspector_app.engines.protocol import Agent, Debugpy, free_port
 from inspector_app.engines.samples import is_bundled
 from inspector_app.presentation.trust_question import TrustQuestion
@@ -18,6 +18,13 @@ from inspector_app.support.preferences import Preferences
 from inspector_app.support.worker import Worker
 from inspector_app.workspace.trust import Trust, read_code
 from runtime.errors import KnownError
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import agent_loader, child_agent
+else:
+    agent_loader = lazy_module("inspector_app.engines.agent_loader")
+    child_agent = lazy_module("inspector_app.engines.child_agent")
 
 
 class CurrentAgent(QObject):
@@ -101,12 +108,13 @@ class CurrentAgent(QObject):
 
     async def open(self, path: str) -> None:
         """Load the agent at `path`, if its folder is trusted; ask otherwise. The only agent in a folder need not be named."""
+        await self._importer.call(load_engines)
         folder = _folder_of(path)
         if folder is None:
-            self.agent_failed.emit(path, AgentLoadError(f"There is no file or folder {path}."))
+            self.agent_failed.emit(path, agent_loader.AgentLoadError(f"There is no file or folder {path}."))
             return
         try:
-            names = await self._importer.call(agents_to_choose_from, path)
+            names = await self._importer.call(agent_loader.agents_to_choose_from, path)
             if len(names) > 1:
                 self.choice_requested.emit(path, names)
                 return
@@ -123,7 +131,7 @@ class CurrentAgent(QObject):
             try:
                 code = await self._importer.call(read_code, folder)
             except OSError as error:  # deleted meanwhile, or unreadable
-                self.agent_failed.emit(path, AgentLoadError(f"{path} cannot be read: {error.strerror or error}."))
+                self.agent_failed.emit(path, agent_loader.AgentLoadError(f"{path} cannot be read: {error.strerror or error}."))
                 return
             if reason := self.trust.doubt(code):
                 self.trust_requested.emit(TrustQuestion(path, code, reason, plan.sentence))
@@ -196,7 +204,7 @@ class CurrentAgent(QObject):
     async def _load(self, path: str, plan: EnginePlan) -> None:
         self.loading.emit(path)
         before = self._own
-        if isinstance(before, ChildAgent) and before.debugpy is not None and before is not self._in_use:
+        if isinstance(before, child_agent.ChildAgent) and before.debugpy is not None and before is not self._in_use:
             await before.close()  # its debugpy has the port; if the new one fails, the next run starts it again
         try:
             loaded = await self._load_on(plan, path)
@@ -214,8 +222,8 @@ class CurrentAgent(QObject):
         if plan.kind != "embedded":
             environment = plan.decision.environment if plan.kind == "adk" else None
             debugpy = Debugpy(free_port(plan.debugpy)) if plan.debugpy is not None else None
-            return await ChildAgent.load(plan.decision.agent, environment, self._on_output, debugpy)
-        loaded: LoadedAgent = await self._importer.call(load_agent, path)
+            return await child_agent.ChildAgent.load(plan.decision.agent, environment, self._on_output, debugpy)
+        loaded: agent_loader.LoadedAgent = await self._importer.call(agent_loader.load_agent, path)
         return replace(loaded, on_output=self._on_output)
 
 

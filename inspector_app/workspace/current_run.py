@@ -7,20 +7,16 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from google.genai import types
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
 from inspector_app.documents.sources import AttachedSource, Source
 from inspector_app.engines.agent_output import OutputLine
-from inspector_app.engines.attached_app import AttachedApp
 from inspector_app.engines.child_process import ChildEndedError
-from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.engines.protocol import Agent, Engine
-from inspector_app.engines.tracebacks import traceback_of
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
@@ -35,23 +31,35 @@ from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.watched_app import WatchedApp
 from inspector_app.workspace.written_output import WrittenOutput
-from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, Report, RunningAgent
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.errors import KnownError
-from runtime.events.event import Event
 from runtime.events.kinds import Kind
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, PendingItem
-from runtime.running.run_end import end_of
 from runtime.sessions.session_key import SessionKey
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from inspector_app.engines import attached_app, embedded, tracebacks
+    from runtime.debugger.breakpoint import Breakpoint
+    from runtime.events.event import Event
+    from runtime.running import run_end as run_ends
+else:
+    types = lazy_module("google.genai.types")
+    attached_app = lazy_module("inspector_app.engines.attached_app")
+    embedded = lazy_module("inspector_app.engines.embedded")
+    tracebacks = lazy_module("inspector_app.engines.tracebacks")
+    run_ends = lazy_module("runtime.running.run_end")
 
 StepKind = Literal["over", "into", "out"]
 
-Begin = Callable[[Engine, SessionKey], AsyncGenerator[Event, None]]
+Begin = Callable[[Engine, SessionKey], AsyncGenerator["Event", None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,7 +349,7 @@ class CurrentRun(QObject):
         self._task.add_done_callback(self._on_task_done)
         self._emit_changed()
 
-    def watch(self, app: AttachedApp, source: AttachedSource) -> None:
+    def watch(self, app: attached_app.AttachedApp, source: AttachedSource) -> None:
         """Watch a running app under the debugger, until `stop` or the end of the connection. The app drives its own runs.
 
         Args:
@@ -466,7 +474,7 @@ class CurrentRun(QObject):
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
 
     def _report_failure(self, loaded: Agent, error: Exception) -> None:
-        details = traceback_of(error, loaded.folder)
+        details = tracebacks.traceback_of(error, loaded.folder)
         self._messages.error(f"Running {loaded.name}", error, details)
         if not isinstance(error, KnownError) and not self._output.has_traceback(details):
             self._output.take(OutputLine("traceback", details.rstrip()))
@@ -513,7 +521,7 @@ class CurrentRun(QObject):
             cancelled = await engine.cancel_open_calls(address.key, self._invocation_id, edits)
         except ChildEndedError as ended:  # it blocked, and was killed
             self._messages.warning(str(ended))
-            writer = EmbeddedEngine.without_agent(address.key.app_name, await source.service(), source.files, self._on_committed)
+            writer = embedded.EmbeddedEngine.without_agent(address.key.app_name, await source.service(), source.files, self._on_committed)
             cancelled = await writer.cancel_open_calls(address.key, self._invocation_id, edits)
         runs_on = " A blocking tool (a plain function) cannot be stopped: it runs on in its thread to its end, and its result is dropped."
         for event in cancelled:
@@ -625,6 +633,6 @@ async def record_end(source: Source, key: SessionKey, invocation_id: str, error:
     if isinstance(error, ChildEndedError) or await source.is_long(key):
         return
     events = [event for event in await source.events(key) if event.invocation_id == invocation_id]
-    end = end_of(events, error) if events else None
+    end = run_ends.end_of(events, error) if events else None
     if end is not None:
         await source.record_end(key, invocation_id, end)

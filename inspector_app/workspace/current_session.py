@@ -7,7 +7,7 @@ import gc
 import time
 from collections.abc import Sequence, Set
 from contextlib import aclosing, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -24,11 +24,13 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases, pending_of
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.history.invocations import invocations, with_recorded_ends
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 FREEZE_EVERY = 2_000  # live events between two calls of `gc.freeze`, which exempts them from garbage collection
 
@@ -120,7 +122,7 @@ class CurrentSession(QObject):
             if await source.is_long(address.key):
                 await self._load_long(address, source, assume=assume)
                 return
-            history = await source.history(address.key)
+            history = await source.displayed_history(address.key)
             events = list(history.events)
             past = with_recorded_ends(await run_in_thread(invocations, events), await source.ends(address.key))
         except Exception as error:

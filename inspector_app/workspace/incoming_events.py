@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -12,7 +13,9 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
 from inspector_app.support.frame_batcher import FrameBatcher
 from inspector_app.workspace.current_session import CurrentSession
-from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MAX_QUEUED = 10_000  # producers of streamed text wait above this, so that memory stays bounded
 

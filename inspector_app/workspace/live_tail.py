@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -23,10 +24,12 @@ from inspector_app.workspace.file_hints import FileHints
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.storage.tail.tail import Changes
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 CALM_SECONDS = 1.5  # without a commit to a session before its open calls count as pending or interrupted
 LIVE_SECONDS = 4.0  # since the last commit during which a database is called live

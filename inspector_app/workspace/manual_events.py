@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_document import Committed
-from inspector_app.engines.embedded import EmbeddedEngine
 from inspector_app.engines.protocol import Engine
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.messages import MessageBus
-from runtime.events.event import Event
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import embedded
+    from runtime.events.event import Event
+else:
+    embedded = lazy_module("inspector_app.engines.embedded")
 
 
 class ManualEvents:
@@ -83,4 +88,4 @@ class ManualEvents:
         loaded, name = self._agents.loaded, session.address.key.app_name
         if loaded is not None and loaded.name == name:
             return await loaded.open_engine(session.source, on_commit)
-        return EmbeddedEngine.without_agent(name, await session.source.service(), session.source.files, on_commit)
+        return embedded.EmbeddedEngine.without_agent(name, await session.source.service(), session.source.files, on_commit)

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import Source
 from inspector_app.engines.protocol import Agent, OnCommit
-from inspector_app.remote.server_agent import ServerAgent
 from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.remote import server_agent
+else:
+    server_agent = lazy_module("inspector_app.remote.server_agent")
 
 DEFAULT_USER = "user"
 
@@ -76,4 +81,4 @@ class NewSessions:
         selected = self._cursor.session
         if selected is not None and selected.key.app_name == loaded.name:
             return selected.key.user_id
-        return loaded.user_id if isinstance(loaded, ServerAgent) else DEFAULT_USER
+        return loaded.user_id if isinstance(loaded, server_agent.ServerAgent) else DEFAULT_USER

@@ -6,10 +6,10 @@ import contextlib
 from collections.abc import Awaitable, Callable, Sequence, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.documents.remote_source import RemoteSource
 from inspector_app.documents.sources import AttachedSource, DatabaseSource, MemorySource, Source, UnsavedFile
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.scanning import Scanner, newest
@@ -18,7 +18,13 @@ from runtime.history.invocations import Invocation, PendingItem
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import SessionSummary
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from inspector_app.documents import remote_source
+else:
+    remote_source = lazy_module("inspector_app.documents.remote_source")
 
 MAX_TRIED = 20  # newest sessions examined for pending items before one is displayed: opening must feel immediate
 MAX_TRIED_EVENTS = 2_000  # a longer session ends the examination, for the same reason
@@ -89,7 +95,9 @@ class OpenDatabases(QObject):
         source = self._sources.get(target)
         try:
             if source is None:
-                opened = await (RemoteSource.open(target, self.trusted_hosts()) if is_remote(target) else DatabaseSource.open(target))
+                opened = await (
+                    remote_source.RemoteSource.open(target, self.trusted_hosts()) if is_remote(target) else DatabaseSource.open(target)
+                )
                 source = self._sources.setdefault(opened.target, opened)
                 if source is not opened:  # the same server under another spelling of its address
                     await opened.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -13,9 +14,11 @@ from inspector_app.presentation.prices import Prices
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 DELAY_MS = 250  # from new events to their prices, so that a stream is priced in batches
 AT_ONCE = 2_000  # events priced on the thread before the sums are displayed

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
 from inspector_app.documents.sources import AttachedSource
-from inspector_app.engines.attached_app import AttachedApp, SeenSession
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
@@ -20,9 +19,15 @@ from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.request_recorder import RequestRecorder
-from runtime.events.event import Event
-from runtime.models.llm_request import LlmRequest
 from runtime.sessions.session_key import SessionKey
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.engines import attached_app
+    from runtime.events.event import Event
+    from runtime.models.llm_request import LlmRequest
+else:
+    attached_app = lazy_module("inspector_app.engines.attached_app")
 
 
 class WatchedApp(QObject):
@@ -52,7 +57,7 @@ class WatchedApp(QObject):
 
     def __init__(
         self,
-        app: AttachedApp,
+        app: attached_app.AttachedApp,
         source: AttachedSource,
         arrivals: IncomingEvents,
         cursor: Cursor,
@@ -101,7 +106,7 @@ class WatchedApp(QObject):
         if self.address is not None:
             self._cursor.select_session(self.address)
 
-    def on_session(self, session: SeenSession) -> None:
+    def on_session(self, session: attached_app.SeenSession) -> None:
         """See `Watcher`."""
         self.source.add_session(session.key, session.events, session.state, is_whole=session.older == 0)
         self._list(session.key)

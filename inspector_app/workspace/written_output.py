@@ -6,12 +6,15 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.agent_output import OutputLine
-from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MAX_LINES = 20_000  # of all runs; older ones are dropped
 

@@ -5,18 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-from google.genai import types
+from typing import TYPE_CHECKING
 
 from runtime.compare.alignment import Item, align
 from runtime.compare.event_differences import call_ids, content_of
 from runtime.events.credentials import without_credentials
-from runtime.events.event import Event
 from runtime.events.kinds import kind_of, tokens_of
-from runtime.flows.contents import Conversation
+from runtime.events.plain_event import whole_event
 from runtime.history.scoped_state import differences
 from runtime.history.state_at import History
 from runtime.sessions.state import Change
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
+    from runtime.flows import contents
+else:
+    contents = lazy_module("runtime.flows.contents")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +137,9 @@ def prompt_of(events: Sequence[Event], index: int) -> list[types.Content]:
         index: the event's index.
     """
     event = events[index]
-    return Conversation(event.author, event.branch).contents([without_credentials(earlier) for earlier in events[:index]])
+    return contents.Conversation(event.author, event.branch).contents(
+        [without_credentials(whole_event(earlier)) for earlier in events[:index]]
+    )
 
 
 def _item(event: Event, ids: frozenset[str]) -> Item:

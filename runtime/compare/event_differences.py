@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from runtime.events.credentials import without_credentials
-from runtime.events.event import Event
 from runtime.events.kinds import kind_of, text_of, tokens_of
+from runtime.events.plain_event import PlainEvent
 from runtime.sessions.state import same_value
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 Area = Literal[
     "author", "branch", "kind", "text", "thought", "call", "arguments", "result", "state", "files", "actions", "error", "content", "tokens"
@@ -128,6 +131,8 @@ def _json(value: Any) -> Any:
 
 def _other_parts(event: Event) -> list[Any]:
     """Return the parts that are neither text nor calls nor responses: files and code."""
+    if isinstance(event, PlainEvent):
+        return []
     dropped = {"text", "thought", "thought_signature", "function_call", "function_response"}
     parts = (event.content.parts if event.content else None) or []
     dumped = (part.model_dump(mode="json", exclude_none=True, exclude=dropped) for part in parts)

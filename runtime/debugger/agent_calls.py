@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.debugger.call_context import CallContext, SharedContext
-from runtime.events.event import Event
 from runtime.sessions.state import same_value
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(eq=False, slots=True)

@@ -6,16 +6,23 @@ import copy
 import json
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
-
-from google.genai import types
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any
 
 from runtime.errors.known_error import KnownError
 from runtime.errors.unstorable_value_error import UnstorableValueError
-from runtime.models.llm_request import LlmRequest
-from runtime.models.llm_response import LlmResponse
 from runtime.sessions.state import same_value, storable
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import pydantic
+    from google.genai import types
+
+    from runtime.models import llm_request, llm_response
+else:
+    pydantic = lazy_module("pydantic")
+    types = lazy_module("google.genai.types")
+    llm_request = lazy_module("runtime.models.llm_request")
+    llm_response = lazy_module("runtime.models.llm_response")
 
 _NOT_JSON = "(not editable: a Python object)"
 
@@ -112,10 +119,10 @@ class ModelCall:
         response: an answer that replaces the model's; None if the model is to be called.
     """
 
-    def __init__(self, request: LlmRequest, error: Exception | None = None) -> None:
+    def __init__(self, request: llm_request.LlmRequest, error: Exception | None = None) -> None:
         self.request = request
         self.error = error
-        self.response: LlmResponse | None = None
+        self.response: llm_response.LlmResponse | None = None
         self._edited: dict[str, Any] | None = None
 
     @cached_property
@@ -151,11 +158,11 @@ class ModelCall:
             CallEditError: it is not a response.
         """
         if isinstance(answer, str):
-            self.response = LlmResponse(content=types.Content(role="model", parts=[types.Part(text=answer)]))
+            self.response = llm_response.LlmResponse(content=types.Content(role="model", parts=[types.Part(text=answer)]))
             return
         try:
-            response = LlmResponse.model_validate_json(json.dumps(_json_object(answer, "answer")))
-        except ValidationError as error:
+            response = llm_response.LlmResponse.model_validate_json(json.dumps(_json_object(answer, "answer")))
+        except pydantic.ValidationError as error:
             raise CallEditError(f"This is not a model's answer: {_first_problem(error)}") from None
         if not (response.content and response.content.parts) and not response.error_code:
             raise CallEditError("An answer needs content with at least one part, or an error_code.")
@@ -181,7 +188,7 @@ class ModelCall:
         return {"request": changes} if changes else {}
 
 
-def request_json(request: LlmRequest) -> dict[str, Any]:
+def request_json(request: llm_request.LlmRequest) -> dict[str, Any]:
     """Return a request as JSON; objects that are not JSON (such as a response schema given as a class) are named instead."""
     config = {}
     for name in sorted(request.config.model_fields_set):
@@ -198,12 +205,12 @@ def _field_json(config: types.GenerateContentConfig, name: str) -> Any:
         return storable(dumped, name)
     except Exception:  # pydantic, or the object's own code, may raise anything
         value = getattr(config, name)
-        if isinstance(value, type) and issubclass(value, BaseModel):
+        if isinstance(value, type) and issubclass(value, pydantic.BaseModel):
             return f"{_NOT_JSON[:-1]}, {value.__name__})"
         return _NOT_JSON
 
 
-def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mapping[str, Any]) -> LlmRequest:
+def changed_request(request: llm_request.LlmRequest, before: Mapping[str, Any], after: Mapping[str, Any]) -> llm_request.LlmRequest:
     """Return a request with the differences between two JSON forms of it applied.
 
     Raises:
@@ -215,7 +222,7 @@ def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mappi
     update: dict[str, Any] = {}
     try:
         if after.get("model") != before.get("model"):
-            update["model"] = LlmRequest.model_validate({"model": after.get("model")}).model
+            update["model"] = llm_request.LlmRequest.model_validate({"model": after.get("model")}).model
         if not same_value(after.get("contents"), before.get("contents")):
             update["contents"] = _contents(request, before["contents"], after.get("contents", []))
         config = _json_object(after.get("config", {}), "config")
@@ -225,12 +232,12 @@ def changed_request(request: LlmRequest, before: Mapping[str, Any], after: Mappi
             checked = types.GenerateContentConfig.model_validate_json(json.dumps(changed))
             fields = {name: getattr(checked, name) for name in checked.model_fields_set}
             update["config"] = request.config.model_copy(update={**fields, **gone})
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise CallEditError(f"This is not a request: {_first_problem(error)}") from None
     return request.model_copy(update=update)
 
 
-def _contents(request: LlmRequest, before: list[Any], after: Any) -> list[types.Content]:
+def _contents(request: llm_request.LlmRequest, before: list[Any], after: Any) -> list[types.Content]:
     """Return contents built from JSON; unchanged ones keep their objects."""
     present = {json.dumps(value, sort_keys=True): content for value, content in zip(before, request.contents, strict=True)}
     if not isinstance(after, list):
@@ -240,7 +247,7 @@ def _contents(request: LlmRequest, before: list[Any], after: Any) -> list[types.
         text = json.dumps(value, sort_keys=True)
         try:
             contents.append(present.get(text) or types.Content.model_validate_json(text))
-        except ValidationError as error:
+        except pydantic.ValidationError as error:
             raise CallEditError(f"This is not a request: contents[{index}]: {_first_problem(error)}") from None
     return contents
 
@@ -271,6 +278,6 @@ def _json_object(value: Any, what: str) -> dict[str, Any]:
     return copied
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: pydantic.ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     return f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}"

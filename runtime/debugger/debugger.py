@@ -5,18 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from runtime.debugger import stepping
 from runtime.debugger.agent_calls import AgentCall, AgentCalls
-from runtime.debugger.breakpoints import Breakpoint, Breakpoints, When
+from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.call_context import SharedContext
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.hold import Hold, Report, RunningAgent, describe, running_agents
 from runtime.debugger.stepping import Goal, Moment, Place, Reason
-from runtime.events.event import Event
 from runtime.events.kinds import Kind
 from runtime.sessions.state import apply_delta
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.debugger.breakpoint import Breakpoint, When
+    from runtime.events import event as event_model
+    from runtime.events.event import Event
+else:
+    event_model = lazy_module("runtime.events.event")
 
 DebuggerState = Literal["idle", "running", "paused", "stopping", "finished"]
 
@@ -337,7 +344,7 @@ class Debugger:
         if shown is not None or self._state not in ("running", "paused"):
             return
         author = self._last_event.author if self._last_event else "agent"
-        stands_for = Event(author=author, error_code=type(error).__name__, error_message=str(error))
+        stands_for = event_model.Event(author=author, error_code=type(error).__name__, error_message=str(error))
         reason, met = self._why(Moment("error", None), stands_for, self._known_state)
         if reason is not None:
             waiting = _Waiting(self._hold("error", reason, met, None, error=error), None, is_in_run=True)

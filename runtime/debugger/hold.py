@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from runtime.debugger.agent_calls import AgentCall
-from runtime.debugger.breakpoints import Breakpoint
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.stepping import Place, Reason
-from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.debugger.breakpoint import Breakpoint
+    from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)

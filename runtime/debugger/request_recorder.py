@@ -10,16 +10,16 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from google.genai import types
-
-from runtime.events.event import Event
-from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 
 if TYPE_CHECKING:
+    from google.genai import types
+
     from runtime.contexts.context import CallbackContext
     from runtime.contexts.invocation_context import InvocationContext
+    from runtime.events.event import Event
     from runtime.models.llm_request import LlmRequest
+    from runtime.models.llm_response import LlmResponse
 
 NAME = "inspector_requests"
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from runtime.debugger.agent_calls import AgentCall
-from runtime.events.event import Event
 from runtime.events.kinds import Kind, kind_of
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 # Where an agent can be held: after a committed event, at its start or end, before a call, or at a failure.
 Place = Literal["event", "agent start", "agent end", "before model", "before tool", "error"]

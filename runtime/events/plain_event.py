@@ -7,11 +7,18 @@ is missing is None. Only usual events can be plain: see `plain_event`.
 
 from __future__ import annotations
 
+import importlib
 import json
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.events.final_response import is_final_response
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
+_OF_MODELS = frozenset({"model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields_set"})
+"""Methods of pydantic's models that readers use: those of the model itself, which is made then."""
 
 _TEXT, _FLAG, _OBJECT, _LIST, _NUMBER = (str,), (bool,), (dict,), (list,), (int, float)
 _EVENT: dict[str, tuple[type, ...]] = {
@@ -62,20 +69,56 @@ _EMPTY_ACTIONS: dict[str, Any] = {"state_delta": {}, "artifact_delta": {}, "requ
 
 
 class _Node:
-    """A JSON object whose members are attributes; a missing one is None."""
+    """A JSON object whose members are attributes; a missing one is None. It has the methods of its model: see `_OF_MODELS`."""
+
+    model = ""  # the pydantic class that validates such an object; empty for none
 
     def __init__(self, members: dict[str, Any]) -> None:
         self.__dict__ = members
 
     def __getattr__(self, name: str) -> Any:
+        if name in _OF_MODELS and self.model:
+            return getattr(self.checked(), name)
         if name.startswith("__"):
             raise AttributeError(name)
         return None
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _Node):
+            return type(self) is type(other) and bool(_as_json(self) == _as_json(other))
+        return hasattr(other, "model_dump") and bool(self.checked() == other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a model
+
+    def checked(self) -> Any:
+        """Return the object as its model, with all types of its members. This loads the model."""
+        return _model(self.model).model_validate_json(json.dumps(_as_json(self)))
+
+
+class _Usage(_Node):
+    """The tokens that a model reported."""
+
+    model = "google.genai.types:GenerateContentResponseUsageMetadata"
+
+
+class _FunctionCall(_Node):
+    """A call."""
+
+    model = "google.genai.types:FunctionCall"
+    id = name = args = None
+
+
+class _FunctionResponse(_Node):
+    """The answer to a call."""
+
+    model = "google.genai.types:FunctionResponse"
+    id = name = response = None
 
 
 class _Actions(_Node):
     """What an event does. Members that readers ask for are defined here, because that is ten times faster than `__getattr__`."""
 
+    model = "runtime.events.event_actions:EventActions"
     skip_summarization = transfer_to_agent = escalate = end_of_agent = agent_state = None
     rewind_before_invocation_id = compaction = None
 
@@ -83,18 +126,21 @@ class _Actions(_Node):
 class _Part(_Node):
     """A part of a content."""
 
+    model = "google.genai.types:Part"
     text = thought = function_call = function_response = inline_data = file_data = executable_code = code_execution_result = None
 
 
 class _Content(_Node):
     """A message."""
 
+    model = "google.genai.types:Content"
     role = parts = None
 
 
 class PlainEvent(_Node):
     """An event's JSON with the attributes of an `Event`. It is read-only."""
 
+    model = "runtime.events.event:Event"
     branch = partial = error_code = error_message = long_running_tool_ids = custom_metadata = None
     output_transcription = input_transcription = model_version = None
 
@@ -119,7 +165,7 @@ class PlainEvent(_Node):
     @cached_property
     def usage_metadata(self) -> _Node | None:
         """The tokens that the model reported; None if it reported none."""
-        return _Node(self._data["usage_metadata"]) if "usage_metadata" in self._data else None
+        return _Usage(self._data["usage_metadata"]) if "usage_metadata" in self._data else None
 
     def get_function_calls(self) -> list[Any]:
         """Return the function calls in the content, in order."""
@@ -140,14 +186,27 @@ class PlainEvent(_Node):
     def _parts(self) -> list[Any]:
         return (self.content.parts if self.content else None) or []
 
-    def model_dump_json(self, **_: Any) -> str:
+    def model_dump_json(self, *, indent: int | None = None, by_alias: bool = False, **_: Any) -> str:
         """Return google-adk's own JSON, as `Event.model_dump_json(exclude_none=True)` does."""
-        return json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
+        if by_alias:
+            text: str = self.checked().model_dump_json(by_alias=True, exclude_none=True, indent=indent)
+            return text
+        return json.dumps(self._data, ensure_ascii=False, separators=(",", ":") if indent is None else None, indent=indent)
 
     def model_dump(self, **_: Any) -> dict[str, Any]:
         """Return the event's JSON object. It is not a copy."""
         data: dict[str, Any] = self._data
         return data
+
+    @property
+    def model_extra(self) -> dict[str, Any]:
+        """The fields of other versions that this one reads."""
+        return {"node_info": self._data["node_info"]} if "node_info" in self._data else {}
+
+
+def whole_event(event: Event) -> Event:
+    """Return an event with all types of its members, for code that passes them on or changes them; an `Event` is returned as it is."""
+    return event.checked() if isinstance(event, PlainEvent) else event
 
 
 def plain_event(data: Any) -> PlainEvent | None:
@@ -175,12 +234,28 @@ def plain_event(data: Any) -> PlainEvent | None:
     return PlainEvent(data)
 
 
+_NESTED: dict[str, type[_Node]] = {"function_call": _FunctionCall, "function_response": _FunctionResponse}
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, PlainEvent):
+        return value.model_dump()
+    if isinstance(value, _Node):
+        return {name: _as_json(member) for name, member in value.__dict__.items()}
+    return [_as_json(item) for item in value] if type(value) is list else value
+
+
+def _model(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
 def _content(data: dict[str, Any]) -> _Content:
     return _Content({**data, "parts": [*map(_part, data["parts"])]} if "parts" in data else data)
 
 
 def _part(data: dict[str, Any]) -> _Part:
-    nested: dict[str, Any] = {name: _Node(data[name]) for name in ("function_call", "function_response") if name in data}
+    nested: dict[str, Any] = {name: kind(data[name]) for name, kind in _NESTED.items() if name in data}
     return _Part({**data, **nested} if nested else data)
 
 

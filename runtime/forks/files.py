@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from runtime.artifacts.artifact_names import USER_PREFIX
-from runtime.artifacts.base_artifact_service import ERASED, BaseArtifactService
 from runtime.errors.input_validation_error import RefusedArtifactError
-from runtime.events.event import Event
-from runtime.running.rewind import versions_after
 from runtime.sessions.session_key import SessionKey
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.artifacts import base_artifact_service
+    from runtime.artifacts.base_artifact_service import BaseArtifactService
+    from runtime.events.event import Event
+    from runtime.running import rewind
+else:
+    base_artifact_service = lazy_module("runtime.artifacts.base_artifact_service")
+    rewind = lazy_module("runtime.running.rewind")
 
 
 @dataclass(slots=True)
@@ -35,7 +42,7 @@ class FilesCopied:
             events: the events whose files were to be copied.
             asked: whether the location of the files was given.
         """
-        named = sorted(name for name in versions_after(events) if not name.startswith(USER_PREFIX))
+        named = sorted(name for name in rewind.versions_after(events) if not name.startswith(USER_PREFIX))
         if named and not asked:
             return [f"The session's files were not copied because their location was not given: {', '.join(named)}."]
         notes = []
@@ -66,7 +73,7 @@ async def copy_files(
     """
     copied = FilesCopied()
     try:
-        for name, newest in versions_after(events).items():
+        for name, newest in rewind.versions_after(events).items():
             if name.startswith(USER_PREFIX):
                 continue
             copied.names.append(name)
@@ -87,10 +94,10 @@ async def _copy_version(
         part = await source.load_artifact(**old, version=version)
         known = await source.get_artifact_version(**old, version=version)
     except RefusedArtifactError:
-        await target.save_artifact(**new, artifact=ERASED)
+        await target.save_artifact(**new, artifact=base_artifact_service.ERASED)
         return "refused"
     metadata = known.custom_metadata if known else None
-    await target.save_artifact(**new, artifact=ERASED if part is None else part, custom_metadata=metadata)
+    await target.save_artifact(**new, artifact=base_artifact_service.ERASED if part is None else part, custom_metadata=metadata)
     return "missing" if part is None else None
 
 

@@ -11,19 +11,17 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.errors.already_exists_error import AlreadyExistsError
 from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.events.credentials import without_credentials
-from runtime.events.event import Event
+from runtime.events.plain_event import whole_event
 from runtime.forks.files import FilesCopied, copy_files, remove_files
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
-from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from runtime.sessions.lineage import Changed, Lineage, PastWrite, SessionCopy
 from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
@@ -34,7 +32,16 @@ from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.file_names import unusable_name
 from runtime.support.ids import new_uuid
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from runtime.artifacts.base_artifact_service import BaseArtifactService
+    from runtime.events.event import Event
+    from runtime.sessions import base_session_service
+    from runtime.sessions.base_session_service import BaseSessionService
+else:
+    base_session_service = lazy_module("runtime.sessions.base_session_service")
 
 
 class ForkError(KnownError):
@@ -187,7 +194,7 @@ async def fork_into(
         copy = replace(copy, notes={event.id: notes[event.id] for event in copy.events if event.id in notes})
     if not cut.credentials:
         copy = replace(copy, events=[without_credentials(event, shown=None) for event in copy.events])
-    if await service.get_session(**_names(fork_key), config=GetSessionConfig(num_recent_events=0)) is not None:
+    if await service.get_session(**_names(fork_key), config=base_session_service.GetSessionConfig(num_recent_events=0)) is not None:
         # Checked before a file is copied: files under this id belong to the existing session.
         raise AlreadyExistsError(f"Session with id {fork_key.session_id} already exists.")
     with_files = history.events[: (_index(history.events, cut.files_at) if cut.files_at else index) + 1]
@@ -277,7 +284,7 @@ def _name(source: str) -> str:
 
 def _as_taken_over(history: History, index: int) -> Event:
     """Return an event with its delta in our form: complete values, and no `temp:` keys, which google-adk stored up to 1.16."""
-    event = history.events[index]
+    event = whole_event(history.events[index])
     delta = history.whole_delta(index)
     if all(delta.get(key, event) is value for key, value in event.actions.state_delta.items()):
         return event

@@ -8,13 +8,15 @@ other branches do not see the change and continue from the recording.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.compare.event_differences import call_ids, differences_of
-from runtime.events.event import Event
 from runtime.events.kinds import kind_of
 from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED
 from runtime.forks.recording import Recording, is_agent_output
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 LIVE = "; from there on the run is live."  # ends a divergence
 Stream = tuple[str, str | None]  # an agent's name and its branch

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
-
-from google.genai import types
+from typing import TYPE_CHECKING, Literal
 
 from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
-from runtime.events.event import Event
 from runtime.events.marks import REQUEST_CALLS, is_progress, is_state_edit
 from runtime.sessions.state import scope_of
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
 
 
 class RecordingError(KnownError):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from runtime.events.event import Event
 from runtime.forks.recorded_answers import RecordedAnswers
 from runtime.forks.recording import Recording, RecordingError, recording_until
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 class Repeat(Protocol):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
-from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session_key import SessionKey
+
+if TYPE_CHECKING:
+    from runtime.sessions.in_memory_session_service import InMemorySessionService
+from typing import TYPE_CHECKING
 
 
 def history_in_memory(service: InMemorySessionService, key: SessionKey) -> History:

@@ -226,9 +226,9 @@ class EventList(MutableSequence[Event]):
 
 def _may_rewind(item: Event | StoredRow) -> bool:
     content = item[-1] if type(item) is tuple else item
-    if isinstance(content, Event):
-        return content.actions.rewind_before_invocation_id is not None
-    return '"rewind' in content if isinstance(content, str) else True
+    if isinstance(content, str):
+        return '"rewind' in content
+    return isinstance(content, bytes) or cast(Event, content).actions.rewind_before_invocation_id is not None
 
 
 def events_of(events: Sequence[Event], invocation_id: str) -> list[Event]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from runtime import sessions
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.base_session_service import BaseSessionService
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.file_names import unusable_name
+
+if TYPE_CHECKING:
+    from runtime.sessions.base_session_service import BaseSessionService
+from typing import TYPE_CHECKING
 
 
 def open_session_service(target: str) -> BaseSessionService:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from google.genai import types
+if TYPE_CHECKING:
+    from google.genai import types
 
 _FIELDS = {
     "title": "title",

@@ -207,7 +207,7 @@ class EventPages:
             rows = self._read(f"SELECT id, invocation_id, {_DELTA}, {lost} {_PIECE} ORDER BY rowid", first, end)
         except StorageError:
             # Some text is not JSON that SQLite accepts; our own decoder is more lenient.
-            events = [self.decode(row) for row in self.rows(first, end)]
+            events = [self.read_plain(row) for row in self.rows(first, end)]
             return [step_of(event) for event in events]
         return [Step(as_name(event_id), as_name(invocation_id), _delta(delta, is_lost)) for event_id, invocation_id, delta, is_lost in rows]
 
@@ -226,7 +226,7 @@ class EventPages:
             columns = f"rowid, json_extract(event_data, '$.author'), {_FILES}"
             rows = self._read(f"SELECT {columns} {_PIECE} AND {_FILES} <> '{{}}' ORDER BY rowid", first, end)
         except StorageError:  # as in `read`
-            events = enumerate(map(self.decode, self.rows(first, end)), first)
+            events = enumerate(map(self.read_plain, self.rows(first, end)), first)
             return [
                 SavedFiles(place, event.author, event.actions.artifact_delta) for place, event in events if event.actions.artifact_delta
             ]

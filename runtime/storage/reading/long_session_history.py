@@ -147,7 +147,7 @@ class _LongHistory:
         low, high = 0, len(self._pages)
         while low < high:
             middle = (low + high) // 2
-            if self._pages.decode(self._pages.row(self._connection, middle)).timestamp > moment:
+            if self._pages.read_plain(self._pages.row(self._connection, middle)).timestamp > moment:
                 high = middle
             else:
                 low = middle + 1

@@ -321,8 +321,12 @@ class StoredDatabase:
         return self._file.read(read_lineages) if self.layout.ours else {}
 
     @one_read()
-    def history(self, key: SessionKey) -> History:
+    def history(self, key: SessionKey, *, plain: bool = False) -> History:
         """Return a session's history: its events, and its state after each of them as far as it is known.
+
+        Args:
+            key: the session.
+            plain: for code that only reads: most of its events are `PlainEvent`s.
 
         Raises:
             SessionNotFoundError: the session does not exist.
@@ -330,7 +334,8 @@ class StoredDatabase:
 
         def read(connection: ReadingConnection) -> History:
             state = _merged_state(connection, key)
-            events = [*map(self._rows.decoder(connection), self._rows.read(connection, key, None, None))]
+            decode = self._rows.reader(connection) if plain and self._is_file else self._rows.decoder(connection)
+            events = [*map(decode, self._rows.read(connection, key, None, None))]
             return read_history(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
@@ -427,7 +432,7 @@ class StoredDatabase:
         Args:
             cache: see `pending`.
         """
-        found = self._pending_rows(self._decode_json, cache).unfinished(gently=True) if self._has_json else {}
+        found = self._pending_rows(self._read_plain, cache).unfinished(gently=True) if self._has_json else {}
         waiting = {key: [entry for entry in entries if entry.pending] for key, entries in found.items()}
         return {key: entries for key, entries in waiting.items() if entries}
 

@@ -16,8 +16,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic_core import from_json
-
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
@@ -26,6 +24,7 @@ from runtime.storage.layouts.column_values import as_name
 from runtime.storage.reading.event_rows import OF_SESSION, parts, read_offset
 from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.quick_json import from_json
 
 MOST_BYTES = 4 * 1024**3  # of one index; later events are not searched, and the window reports it
 MOST_KEPT, DAYS_KEPT = 20, 60  # number of indexes; days after its last use that an index is kept

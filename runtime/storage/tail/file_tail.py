@@ -14,10 +14,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.companions import companion, real_file
 from runtime.storage.connections.wal_copy import CLOCK_TICK
@@ -28,6 +27,9 @@ from runtime.storage.reading.notes import has_notes, revision
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.tail.tail import Changes, Tail
 from runtime.support.gc_freeze import collection_paused
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _PAUSE = 0.02  # seconds between two polls
 _SHARE = 0.2  # largest share of a processor for reading a large file
@@ -243,7 +245,7 @@ class FileTail(Tail):
             look.reread = True
             return
         if self._decode is None:
-            self._decode = rows.decoder(connection)
+            self._decode = rows.reader(connection)
         found = rows.added(connection, followed.key, rowid, _MOST_AT_ONCE)
         has_more = len(found) == _MOST_AT_ONCE and followed.count + len(found) < count
         if (followed.count + len(found) != count and not has_more) or any(row[0] in followed.ids for row in found):

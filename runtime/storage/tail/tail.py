@@ -6,11 +6,14 @@ import abc
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 MOST_IDS = 20_000  # latest ids of the followed session kept to recognise known events; more than are ever read twice
 

@@ -12,11 +12,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.temp_trace import without_values
 from runtime.storage.connections.companions import size_on_disk
@@ -31,6 +30,9 @@ from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES
 from runtime.storage.reading.event_rows import parts
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.file_names import unusable_name
+
+if TYPE_CHECKING:
+    from runtime.sessions.base_session_service import BaseSessionService
 
 _ID_COLUMN = {"sessions": "id", "events": "session_id", COMMITS: "session_id", INVOCATIONS: "session_id", NOTES: "session_id"}
 _BUSY_SECONDS = 30

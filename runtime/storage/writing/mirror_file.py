@@ -8,14 +8,16 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.errors.storage_error import StorageError
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import split_delta
 from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.layouts.column_values import as_text, to_micros
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 # google-adk's v1 layout without our tables: the file is read as a database of google-adk's, whose first states are not recorded.
 _TABLES = """

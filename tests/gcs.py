@@ -49,7 +49,8 @@ def failing_in_front_of(address: str, faults: list[str]) -> Iterator[str]:
 
     Args:
         address: the server behind it.
-        faults: `429` or `500`: answer with that status; `cut`: close without an answer; `lost`: forward, then close; `ok`: forward.
+        faults: `429` or `500`: answer with that status; `cut`: close without an answer; `lost`: forward, then close; `slow`: forward, and
+            answer when the context ends; `ok`: forward.
     """
 
     class Handler(BaseHTTPRequestHandler):
@@ -67,7 +68,8 @@ def failing_in_front_of(address: str, faults: list[str]) -> Iterator[str]:
                 if b"ifGenerationMatch=0" in self.path.encode() and self._exists(body):
                     self._answer(412)
                     return
-                self._forward(body, fault)
+                answer = self._forwarded(body)
+            self._send(answer, fault)
 
         def _exists(self, body: bytes) -> bool:
             """Do what the emulator does not: an upload that must be the first finds out whether it is."""
@@ -81,10 +83,14 @@ def failing_in_front_of(address: str, faults: list[str]) -> Iterator[str]:
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def _forward(self, body: bytes, fault: str) -> None:
+        def _forwarded(self, body: bytes) -> requests.Response:
             headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "accept-encoding")}
-            answer = requests.request(self.command, address + self.path, data=body, headers=headers, timeout=30)
-            if fault == "lost":
+            return requests.request(self.command, address + self.path, data=body, headers=headers, timeout=30)
+
+        def _send(self, answer: requests.Response, fault: str) -> None:
+            if fault == "slow":
+                ended.wait()
+            if fault in ("lost", "slow"):
                 self.close_connection = True
                 return
             self.send_response(answer.status_code)
@@ -100,7 +106,7 @@ def failing_in_front_of(address: str, faults: list[str]) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    lock = threading.Lock()
+    lock, ended = threading.Lock(), threading.Event()
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     own = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
@@ -108,6 +114,7 @@ def failing_in_front_of(address: str, faults: list[str]) -> Iterator[str]:
     try:
         yield own
     finally:
+        ended.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -34,7 +34,8 @@ from google.cloud.storage.retry import DEFAULT_RETRY  # noqa: E402
 from requests.exceptions import RequestException  # noqa: E402
 
 LARGEST_ARTIFACT = 512 * 1024 * 1024  # bytes; a larger object is not downloaded
-SECONDS = 60  # for each request, and for the repetitions of one that failed
+SECONDS = 20  # without a byte of an answer, after which a request is repeated
+SECONDS_IN_ALL = 60  # for a request and its repetitions
 _ATTEMPTS = 20  # numbers that are tried while others save the same file
 _USERS = "user"  # in place of a session's id
 
@@ -70,7 +71,7 @@ class GcsArtifactService(BaseArtifactService):
         with self._clear_errors():
             self.storage_client = storage.Client(**kwargs)
             self.bucket = self.storage_client.bucket(bucket_name)
-        self._retry = DEFAULT_RETRY.with_timeout(SECONDS).with_delay(initial=0.1, maximum=10)
+        self._retry = DEFAULT_RETRY.with_timeout(SECONDS_IN_ALL).with_delay(initial=0.1, maximum=10)
 
     async def save_artifact(
         self,

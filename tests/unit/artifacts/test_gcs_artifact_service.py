@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from google.genai import types
@@ -13,11 +14,12 @@ from google.genai import types
 from runtime.errors import StorageError
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.errors.missing_package_error import MissingPackageError
+from tests import sweep
 from tests.gcs import BUCKET, failing_in_front_of, storage_server, used_by_clients
 
 storage = pytest.importorskip("google.cloud.storage")
 
-from runtime.artifacts import GcsArtifactService  # noqa: E402  # after the check
+from runtime.artifacts import GcsArtifactService, gcs_artifact_service  # noqa: E402  # after the check
 
 SESSION = {"app_name": "a", "user_id": "u", "session_id": "s"}
 
@@ -87,6 +89,32 @@ async def test_a_failure_on_the_way_is_repeated_and_nothing_is_saved_twice(
         assert await service.list_versions(**user, filename="a") == [0]
         assert await service.save_artifact(**user, filename="a", artifact=text("x")) == 1
         assert await service.load_artifact(**user, filename="a") == text("x")
+
+
+@pytest.mark.parametrize("before", [0, 1])
+async def test_a_slow_answer_is_given_up_and_asked_for_again(
+    address: str, user: dict[str, str], monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    with failing_in_front_of(address, [*["ok"] * before, "slow"]) as slow, used_by_clients(slow):
+        service = GcsArtifactService(BUCKET)
+        monkeypatch.setattr(gcs_artifact_service, "SECONDS", 0.5)
+        assert await service.save_artifact(**user, filename="a", artifact=text("x")) == 0
+        assert await service.list_versions(**user, filename="a") == [0]
+        assert await service.load_artifact(**user, filename="a") == text("x")
+
+
+@pytest.mark.sweep
+async def test_a_file_with_many_versions_is_listed_in_order_and_continued(address: str, user: dict[str, str]) -> None:
+    many = sweep.count(40, 1_000)
+    with used_by_clients(address):
+        service = GcsArtifactService(BUCKET)
+        folder = f"a/{user['user_id']}/s/a"
+        with ThreadPoolExecutor(4) as pool:  # as other programs save them: one after the other would take minutes
+            list(pool.map(lambda n: service.bucket.blob(f"{folder}/{n}").upload_from_string(str(n), "text/plain"), range(many)))
+        assert await service.list_versions(**user, filename="a") == list(range(many))
+        assert await service.save_artifact(**user, filename="a", artifact=text("newest")) == many
+        assert await service.load_artifact(**user, filename="a") == text("newest")
+        assert await service.list_artifact_keys(**user) == ["a"]
 
 
 async def test_a_lasting_failure_is_one_sentence(address: str, user: dict[str, str]) -> None:

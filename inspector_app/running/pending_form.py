@@ -32,7 +32,7 @@ _TOOLTIPS = {
 }
 _KEYS = {
     "confirmation": "Ctrl+Return approves, Ctrl+Backspace rejects",
-    "long_running": "Ctrl+Return responds, Ctrl+Shift+Return reports progress",
+    "long_running": "Ctrl+Return: respond, Ctrl+Shift+Return: progress",
     "credential": "Ctrl+Return responds",
 }
 

@@ -71,6 +71,7 @@ class EventDetail(QWidget):
         self.code = CodeButton("event_code", keeps_room=True)
         self.bookmark = _tool("event_bookmark", "bookmark")
         self.bookmark.setCheckable(True)
+        self.bookmark.setAccessibleName("Bookmark this event")
         self.add_note = _tool("event_add_note", "note-sticky")
         self.add_note.setAccessibleName("Write a note on this event")
         self.add_note.setToolTip(plain_tooltip("Write a note on this event (Ctrl+Shift+N)"))

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
@@ -27,6 +26,7 @@ from inspector_app.analysis.finding import Finding
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 
 _ICONS = {"error": ("circle-xmark", "bad"), "warning": ("triangle-exclamation", "warn"), "note": ("circle-info", "dim")}
@@ -50,9 +50,8 @@ class FindingsPane(QWidget):
         super().__init__(parent)
         self.setObjectName("findings_pane")
         self._is_displayed = False
-        self._title = QLabel(self)
+        self._title = ElidedLabel()
         self._title.setObjectName("findings_title")
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
         self._title.setProperty("role", "secondary")
         self._again = self._button("Examine again", "examine_again", self.again_requested.emit)
         self.tree = self._make_tree()

@@ -13,8 +13,6 @@ from inspector_app.presentation.agent_sums import AgentSum
 from inspector_app.presentation.values import duration, visible
 from inspector_app.widgets import theme
 
-CARD = QSize(196, 58)  # pixels
-_TOOLS_LINE = 16  # pixels more, where any agent has tools
 GAP_X, GAP_Y = 54, 10  # pixels between cards
 MARGIN = 12  # pixels around the graph
 _LABELS = {"": "", "running": "runs", "held": "held"}
@@ -46,20 +44,20 @@ class GraphView:
     @property
     def card_height(self) -> int:
         """The height of a card, in pixels."""
-        return CARD.height() + (_TOOLS_LINE if any(node.tools for node in self.root.nodes()) else 0)
+        return theme.px(58) + (theme.px(16) if any(node.tools for node in self.root.nodes()) else 0)
 
     @property
     def size(self) -> QSize:
         """The size of the picture, in pixels."""
-        wide = self.columns * (CARD.width() + GAP_X) - GAP_X
+        wide = self.columns * (_card_width() + GAP_X) - GAP_X
         high = self.rows * (self.card_height + GAP_Y) - GAP_Y
         return QSize(wide + 2 * MARGIN, round(high) + 2 * MARGIN)
 
     def card(self, node: GraphNode) -> QRectF:
         """Return the place of a node's card."""
-        left = MARGIN + node.column * (CARD.width() + GAP_X)
+        left = MARGIN + node.column * (_card_width() + GAP_X)
         top = MARGIN + node.row * (self.card_height + GAP_Y)
-        return QRectF(left, top, CARD.width(), self.card_height)
+        return QRectF(left, top, _card_width(), self.card_height)
 
     def paint(self, painter: QPainter) -> None:
         """Paint the graph."""
@@ -106,24 +104,24 @@ class GraphView:
         painter.drawRoundedRect(card, 6, 6)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QBrush(theme.color(self.roles.get(node.name, "dim"))))
-        painter.drawRoundedRect(QRectF(card.left() + 8, card.top() + 8, 8, 8), 2, 2)
+        painter.drawRoundedRect(QRectF(card.left() + 8, card.top() + theme.px(8), 8, 8), 2, 2)
         small, bold = theme.small_font(), QFont(theme.small_font())
         bold.setBold(True)
         mark, role = _LABELS[self.state] if is_active else _kind(node), edge if is_active else "dim"
         if done.failures and not is_active:
             mark, role = f"{done.failures:,} failed", "bad"
-        room = CARD.width() - 34 - QFontMetrics(bold).horizontalAdvance(visible(node.name[:200]))
+        room = _card_width() - 34 - QFontMetrics(bold).horizontalAdvance(visible(node.name[:200]))
         if not (is_active or done.failures) and QFontMetrics(small).horizontalAdvance(mark) > room:
             mark = ""  # the name comes first; the tooltip has both
         wide = _paint_right(painter, small, role, card, mark)
-        inside = QRect(int(card.left()) + 22, int(card.top()) + 4, CARD.width() - 34 - wide, 16)
+        inside = QRect(int(card.left()) + 22, int(card.top()) + theme.px(4), _card_width() - 34 - wide, theme.px(16))
         _paint_line(painter, bold, "text" if done.events else "dim", inside, node.name)
-        inside = QRect(int(card.left()) + 8, int(card.top()) + 21, CARD.width() - 16, 16)
+        inside = QRect(int(card.left()) + 8, int(card.top()) + theme.px(21), _card_width() - 16, theme.px(16))
         tools = f"tools: {', '.join(node.tools)}" if node.tools else ""
         for line, line_role in ((done.counts, "text" if done.events else "dim"), (done.usage, "dim"), (tools, "dim")):
             if line:
                 _paint_line(painter, small, line_role, inside, line)
-                inside.translate(0, 17)
+                inside.translate(0, theme.px(17))
 
 
 def node_text(node: GraphNode, done: AgentSum, place: str) -> str:
@@ -153,6 +151,11 @@ def _tool_line(name: str, done: AgentSum) -> str:
     return f"  {name}: {called.calls:,} × · {duration(called.seconds)}{failed}"
 
 
+def _card_width() -> int:
+    """Return the width of a card in pixels."""
+    return theme.px(196)
+
+
 def _kind(node: GraphNode) -> str:
     return "tool" if node.as_tool else "" if node.kind in ("LlmAgent", "Agent") else node.kind[:16]
 
@@ -162,7 +165,9 @@ def _paint_right(painter: QPainter, font: QFont, role: str, card: QRectF, text: 
     wide = QFontMetrics(font).horizontalAdvance(text)
     painter.setFont(font)
     painter.setPen(theme.color(role))
-    painter.drawText(QRectF(card.right() - wide - 9, card.top() + 4, wide + 1, 16), int(Qt.AlignmentFlag.AlignVCenter), text)
+    painter.drawText(
+        QRectF(card.right() - wide - 9, card.top() + theme.px(4), wide + 1, theme.px(16)), int(Qt.AlignmentFlag.AlignVCenter), text
+    )
     return wide
 
 
@@ -183,7 +188,7 @@ def _paint_tip(painter: QPainter, tip: QPointF, *, from_below: bool) -> None:
 def _paint_label(painter: QPainter, place: QPointF, label: str) -> None:
     font = theme.small_font()
     wide = min(QFontMetrics(font).horizontalAdvance(visible(label)), GAP_X - 8)
-    ground = QRectF(place.x() - wide / 2 - 2, place.y() - 8, wide + 4, 14)
+    ground = QRectF(place.x() - wide / 2 - 2, place.y() - theme.px(8), wide + 4, theme.px(14))
     painter.fillRect(ground, theme.color("pane"))
     _paint_line(painter, font, "accent", ground.adjusted(2, 0, 0, 0).toRect(), label)
 

@@ -372,7 +372,7 @@ class BreakpointForm(QWidget):
         spin.setAccessibleName(title)
         spin.setToolTip(tooltip)
         spin.setRange(least, 1_000_000)
-        spin.setFixedWidth(118)
+        spin.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.pad(spin)
         return spin
 

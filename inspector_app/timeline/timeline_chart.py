@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 from inspector_app.presentation.spans import Span
 from inspector_app.presentation.timeline_rows import Timeline, TimelineRow
 from inspector_app.presentation.values import plain_tooltip
-from inspector_app.timeline.timeline_painter import AXIS_HEIGHT, NAMES_WIDTH, ROW_HEIGHT, WORLD, TimelinePainter, Viewport, bar_text
+from inspector_app.timeline.timeline_painter import WORLD, TimelinePainter, Viewport, axis_height, bar_text, names_width, row_height
 from inspector_app.widgets import theme
 
 ZOOM = 1.5  # of one step of a key, a button or the wheel
@@ -97,11 +97,11 @@ class TimelineChart(QAbstractScrollArea):
         view, shown = self._view, self.shown
         if shown is None:
             return
-        x = NAMES_WIDTH + view.plot / 2 if x is None else max(x, NAMES_WIDTH)
+        x = names_width() + view.plot / 2 if x is None else max(x, names_width())
         place = view.place(x)
         seconds = max(shown.scale.end - shown.scale.start, 1e-9)
         view.extent = min(max(view.extent / factor, min(_SHORTEST / seconds, WORLD)), WORLD)
-        self._show_from(place - (x - NAMES_WIDTH) * view.pixel)
+        self._show_from(place - (x - names_width()) * view.pixel)
 
     def fit(self) -> None:
         """Show the whole axis."""
@@ -121,11 +121,11 @@ class TimelineChart(QAbstractScrollArea):
     @property
     def picture_size(self) -> QSize:
         """The size of a picture with all rows, in pixels."""
-        return QSize(max(self.viewport().width(), 600), AXIS_HEIGHT + ROW_HEIGHT * self._count + 6)
+        return QSize(max(self.viewport().width(), 600), axis_height() + row_height() * self._count + 6)
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of the axis and a row: the pane shares its place with panes that may be low."""
-        return QSize(NAMES_WIDTH, AXIS_HEIGHT + ROW_HEIGHT)
+        return QSize(names_width(), axis_height() + row_height())
 
     # geometry
 
@@ -144,9 +144,9 @@ class TimelineChart(QAbstractScrollArea):
         view = self._view
         view.width, view.height = self.viewport().width(), self.viewport().height()
         down, across = self.verticalScrollBar(), self.horizontalScrollBar()
-        down.setPageStep(max(view.height - AXIS_HEIGHT, 1))
-        down.setSingleStep(ROW_HEIGHT)
-        down.setRange(0, max(0, AXIS_HEIGHT + ROW_HEIGHT * self._count + 6 - view.height))
+        down.setPageStep(max(view.height - axis_height(), 1))
+        down.setSingleStep(row_height())
+        down.setRange(0, max(0, axis_height() + row_height() * self._count + 6 - view.height))
         visible = round(view.extent / WORLD * _BAR_STEPS)
         across.blockSignals(True)
         across.setPageStep(max(visible, 1))
@@ -169,10 +169,10 @@ class TimelineChart(QAbstractScrollArea):
         row = self._painter.shown.row_of(index)
         if row is None:
             return
-        bar, top = self.verticalScrollBar(), ROW_HEIGHT * row
-        room = max(self.viewport().height() - AXIS_HEIGHT, ROW_HEIGHT)
-        if not bar.value() <= top <= bar.value() + room - ROW_HEIGHT:
-            bar.setValue((top - (room - ROW_HEIGHT) // 2) // ROW_HEIGHT * ROW_HEIGHT)
+        bar, top = self.verticalScrollBar(), row_height() * row
+        room = max(self.viewport().height() - axis_height(), row_height())
+        if not bar.value() <= top <= bar.value() + room - row_height():
+            bar.setValue((top - (room - row_height()) // 2) // row_height() * row_height())
         time = self._painter.time
         if time is not None:
             place = self._painter.shown.scale.place(time - self._painter.shown.rows[row].zero)
@@ -181,8 +181,8 @@ class TimelineChart(QAbstractScrollArea):
 
     def bar_at(self, point: QPoint) -> tuple[TimelineRow, Span, int] | None:
         """Return the bar at a point of the viewport with its row, and how many bars are there, or None."""
-        row = (point.y() - AXIS_HEIGHT + self._view.top) // ROW_HEIGHT
-        if self._painter is None or not 0 <= row < self._count or point.y() < AXIS_HEIGHT or point.x() < NAMES_WIDTH:
+        row = (point.y() - axis_height() + self._view.top) // row_height()
+        if self._painter is None or not 0 <= row < self._count or point.y() < axis_height() or point.x() < names_width():
             return None
         line = self._painter.shown.rows[row]
         number, count = line.lane.near(self._view.place(point.x()), _REACH * self._view.pixel)

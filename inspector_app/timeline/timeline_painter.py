@@ -17,15 +17,27 @@ from inspector_app.presentation.timeline_rows import Timeline, TimelineRow
 from inspector_app.presentation.values import duration, visible
 from inspector_app.widgets import theme
 
-ROW_HEIGHT = 20
-AXIS_HEIGHT = 22
-NAMES_WIDTH = 150
 WORLD = 1.08  # the last position of the axis; the part after 1 has open bars and their labels
 _OPEN_END = 1.03  # where open bars end
 _NARROWEST = 3  # pixels of a bar at least
 _LABELLED = 24  # pixels of a bar that may have a label
 _LABEL_GAP = 12
 _ROLES = {"model": "author3", "tool": "ok", "wait": "warn"}
+
+
+def row_height() -> int:
+    """Return the height of a row in pixels."""
+    return theme.px(20)
+
+
+def axis_height() -> int:
+    """Return the height of the axis, above the rows, in pixels."""
+    return theme.px(22)
+
+
+def names_width() -> int:
+    """Return the width of the names, left of the axis, in pixels."""
+    return theme.px(150)
 
 
 @dataclass(slots=True)
@@ -48,7 +60,7 @@ class Viewport:
     @property
     def plot(self) -> int:
         """The width of the axis in pixels."""
-        return max(self.width - NAMES_WIDTH - 4, 1)
+        return max(self.width - names_width() - 4, 1)
 
     @property
     def pixel(self) -> float:
@@ -57,20 +69,20 @@ class Viewport:
 
     def x(self, place: float) -> float:
         """Return where a position of the axis is, in pixels."""
-        return NAMES_WIDTH + (place - self.first) / self.extent * self.plot
+        return names_width() + (place - self.first) / self.extent * self.plot
 
     def place(self, x: float) -> float:
         """Return the position of the axis at a pixel."""
-        return self.first + (x - NAMES_WIDTH) * self.pixel
+        return self.first + (x - names_width()) * self.pixel
 
     def y(self, row: int) -> int:
         """Return the top of a row in pixels."""
-        return AXIS_HEIGHT + row * ROW_HEIGHT - self.top
+        return axis_height() + row * row_height() - self.top
 
     def rows(self, count: int) -> range:
         """Return the visible ones of `count` rows."""
-        first = max(0, self.top // ROW_HEIGHT)
-        return range(first, min(count, first + math.ceil(max(self.height - AXIS_HEIGHT, 0) / ROW_HEIGHT) + 1))
+        first = max(0, self.top // row_height())
+        return range(first, min(count, first + math.ceil(max(self.height - axis_height(), 0) / row_height()) + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +96,7 @@ class _Prepared:
 
 
 def _prepare(bars: Bars, least: float) -> _Prepared:
-    height = ROW_HEIGHT - 8
+    height = row_height() - 8
     rects = [QRectF(left, 0, max(right - left, least), height) for left, right in zip(bars.left, bars.right, strict=True)]
     failed = [number for number, flag in enumerate(bars.flags) if flag & FAILED]
     critical = [number for number, flag in enumerate(bars.flags) if flag & CRITICAL]
@@ -119,7 +131,7 @@ class TimelinePainter:
         rows = [(number, self.shown.rows[number]) for number in view.rows(len(self.shown.rows))]
         self._paint_grid(painter, view)
         painter.save()
-        painter.setClipRect(NAMES_WIDTH, AXIS_HEIGHT, max(view.width - NAMES_WIDTH, 0), max(view.height - AXIS_HEIGHT, 0))
+        painter.setClipRect(names_width(), axis_height(), max(view.width - names_width(), 0), max(view.height - axis_height(), 0))
         painter.setFont(small)
         for number, row in rows:
             self._paint_bars(painter, view, number, row)
@@ -139,30 +151,32 @@ class TimelinePainter:
             painter.setPen(theme.color("line"))
             painter.drawLine(QPointF(0, top + 0.5), QPointF(view.width, top + 0.5))
             painter.setPen(theme.color("text"))
-            painter.drawText(QRect(left, top, view.width - left, ROW_HEIGHT), int(Qt.AlignmentFlag.AlignVCenter), visible(row.label[:200]))
+            painter.drawText(
+                QRect(left, top, view.width - left, row_height()), int(Qt.AlignmentFlag.AlignVCenter), visible(row.label[:200])
+            )
             return
         painter.setPen(theme.color(self.roles.get(row.author, "text") if row.kind == "agent" else "dim"))
-        name = QRect(left, top, NAMES_WIDTH - 8 - left, ROW_HEIGHT)
+        name = QRect(left, top, names_width() - 8 - left, row_height())
         text = QFontMetrics(font).elidedText(visible(row.label[:80]), Qt.TextElideMode.ElideMiddle, name.width())
         painter.drawText(name, int(Qt.AlignmentFlag.AlignVCenter), text)
 
     def _paint_grid(self, painter: QPainter, view: Viewport) -> None:
         scale = self.shown.scale
         for pause in scale.pauses:
-            left, right = max(view.x(scale.place(pause.start)), NAMES_WIDTH), view.x(scale.place(pause.end))
+            left, right = max(view.x(scale.place(pause.start)), names_width()), view.x(scale.place(pause.end))
             if right > left:
-                painter.fillRect(QRectF(left + 1, AXIS_HEIGHT, right - left - 2, view.height), theme.color("raised"))
+                painter.fillRect(QRectF(left + 1, axis_height(), right - left - 2, view.height), theme.color("raised"))
         painter.setPen(theme.color("line"))
         for time in self._ticks(view):
             x = view.x(scale.place(time))
-            painter.drawLine(QPointF(x, AXIS_HEIGHT - 4), QPointF(x, view.height))
+            painter.drawLine(QPointF(x, axis_height() - 4), QPointF(x, view.height))
 
     def _paint_axis(self, painter: QPainter, view: Viewport, font: QFont) -> None:
-        painter.fillRect(QRect(0, 0, view.width, AXIS_HEIGHT - 4), theme.color("pane"))
+        painter.fillRect(QRect(0, 0, view.width, axis_height() - 4), theme.color("pane"))
         painter.setFont(font)
         painter.setPen(theme.color("dim"))
         for left, _, text in self.axis_labels(view):
-            painter.drawText(QPointF(left, AXIS_HEIGHT - 8), text)
+            painter.drawText(QPointF(left, axis_height() - 8), text)
 
     def _ticks(self, view: Viewport) -> list[float]:
         return self.shown.scale.ticks(_most_ticks(view), view.first, view.first + view.extent)
@@ -174,8 +188,8 @@ class TimelinePainter:
         for pause in scale.pauses:
             text = f"… {duration(pause.end - pause.start)} …"
             middle = (view.x(scale.place(pause.start)) + view.x(scale.place(pause.end))) / 2
-            if NAMES_WIDTH <= middle <= view.width:
-                wanted.append((max(middle - metrics.horizontalAdvance(text) / 2, NAMES_WIDTH + 4), text))
+            if names_width() <= middle <= view.width:
+                wanted.append((max(middle - metrics.horizontalAdvance(text) / 2, names_width() + 4), text))
         step = round_step((scale.time(view.first + view.extent) - scale.time(view.first)) / _most_ticks(view))
         for time in self._ticks(view):
             over = scale.pause_before(time)
@@ -211,7 +225,7 @@ class TimelinePainter:
         factor = view.plot / view.extent
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-        painter.translate(NAMES_WIDTH - view.first * factor, top)
+        painter.translate(names_width() - view.first * factor, top)
         painter.scale(factor, 1.0)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QBrush(colour, Qt.BrushStyle.Dense4Pattern if waits else Qt.BrushStyle.SolidPattern))
@@ -264,7 +278,7 @@ class TimelinePainter:
             painter.setPen(theme.color("warn"))
             painter.drawText(QPointF(rect.right() + 6, rect.bottom() - 2), words)
         elif rect.width() > _LABELLED:
-            inside = rect.adjusted(max(NAMES_WIDTH - rect.left(), 0), 0, 0, 0)
+            inside = rect.adjusted(max(names_width() - rect.left(), 0), 0, 0, 0)
             if painter.fontMetrics().horizontalAdvance(words) + 10 < min(inside.width(), view.width - inside.left()):
                 self._paint_word(painter, inside, words, span)
 
@@ -280,11 +294,11 @@ class TimelinePainter:
         left, right, edge = lane.bars.left, lane.bars.right, view.width + 8.0
         for number in numbers:
             span = lane.spans[number]
-            begin = max(view.x(left[number]), NAMES_WIDTH - 8.0)
+            begin = max(view.x(left[number]), names_width() - 8.0)
             end = min(view.x(right[number]), edge)
             if span.end is None:
                 end = max(min(view.x(_OPEN_END), edge), begin + 24)
-            yield QRectF(begin, top, max(end - begin, _NARROWEST), ROW_HEIGHT - 8), span
+            yield QRectF(begin, top, max(end - begin, _NARROWEST), row_height() - 8), span
 
     def _paint_selection(self, painter: QPainter, view: Viewport) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
@@ -302,7 +316,7 @@ class TimelinePainter:
             painter.setPen(QPen(theme.color("accent"), 1.5))
             x = view.x(self.shown.scale.place(self.time - zero))
             first, last = self._section_of(own)
-            painter.drawLine(QPointF(x, max(view.y(first), AXIS_HEIGHT - 4)), QPointF(x, min(view.y(last), view.height)))
+            painter.drawLine(QPointF(x, max(view.y(first), axis_height() - 4)), QPointF(x, min(view.y(last), view.height)))
 
     def _section_of(self, row: int) -> tuple[int, int]:
         """Return the first row of a row's section, and the row after its last; the last section reaches to the bottom."""
@@ -321,7 +335,7 @@ class TimelinePainter:
 
 
 def _most_ticks(view: Viewport) -> int:
-    return max(2, (view.width - NAMES_WIDTH) // 110)
+    return max(2, (view.width - names_width()) // 110)
 
 
 def _time_text(seconds: float, step: float) -> str:

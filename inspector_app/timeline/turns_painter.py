@@ -12,11 +12,23 @@ from inspector_app.presentation.turns import Turn
 from inspector_app.presentation.values import duration
 from inspector_app.widgets import theme
 
-HEAD = 20  # pixels of a chart's title
 SIDE = 14  # pixels left of a chart, and twice that between two
-_FOOT = 16  # pixels of the numbers of the turns
-_LOWEST = 84  # pixels of a chart; lower panes have the charts beside each other
 _WIDEST, _NARROWEST = 28.0, 5.0  # pixels of a turn
+
+
+def _head() -> int:
+    """Return the height of a chart's title in pixels."""
+    return theme.px(20)
+
+
+def _foot() -> int:
+    """Return the height of the numbers of the turns in pixels."""
+    return theme.px(16)
+
+
+def _lowest() -> int:
+    """Return the least height of a chart in pixels; lower panes have the charts beside each other."""
+    return theme.px(84)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +110,9 @@ class Layout:
     @property
     def columns(self) -> int:
         """Number of charts beside each other."""
-        if self.height >= len(CHARTS) * _LOWEST + 10:
+        if self.height >= len(CHARTS) * _lowest() + 10:
             return 1
-        return 2 if self.height >= 2 * _LOWEST + 40 and self.width < 1000 else len(CHARTS)
+        return 2 if self.height >= 2 * _lowest() + 40 and self.width < theme.px(1000) else len(CHARTS)
 
     @property
     def fitting(self) -> int:
@@ -118,7 +130,7 @@ class Layout:
         rows = (len(CHARTS) + self.columns - 1) // self.columns
         width, height = (self.width - SIDE) / self.columns, self.height / rows
         column, row = number % self.columns, number // self.columns
-        return QRectF(SIDE + column * width, row * height + HEAD, width - 2 * SIDE, height - HEAD - _FOOT)
+        return QRectF(SIDE + column * width, row * height + _head(), width - 2 * SIDE, height - _head() - _foot())
 
     def bar(self, chart: int, turn: int) -> QRectF:
         """Return the place of a turn's bar, as high as the chart."""
@@ -130,7 +142,7 @@ class Layout:
         """Return the number of the turn at a point, or None."""
         for chart in range(len(CHARTS)):
             place = self.place(chart)
-            if place.left() <= x <= place.right() and place.top() - HEAD <= y <= place.bottom() + _FOOT:
+            if place.left() <= x <= place.right() and place.top() - _head() <= y <= place.bottom() + _foot():
                 turn = self.first + int((x - place.left()) // self.step)
                 return turn if turn < self.count else None
         return None
@@ -164,7 +176,7 @@ def _paint_chart(
     for turn, found in values.items():
         bar = layout.bar(number, turn)
         if turn == selected:
-            painter.fillRect(bar.adjusted(-1, 0, 1, _FOOT), theme.color("selected"))
+            painter.fillRect(bar.adjusted(-1, 0, 1, _foot()), theme.color("selected"))
         bottom = bar.bottom()
         painter.setPen(Qt.PenStyle.NoPen)
         for series, value in zip(chart.series, found, strict=True):
@@ -181,7 +193,7 @@ def _paint_chart(
 def _paint_head(painter: QPainter, place: QRectF, chart: Chart, most: float, unknown: int) -> None:
     bold = QFont(theme.small_font())
     bold.setBold(True)
-    x, base = place.left(), place.top() - 7
+    x, base = place.left(), place.top() - theme.px(7)
     painter.setFont(bold)
     painter.setPen(theme.color("text"))
     painter.drawText(QPointF(x, base), chart.title)
@@ -191,6 +203,8 @@ def _paint_head(painter: QPainter, place: QRectF, chart: Chart, most: float, unk
     edge = f"up to {chart.text(most)}" if most else ""
     edge = f"{edge} · {unknown} unknown" if unknown and chart.title == "Cost" and edge else "unknown" if unknown and not edge else edge
     for series in (series for series in chart.series if series.name):
+        if x + 12 + metrics.horizontalAdvance(series.name) > place.right():
+            break  # the tooltip names all parts
         painter.fillRect(QRectF(x, base - 8, 8, 8), theme.color(series.role))
         painter.setPen(theme.color("dim"))
         painter.drawText(QPointF(x + 12, base), series.name)
@@ -218,5 +232,5 @@ def _paint_numbers(painter: QPainter, layout: Layout, number: int, shown: range)
         wide = metrics.horizontalAdvance(text)
         left = max(bar.center().x() - wide / 2, layout.place(number).left())
         if left >= free and left + wide <= layout.place(number).right():
-            painter.drawText(QRect(int(left), int(bar.bottom()) + 1, wide + 2, _FOOT), int(Qt.AlignmentFlag.AlignVCenter), text)
+            painter.drawText(QRect(int(left), int(bar.bottom()) + 1, wide + 2, _foot()), int(Qt.AlignmentFlag.AlignVCenter), text)
             free = left + wide + 8

@@ -17,7 +17,7 @@ from inspector_app.app import Inspector
 from inspector_app.presentation.spans import activity
 from inspector_app.presentation.timeline_rows import Section, Timeline, timeline
 from inspector_app.support.settings import Settings
-from inspector_app.timeline.timeline_painter import AXIS_HEIGHT, ROW_HEIGHT
+from inspector_app.timeline.timeline_painter import axis_height, row_height
 from inspector_app.workspace.messages import MessageBus
 from tests.gui.events import said
 from tests.gui.window.driver import WindowDriver
@@ -99,7 +99,7 @@ def test_the_selected_events_row_is_scrolled_into_view(stored: Inspector, qtbot:
     qtbot.waitUntil(lambda: view.chart.selected_index == 9)
     bar = view.chart.row_of(9)
     assert bar is not None and view.chart.shown.rows[bar].author == "Reviser"
-    qtbot.waitUntil(lambda: AXIS_HEIGHT <= view.chart.centre_of("Reviser").y() < view.chart.viewport().height() - ROW_HEIGHT // 2)
+    qtbot.waitUntil(lambda: axis_height() <= view.chart.centre_of("Reviser").y() < view.chart.viewport().height() - row_height() // 2)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from bench.generated import _SCHEMA
 from runtime.errors import StorageError
-from runtime.storage.connections import wal_copy
+from runtime.storage.connections import sqlite_file, wal_copy
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.tail.file_tail import FileTail
 from tests.unit.storage.tail.sql_writer import SqlWriter
@@ -182,8 +182,10 @@ def test_a_full_disk_during_the_copy_is_reported(file: Path, reader: SqliteFile,
     writer.close()
 
 
-def test_polling_beside_short_scripts_leaves_no_files(file: Path) -> None:
-    # Only the switch to a write-ahead log, once in a database's life, can leave a log: until then a reader must open the file itself.
+def test_polling_beside_short_scripts_leaves_no_files(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A reader opens the file itself after several failed copies, and before the switch to a write-ahead log, once in a database's life.
+    monkeypatch.setattr(sqlite_file, "_TRIES", 1_000)
+    monkeypatch.setattr(sqlite_file, "_TRIES_TO_COPY", 1_000)
     SqlWriter(file, "wal").close()
     tail, ended = FileTail(file), threading.Event()
 

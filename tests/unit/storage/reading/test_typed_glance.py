@@ -69,6 +69,7 @@ def expected(data: str, *, json_wins: bool) -> Any:
     return look("i", data, from_json, json_wins=json_wins)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("json_wins", [False, True])
 def test_usual_rows_are_read_alike_in_both_spellings(json_wins: bool) -> None:
     chance, read = random.Random(1), 0
@@ -105,6 +106,7 @@ def test_rows_of_mixed_spelling_are_not_read() -> None:
         assert typed("i", json.dumps(event)) is None
 
 
+@pytest.mark.sweep
 def test_text_that_is_not_json_is_not_read() -> None:
     chance, tried = random.Random(2), 0
     typed = typed_look(json_wins=False)

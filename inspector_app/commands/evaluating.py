@@ -10,6 +10,7 @@ from typing import Any
 
 from google.genai import types
 
+from inspector_app.analysis.eval_answers import said_by_user
 from inspector_app.analysis.eval_criteria import Criterion, criteria_for
 from inspector_app.analysis.evals import CaseResult, Evaluation, Score
 from inspector_app.analysis.judging import judge_of
@@ -147,7 +148,7 @@ def _print_failure(result: CaseResult, options: Options) -> None:
         if score.note:
             print_line(f"  {score.metric}: {score.note}")
     for number, (wanted, done) in enumerate(zip(result.case.turns, result.actual, strict=False), 1):
-        print_line(f"  turn {number}: {preview(wanted.message.parts and wanted.message.parts[0].text, 80)}")
+        print_line(f"  turn {number}: {preview(said_by_user(wanted.message), 80)}")
         for what, turn in (("expected", wanted), ("got", done)):
             calls = ", ".join(f"{call.name}({preview(call.args, 60)})" for call in turn.calls) or "no calls"
             said = " ".join(part.text for part in (turn.response.parts if turn.response else None) or () if part.text)

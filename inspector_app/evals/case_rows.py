@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from inspector_app.analysis.eval_answers import said_by_user
 from inspector_app.analysis.eval_scores import text_of
 from inspector_app.analysis.evals import CaseResult
 from inspector_app.exchange.eval_sets import EvalCase, Turn
@@ -53,7 +54,7 @@ def case_rows(case: EvalCase, result: CaseResult | None) -> list[CaseRow]:
 
 
 def _turn_rows(number: int, wanted: Turn, done: Turn | None, *, ran: bool) -> Iterator[CaseRow]:
-    said = text_of(wanted.message)
+    said = said_by_user(wanted.message)
     yield CaseRow("message", number, said, said if done is not None else "", False if ran else None)
     for expected, actual in _aligned(wanted.calls, done.calls if done is not None else ()):
         left, right = (call_text(call) if call is not None else "" for call in (expected, actual))

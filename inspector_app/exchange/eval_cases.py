@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -86,13 +87,24 @@ def add_case(file: Path, session: ExportedSession) -> str:
 def conversation(events: Iterable[Json]) -> list[Json]:
     """Return events as the invocations of an eval case, by google-adk's rules.
 
+    One thing differs: an answer that resumes an invocation begins a further one of the same id. google-adk replaces the message by the
+    answer, and such a case cannot be run.
+
     Args:
         events: google-adk's event JSON, in order.
     """
-    grouped: dict[str, list[Json]] = {}
+    grouped: dict[tuple[str, int], list[Json]] = {}
+    parts: Counter[str] = Counter()
     for event in events:
-        grouped.setdefault(str(event.get("invocation_id") or ""), []).append(event)
-    return [_invocation(name, own) for name, own in grouped.items()]
+        name = str(event.get("invocation_id") or "")
+        if (name, parts[name]) in grouped and _is_by_user(event) and _has(event, "function_response"):
+            parts[name] += 1
+        grouped.setdefault((name, parts[name]), []).append(event)
+    return [_invocation(name, own) for (name, _), own in grouped.items()]
+
+
+def _is_by_user(event: Json) -> bool:
+    return str(event.get("author") or "agent").lower() == "user"
 
 
 def _invocation(name: str, events: Sequence[Json]) -> Json:
@@ -102,7 +114,7 @@ def _invocation(name: str, events: Sequence[Json]) -> Json:
     kept: list[Json] = []
     for event in events:
         content = event.get("content") or {}
-        if str(event.get("author") or "agent").lower() == "user":
+        if _is_by_user(event):
             if event.get("content") is not None:
                 message, created = content, event.get("timestamp", 0)
             continue
@@ -155,22 +167,26 @@ def session_of(case: EvalCase) -> Json:
     An eval case has no event ids, so they are made of the invocation's; the times are the invocations'.
     """
     events: list[Json] = []
+    made: Counter[str] = Counter()  # invocation → its events so far; a resumed one has several turns
     for number, turn in enumerate(case.turns, 1):
-        events += expected_events(turn, number, case.created)
+        invocation = turn.invocation_id or f"turn-{number}"
+        own = _expected_events(turn, invocation, made[invocation], case.created)
+        made[invocation] += len(own)
+        events += own
     initial = {"state": case.state, "initial_state": case.state} if case.state else {}
     names = {"id": case.session_id or case.id, "app_name": case.app, "user_id": case.user}
     return {**names, "create_time": case.created, **initial, "events": events}
 
 
-def expected_events(turn: Turn, number: int, created: float = 0.0) -> list[Json]:
+def _expected_events(turn: Turn, invocation: str, first: int, created: float) -> list[Json]:
     """Return the events of a turn if the agent did what is expected.
 
     Args:
         turn: the turn.
-        number: its place in the conversation, from 1.
+        invocation: the invocation's id.
+        first: the number of the first event, which is unique in the invocation.
         created: epoch seconds, if the turn does not have its own.
     """
-    invocation = turn.invocation_id or f"turn-{number}"
     author = next((step.author for step in turn.steps), "agent")
     said: list[tuple[str, Any]] = [("user", turn.message)]
     ended = False
@@ -188,7 +204,7 @@ def expected_events(turn: Turn, number: int, created: float = 0.0) -> list[Json]
             "timestamp": turn.created or created,
             "content": _plain(content),
         }
-        for place, (name, content) in enumerate(said)
+        for place, (name, content) in enumerate(said, first)
     ]
 
 

@@ -90,6 +90,11 @@ class EvalCase:
     created: float = 0.0
     is_simulated: bool = False
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether a message answers a call: `adk eval` cannot run such a case."""
+        return any(part.function_response for turn in self.turns for part in turn.message.parts or ())
+
 
 @dataclass(frozen=True, slots=True)
 class EvalSet:

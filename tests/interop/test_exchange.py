@@ -23,6 +23,21 @@ READ_ALL = """
     def plain(turns):
         return [json.loads(turn.model_dump_json(exclude_none=True)) for turn in turns]
 
+    def resumed_parts(session):
+        # An answer that resumes an invocation is a turn of its own in our cases; google-adk would put it in place of the message.
+        begun = {}
+        for event in session.events:
+            first = event.invocation_id
+            part = begun.get(first)
+            if part is None or event.author == "user" and event.get_function_responses():
+                begun[first] = part = 0 if part is None else part + 1
+            event.invocation_id = f"{first}#{part}"
+        return session
+
+    def conversation(session):
+        turns = plain(turn for turn in convert_session_to_eval_invocations(resumed_parts(session)) if turn.user_content.parts)
+        return [{**turn, "invocation_id": turn["invocation_id"].rpartition("#")[0]} for turn in turns]
+
     found = {}
     for file in sorted(pathlib.Path(args[0]).glob("*.db")):
         written = json.loads(file.with_suffix(".json").read_text())
@@ -31,7 +46,7 @@ READ_ALL = """
         service = DatabaseSessionService("sqlite+aiosqlite:///" + str(file))
         for session, case in zip(sessions, cases, strict=True):
             stored = await service.get_session(app_name=session.app_name, user_id=session.user_id, session_id=session.id)
-            expected = plain(turn for turn in convert_session_to_eval_invocations(session) if turn.user_content.parts)
+            expected = conversation(session.model_copy(deep=True))
             found[f"{file.name} {session.app_name} {session.user_id} {session.id}"] = {
                 "of the file": [json.loads(event.model_dump_json(exclude_none=True)) for event in session.events],
                 "of the database": [json.loads(event.model_dump_json(exclude_none=True)) for event in stored.events],

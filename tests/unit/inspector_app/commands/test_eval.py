@@ -73,6 +73,28 @@ def test_an_agent_that_fails_fails_its_case_only(tmp_path: Path, capsys: pytest.
     assert "KeyError" in failed["error"]
 
 
+def test_a_session_that_was_resumed_by_an_answer_is_a_case_that_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    orders, database, cases = (
+        str(FOLDER.parents[2] / "resources" / "samples" / "orders"),
+        str(tmp_path / "o.db"),
+        tmp_path / "o.evalset.json",
+    )
+    engine = ("--engine", "embedded")
+    assert main(["run", orders, "--db", database, "--message", "40 boxes of A4 paper", *engine]) == 3
+    assert main(["resume", orders, "--db", database, "--response", '{"status": "approved"}', *engine]) == 0
+    assert main(["export", database, str(cases)]) == 0
+    capsys.readouterr()
+    assert main(["eval", orders, str(cases), "--json", *engine]) == 0
+    (case,) = json.loads(capsys.readouterr().out)["cases"]
+    assert [turn["actual"]["response"]["parts"][0]["text"].split()[0] for turn in case["turns"]] == ["That", "Done:"]
+
+    data = json.loads(cases.read_text("utf-8"))
+    data["eval_cases"][0]["conversation"].pop(0)
+    cases.write_text(json.dumps(data), "utf-8")
+    assert main(["eval", orders, str(cases), *engine]) == 1
+    assert "Turn 1 answers ask_for_approval, but no call of it waits for an answer." in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("config", "sentence"),
     [
@@ -96,4 +118,4 @@ def test_an_unknown_case_or_file_is_refused(tmp_path: Path, capsys: pytest.Captu
     assert main(["eval", str(FOLDER / "clerk"), str(tmp_path / "a.json")]) == 1
     assert "is no eval set: it needs a list of `eval_cases`" in capsys.readouterr().err
     assert main(["eval", str(FOLDER / "clerk"), str(tmp_path / "missing.json")]) == 1
-    assert "cannot be read" in capsys.readouterr().err
+    assert "There is no file" in capsys.readouterr().err

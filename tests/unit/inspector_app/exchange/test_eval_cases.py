@@ -8,7 +8,7 @@ from pathlib import Path
 from google.genai import types
 
 from inspector_app.cli import main
-from inspector_app.exchange.eval_cases import conversation
+from inspector_app.exchange.eval_cases import case_events, conversation
 from inspector_app.exchange.eval_sets import read_eval_set
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
@@ -31,6 +31,31 @@ def test_an_invocation_has_its_message_steps_and_final_response() -> None:
     steps = turn["intermediate_data"]["invocation_events"]
     assert [step.get("content", {}).get("parts") for step in steps] == [[CALL], [RESULT], None]
     assert turn["creation_timestamp"] == 5.0
+
+
+def test_an_answer_that_resumes_an_invocation_is_a_turn_of_its_own(tmp_path: Path) -> None:
+    asked = [
+        {"id": "1", "invocation_id": "i", "author": "user", "content": {"role": "user", "parts": [{"text": "Order paper."}]}},
+        {
+            "id": "2",
+            "invocation_id": "i",
+            "author": "clerk",
+            "content": {"role": "model", "parts": [CALL]},
+            "long_running_tool_ids": ["c1"],
+        },
+    ]
+    other = {"id": "3", "invocation_id": "j", "author": "user", "content": {"role": "user", "parts": [{"text": "Hello?"}]}}
+    answer = {"id": "4", "invocation_id": "i", "author": "user", "content": {"role": "user", "parts": [RESULT]}}
+    turns = conversation([*asked, other, answer, EVENTS[-1]])
+    assert [turn["user_content"]["parts"] for turn in turns] == [[{"text": "Order paper."}], [{"text": "Hello?"}], [RESULT]]
+    assert [turn["invocation_id"] for turn in turns] == ["i", "j", "i"]
+    assert turns[-1]["final_response"]["parts"] == [{"text": "Three."}]
+    file = tmp_path / "a.evalset.json"
+    file.write_text(json.dumps({"eval_set_id": "e", "eval_cases": [{"eval_id": "c", "conversation": turns}]}))
+    (case,) = read_eval_set(file).cases
+    events = case_events(case)
+    assert [event.author for event in events] == ["user", "clerk", "user", "user", "clerk"]
+    assert len({event.id for event in events}) == 5
 
 
 def test_an_eval_set_is_read_and_imported(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench.generated import write_database
 from bench.growth_chart import Curve, growth_chart
-from bench.speed_rows import ROWS, Place, Row
+from bench.speed_rows import PAGE, ROWS, Place, Row
 from bench.table import ROOT, headline, number
 
 SMALL = 20  # events
@@ -38,10 +38,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, _checked_out(commit, Path(temporary) / "before") as before:
         folder = Path(temporary)
         databases = {events: folder / f"{events}.db" for events in options.events}
-        for events, file in [*databases.items(), (SMALL, folder / "small.db")]:
+        for events, file in [*databases.items(), (SMALL, folder / "small.db"), (PAGE, folder / "page.db")]:
             write_database(file, events)
         trees = [ROOT, *([before] if before else [])]
-        places = [Place(tree, folder / f"own-{index}", databases, folder / "small.db") for index, tree in enumerate(trees)]
+        places = [
+            Place(tree, folder / f"own-{index}", databases, folder / "small.db", folder / "page.db") for index, tree in enumerate(trees)
+        ]
         began = headline(options.rounds)
         found = measured(rows, places, options.events, options.rounds)
     sys.stdout.write(f"# Speed\n\n{began}{_table(rows, found, max(options.events), commit)}\n")

@@ -8,9 +8,13 @@ import resource
 import shlex
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+PAGE = 2_000  # events of a session that is exported as HTML
 
 
 @dataclass
@@ -22,12 +26,14 @@ class Place:
         own: a folder for its settings and caches.
         databases: number of events → a session of that length, made by `bench/generated.py`.
         small: a database of a few events.
+        page: a database of as many events as a bug report has, for an export as HTML.
     """
 
     tree: Path
     own: Path
     databases: dict[int, Path]
     small: Path
+    page: Path
     _found: dict[tuple[str, ...], dict[str, float]] = field(default_factory=dict)
 
     def figures(self, *arguments: str) -> dict[str, float]:
@@ -45,6 +51,13 @@ class Place:
         if done.returncode:
             raise LookupError(done.stderr)
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def html_page(self) -> float:
+        """Return the seconds by the clock until `agent-inspector export` has written a page of the session in `page`."""
+        with tempfile.TemporaryDirectory() as folder:
+            began = time.perf_counter()
+            self.command(f"export {self.page} {folder}/page.html")
+            return time.perf_counter() - began
 
     def forget(self) -> None:
         """Discard the figures, so that the next round measures again."""
@@ -107,6 +120,7 @@ ROWS = (
         peer="a plain SQL scan 0.6",
     ),
     Row("`events --where tokens.total > 20000`, CPU s", "15", _command("events {db} --where 'tokens.total > 20000'"), grows=True),
+    Row(f"a session of {PAGE:,} events as HTML, s by the clock", "1", lambda place, _: place.html_page()),
     Row("open to the last row, ms", "200; 500 at 1,000,000", _window("open to last row, ms"), grows=True, peer="51,000 at 10,000"),
     Row("select: detail, ms", "33", _window("select: detail, ms"), grows=True, peer="4,400 at 10,000"),
     Row("state at any event, ms", "10", _window("state at any event, ms"), grows=True),

@@ -14,6 +14,7 @@ from inspector_app.presentation.values import visible
 # Even a mistake in the escaping could neither run nor load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _OPEN_BODY = 4_000  # characters; a longer body is folded
+_SUMMARY = 80  # characters of a folded text that are shown
 
 
 def page(sessions: Iterable[ExportedSession], title: str) -> Iterator[str]:
@@ -38,8 +39,9 @@ def page(sessions: Iterable[ExportedSession], title: str) -> Iterator[str]:
 
 def _session(session: ExportedSession, data: list[str]) -> Iterator[str]:
     key = session.key
-    yield f'<section><h1>Session {_shown(key.session_id)}</h1>\n<p class="about">App {_shown(key.app_name)}, user {_shown(key.user_id)},'
-    yield f" created {local_moment(session.created)}, last update {local_moment(session.updated)}</p>\n"
+    names = f"App <bdi>{_shown(key.app_name)}</bdi>, user <bdi>{_shown(key.user_id)}</bdi>"
+    times = f"created {local_moment(session.created)}, last update {local_moment(session.updated)}"
+    yield f'<section><h1>Session {_shown(key.session_id)}</h1>\n<p class="about">{names}, {times}</p>\n'
     data.append(inert({"session": header(session)}))
     if session.state:
         keys = f"{len(session.state)} key{'' if len(session.state) == 1 else 's'}"
@@ -66,7 +68,8 @@ def _block(block: Block) -> str:
         return f'<div class="block"><img alt="{title}" src="{escape(block.body)}"></div>'
     body = f"<pre>{escape(block.body)}</pre>" if block.body else ""
     if block.kind == "state" or len(block.body) > _OPEN_BODY:
-        return f'<details class="block {block.kind}"><summary>{title or "A long text"}</summary>{body}</details>'
+        summary = title or escape(f"{block.body[:_SUMMARY].strip()}… ({len(block.body):,} characters)")
+        return f'<details class="block {block.kind}"><summary>{summary}</summary>{body}</details>'
     return f'<div class="block {block.kind}">{f"<b>{title}</b>" if title else ""}{body}</div>'
 
 

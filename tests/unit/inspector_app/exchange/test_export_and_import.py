@@ -127,6 +127,14 @@ def test_a_page_is_inert_with_any_text_of_a_model(tmp_path: Path) -> None:
         assert event.content is not None and event.content.parts is not None and event.content.parts[0].text == hostile
 
 
+def test_a_long_text_is_folded_under_its_beginning(tmp_path: Path) -> None:
+    write(tmp_path / "a.db", said("<b>Read</b> this. " + "word " * 1_000))
+    assert run("export", tmp_path / "a.db", tmp_path / "a.html") == 0
+    (summary,) = re.findall("<summary>(.*?)</summary>", read(tmp_path / "a.html"))
+    assert summary.startswith("&lt;b&gt;Read&lt;/b&gt; this. word word")
+    assert summary.endswith("… (5,018 characters)")
+
+
 def test_markdown_shows_what_was_written_as_it_is(tmp_path: Path) -> None:
     write(tmp_path / "a.db", said("# no heading\n```\n[x](http://example.org)"))
     assert run("export", tmp_path / "a.db", tmp_path / "a.md") == 0

@@ -272,10 +272,10 @@ def _snapshot(event: Event) -> tuple[Event, dict[str, Any], dict[str, Any]]:
     replaced: dict[str, Any] = {"state_delta": delta}
     if actions.agent_state is not None:
         replaced["agent_state"] = storable(actions.agent_state, f"agent_state of {event.author}")
-    copied: dict[str, Any] = {"actions": copy_with(actions, **replaced)}
+    copied: dict[str, Any] = {"actions": copy_with(actions, replaced)}
     if event.custom_metadata is not None:
         copied["custom_metadata"] = storable(event.custom_metadata, "custom_metadata")
-    return copy_with(event, **copied), containers, temp
+    return copy_with(event, copied), containers, temp
 
 
 def _settle(event: Event, committed: Event, containers: dict[str, Any], temp: dict[str, Any]) -> None:

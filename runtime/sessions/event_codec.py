@@ -20,12 +20,13 @@ def check_storable(event: Event) -> None:
     Raises:
         UnstorableValueError: a value cannot be stored; the message names its place.
     """
-    _check_number(event.timestamp, "timestamp")
-    if event.avg_logprobs is not None:
-        _check_number(event.avg_logprobs, "avg_logprobs")
+    if not isfinite(event.timestamp):
+        raise _no_number(event.timestamp, "timestamp")
+    if event.avg_logprobs is not None and not isfinite(event.avg_logprobs):
+        raise _no_number(event.avg_logprobs, "avg_logprobs")
     if event.content is not None:
         for index, part in enumerate(event.content.parts or ()):
-            if part.text is not None:
+            if part.text is not None and not part.text.isascii():
                 checked_text(part.text, f"content.parts[{index}].text")
             if part.function_call is not None:
                 storable(part.function_call.args, f"content.parts[{index}].function_call.args")
@@ -42,9 +43,8 @@ def check_storable(event: Event) -> None:
             storable(value, key)
 
 
-def _check_number(number: float, name: str) -> None:
-    if not isfinite(number):
-        raise UnstorableValueError(name, f"{number} is not a JSON number")
+def _no_number(number: float, name: str) -> UnstorableValueError:
+    return UnstorableValueError(name, f"{number} is not a JSON number")
 
 
 def encode_event(event: Event) -> str:

@@ -399,17 +399,18 @@ def _storable(value: Any, path: Path, depth: int) -> Any:
         if depth == 0:
             raise UnstorableValueError(_shown(path), f"it is nested deeper than {MAX_DEPTH} levels")
         if kind is list:
-            return [
-                item if (type(item) is str and item.isascii()) or type(item) in _NO_TEXT else _storable(item, (path, index), depth - 1)
-                for index, item in enumerate(value)
-            ]
+            items = value.copy()
+            for index, item in enumerate(items):
+                # `is_plain`, inlined.
+                if not ((type(item) is str and item.isascii()) or type(item) in _NO_TEXT):
+                    items[index] = _storable(item, (path, index), depth - 1)
+            return items
         copy = {}
         for key, item in value.items():
             if not isinstance(key, str):
                 raise UnstorableValueError(_shown(path), f"the key {key!r} is a {type(key).__name__}; JSON keys are strings")
             if not key.isascii():
                 checked_text(key, path)
-            # `is_plain`, inlined.
             as_it_is = (type(item) is str and item.isascii()) or type(item) in _NO_TEXT
             copy[str(key)] = item if as_it_is else _storable(item, (path, key), depth - 1)
         return copy

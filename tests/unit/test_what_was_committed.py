@@ -151,6 +151,10 @@ def _spoil(event: Event) -> None:
         if isinstance(value, list):
             value.append("changed")
     event.actions.artifact_delta["added"] = 1
+    event.actions.requested_auth_configs["added"] = {}
+    for owner in (event, event.actions):  # fields of a newer version
+        assert owner.model_extra is not None
+        owner.model_extra["added"] = 1
     if event.actions.agent_state is not None:
         event.actions.agent_state["step"] = "changed"
     event.custom_metadata = {**(event.custom_metadata or {}), "added": 1}

@@ -1,0 +1,58 @@
+"""Copies share nothing that can change with their originals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.genai import types
+from pydantic import BaseModel, ConfigDict, Field
+
+from runtime.support.structural_copy import copy_with, structural_copy
+
+
+class Inner(BaseModel):
+    """An object with an unset list."""
+
+    notes: list[str] = Field(default_factory=list)
+
+
+class Outer(BaseModel):
+    """An object whose unset fields can change too."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str = ""
+    seen: dict[str, Any] = Field(default_factory=dict)
+    inner: Inner = Field(default_factory=Inner)
+
+
+def test_lists_and_dicts_are_copied_at_every_depth() -> None:
+    original = {"a": [1, {"b": [2, {}]}, []], "part": types.Part(text="said")}
+    copy: Any = structural_copy(original)
+    assert copy == original
+    copy["a"][1]["b"][1]["c"] = 3
+    copy["a"][2].append(4)
+    copy["part"].text = "changed"
+    copy["added"] = 5
+    assert original == {"a": [1, {"b": [2, {}]}, []], "part": types.Part(text="said")}
+
+
+def test_containers_that_were_never_set_are_copied() -> None:
+    original = Outer()
+    for copy in (structural_copy(original), copy_with(original, {"name": "other"})):
+        copy.seen["added"] = 1
+        copy.inner.notes.append("added")
+        assert copy.model_extra is not None
+        copy.model_extra["added"] = 1
+        copy.name = "set"
+    assert original == Outer()
+    assert original.model_fields_set == set()
+
+
+def test_replaced_values_are_not_copied_and_the_others_are() -> None:
+    seen = {"a": [1]}
+    original = Outer(seen=seen, inner=Inner(notes=["first"]))
+    copy = copy_with(original, {"seen": seen})
+    assert copy.seen is seen
+    copy.inner.notes.append("second")
+    assert original.inner.notes == ["first"]

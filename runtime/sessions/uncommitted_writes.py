@@ -71,6 +71,8 @@ class UncommittedWrites:
             keys: what was committed, as it was before the commit.
         """
         with self._lock:
+            if not self._writers and not self.open_views:
+                return  # the usual case: no other write, and no call that may have read one of the values
             for key, value in keys.items():
                 self._share_again(key, value)
                 writers = self._writers.get(key)

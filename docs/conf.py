@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from sphinx.application import Sphinx
 
 import runtime.expressions
+from inspector_app.widgets import theme
 from inspector_app.widgets.actions import make_actions
 
 project = "Agent Inspector"
@@ -43,6 +44,8 @@ def shortcuts() -> str:
     """Return the window's commands with their keys as a Markdown table."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication.instance() or QApplication([])
+    assert isinstance(application, QApplication)
+    theme.apply(application, "light")
     rows = ["| command | keys |", "|---|---|"]
     for action in make_actions(application).all:
         keys = ", ".join(key.toString() for key in action.shortcuts())

@@ -86,6 +86,33 @@ def test_a_failed_case_is_shown_beside_what_was_expected(clerk: Inspector, drive
     assert [call.args for event in driver.stream.events() for call in event.get_function_calls()] == [{"item": "paper"}]
 
 
+def test_a_recorded_answer_is_given_to_the_pending_call(
+    inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_INSPECTOR_SAMPLE_DELAY", "0")
+    orders = Path(shutil.copytree(DATA.parents[2] / "resources" / "samples" / "orders", tmp_path / "orders"))
+    trust_folder(inspector, orders)
+    opened(orders)
+    call = {"id": "recorded", "name": "ask_for_approval", "args": {"total": 168.0, "reason": "40 × A4 paper"}}
+    answer = {"id": "recorded", "name": "ask_for_approval", "response": {"status": "approved"}}
+    asked = [{"author": "order_desk", "content": {"parts": [{"function_call": call}]}}]
+    turns = [
+        {"user_content": {"parts": [{"text": "40 boxes of A4 paper"}]}, "intermediate_data": {"invocation_events": asked}},
+        {"user_content": {"parts": [{"function_response": answer}]}, "final_response": {"parts": [{"text": "Done: order 1041"}]}},
+    ]
+    file = tmp_path / "orders.evalset.json"
+    file.write_text(json.dumps({"eval_set_id": "orders", "eval_cases": [{"eval_id": "big", "conversation": turns}]}))
+    driver.drop([file])
+    page = page_of(driver)
+    page.select("big")
+    driver.click(page, "eval_run_one")
+    driver.run_until_idle()
+    steps = [(step.what, step.turn, step.actual) for step in page.steps.steps if step.turn == 2]
+    assert steps[0] == ("message", 2, 'ask_for_approval → {"status": "approved"}')
+    assert steps[1] == ("call", 2, "place_order()")
+    assert steps[2][2].startswith("Done: order 1041, 168.00 €")
+
+
 def test_an_error_fails_its_case_only_and_the_file_is_read_again(clerk: Inspector, driver: WindowDriver, eval_set: Path) -> None:
     data = json.loads(eval_set.read_text("utf-8"))
     data["eval_cases"] = data["eval_cases"][:2]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -175,6 +175,18 @@ class _BreakpointList(QTreeWidget):
             self.remove_requested.emit(item.data(0, _ID))
         else:
             super().keyPressEvent(event)
+
+
+class _HitsBox(QSpinBox):
+    """A number of hits, as wide at any size of text as the sentence for its least value."""
+
+    def sizeHint(self) -> QSize:
+        """Return the size; larger numbers scroll."""
+        return QSize(theme.px(118), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the same size."""
+        return self.sizeHint()
 
 
 class BreakpointForm(QWidget):
@@ -367,7 +379,7 @@ class BreakpointForm(QWidget):
         return line
 
     def _spin(self, name: str, title: str, tooltip: str, least: int) -> QSpinBox:
-        spin = QSpinBox(self)
+        spin = _HitsBox(self)
         spin.setObjectName(name)
         spin.setAccessibleName(title)
         spin.setToolTip(tooltip)

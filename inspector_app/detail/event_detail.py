@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.detail.content_view import ContentView
@@ -31,6 +31,8 @@ from runtime.sessions.state import Change, scope_of
 
 if TYPE_CHECKING:
     from runtime.events import Event
+
+_ROOM_FOR_TIME = 460  # pixels of the pane at a scale of 100 %
 
 
 class EventDetail(QWidget):
@@ -223,6 +225,11 @@ class EventDetail(QWidget):
     def _show_note(self, note: str) -> None:
         self._note.setText(note)
         self._note.setVisible(bool(note))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the time to the event's row where the title would be cut."""
+        super().resizeEvent(event)
+        self._time.setVisible(self.width() >= theme.px(_ROOM_FOR_TIME))
 
     def _show_time(self, event: Event) -> None:
         self._time.setText(clock_ms(event.timestamp))

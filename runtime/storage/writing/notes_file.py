@@ -14,7 +14,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
-from runtime.storage.connections.database_url import named_file, without_password
+from runtime.storage.connections.database_url import is_remote, named_file, without_password, without_written_password
 from runtime.storage.layouts.column_values import to_micros
 from runtime.storage.layouts.statements import SQL
 from runtime.storage.layouts.table_names import NOTES
@@ -36,13 +36,16 @@ class NotesFile:
         path: the file; it need not exist.
 
     Args:
-        target: the database: a path or a URL. A file is known by its path without links.
+        target: the database: a path or a URL, also a server's. A file is known by its path without links.
         folder: the folder of these files, created with the first note, readable by its owner only.
     """
 
     def __init__(self, target: str, folder: Path) -> None:
-        file = named_file(target)
-        self._database = os.path.realpath(file) if file is not None else without_password(target)
+        file = None if is_remote(target) else named_file(target)
+        if file is not None:
+            self._database = os.path.realpath(file)
+        else:
+            self._database = without_written_password(target) if is_remote(target) else without_password(target)
         self.path = folder / f"{hashlib.sha256(self._database.encode('utf-8', 'surrogateescape')).hexdigest()[:24]}{_SUFFIX}"
 
     def notes(self, key: SessionKey | None = None) -> Notes:

@@ -65,11 +65,11 @@ class RestlessInspector(Inspector):
         self.left += [f"no finally: {name}" for name in {*self.journal} if self.journal.count(name) % 2]
 
     def tasks_left(self) -> list[str]:
-        """Return the names of all tasks except the two this code runs in."""
-        return [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Opening", "Task-1")]
+        """Return the names of all tasks but those this code runs in, and the one that waits for it."""
+        return [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Opening", "Preparing for agents", "Task-1")]
 
     def report(self) -> None:
-        names = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Closing", "Task-1")]
+        names = [task.get_name() for task in asyncio.all_tasks() if task.get_name() not in ("Closing", "Preparing for agents", "Task-1")]
         unended = [name for name in {*self.journal} if self.journal.count(name) % 2]
         sys.stdout.write(json.dumps({"left": [*self.left, *names, *unended], "ran": sorted({*self.journal})}) + "\n")
 

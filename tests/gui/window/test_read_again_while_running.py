@@ -60,7 +60,7 @@ def test_a_session_read_again_during_a_run_misses_no_event(
         monkeypatch.setattr(ActionAvailability, "new_session_source", lambda _: None)
     source = hold(story, qtbot)
     assert (source.title == "in memory") == (where == "memory")
-    read, gate, history = asyncio.Event(), asyncio.Event(), source.history
+    read, gate, history = asyncio.Event(), asyncio.Event(), source.displayed_history
 
     async def slow_history(key: SessionKey) -> Any:
         found = await history(key)
@@ -68,7 +68,7 @@ def test_a_session_read_again_during_a_run_misses_no_event(
         await gate.wait()
         return found
 
-    monkeypatch.setattr(source, "history", slow_history)
+    monkeypatch.setattr(source, "displayed_history", slow_history)
     address = story.cursor.session
     assert address is not None
     again = story.tasks.spawn(story.current.load_session(address), "Reading again")

@@ -191,7 +191,7 @@ def test_motion_follows_a_system_that_asks_for_less(driver: WindowDriver, monkey
         ReducedMotion = 1
 
     system = SimpleNamespace(motionPreference=lambda: Preference.ReducedMotion)  # what Qt 6.12 has
-    monkeypatch.setattr(motion, "_system", lambda: system)
+    monkeypatch.setattr(motion, "_accessibility", lambda hints: system)
     driver.inspector.window.motion.choose("full")
     assert not driver.inspector.window.motion.is_reduced
     driver.inspector.window.motion.choose("system")

@@ -108,7 +108,6 @@ def test_other_code_sees_the_real_google(tmp_path: Path) -> None:
         ("from google.adk.a2a.utils.agent_to_a2a import to_a2a\n", 1, "google.adk.a2a.utils.agent_to_a2a"),
         ("from google.adk.tools.openapi_tool import OpenAPIToolset\n", 1, "google.adk.tools.openapi_tool"),
         ("from google.adk.tools.bigquery import BigQueryToolset\n", 1, "google.adk.tools.bigquery"),
-        ("from google.adk.tools import VertexAiSearchTool\n", 1, "google.adk.tools.VertexAiSearchTool"),
         ("from google.adk.skills import load_skill_from_dir\n", 1, "google.adk.skills"),
         ("from google.adk.environment import LocalEnvironment\n", 1, "google.adk.environment"),
         ("from google.adk.agents.remote_a2a_agent import RemoteA2aAgent\n", 1, "google.adk.agents.remote_a2a_agent"),

@@ -26,8 +26,6 @@ def main() -> int:
     parser.add_argument("services", nargs="*", metavar="MODULE:FUNCTION")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    logging.disable(logging.CRITICAL)
     assert clauses.__all__
     try:
         services = [named_backend(name) for name in options.services]
@@ -39,6 +37,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    logging.disable(logging.CRITICAL)
     status = main()
     sys.stdout.flush()
     # Threads that a service left behind must not keep the process alive.

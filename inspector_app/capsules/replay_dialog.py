@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QCheckBox, QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.growing_dialog import GrowingDialog
 
 
-class ReplayDialog(QDialog):
+class ReplayDialog(GrowingDialog):
     """A dialog with what a replay does. Open it with `open()`.
 
     Attributes:
@@ -49,13 +49,6 @@ class ReplayDialog(QDialog):
         for button in self._buttons():
             buttons.addWidget(button)
         rows.addLayout(buttons)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Grow to the height that the texts need at this width."""
-        super().showEvent(event)
-        layout = self.layout()
-        if layout is not None:
-            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
     def _buttons(self) -> tuple[QPushButton, ...]:
         cancel = QPushButton("Cancel", self)

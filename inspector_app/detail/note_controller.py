@@ -15,7 +15,6 @@ from runtime.sessions.note import Note
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
-from typing import TYPE_CHECKING
 
 
 class NoteController(QObject):

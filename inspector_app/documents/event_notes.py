@@ -19,7 +19,6 @@ from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     from runtime.sessions.base_session_service import BaseSessionService
-from typing import TYPE_CHECKING
 
 
 class EventNotes:

@@ -26,7 +26,6 @@ from runtime.storage.tail.tail import Tail
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
-from typing import TYPE_CHECKING
 
 
 class RemoteSource(DatabaseSource):

@@ -16,7 +16,6 @@ from inspector_app.exchange.eval_sets import EvalCase, Turn
 
 if TYPE_CHECKING:
     from google.genai import types
-from typing import TYPE_CHECKING
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.growing_dialog import GrowingDialog
 
 USUAL = 5
 MOST = 100  # runs; more is for `run --repeat`
 
 
-class RepeatDialog(QDialog):
+class RepeatDialog(GrowingDialog):
     """A dialog with a number and what the runs do and cost. Open it with `open()`.
 
     Attributes:
@@ -87,13 +87,6 @@ class RepeatDialog(QDialog):
         buttons.addWidget(cancel)
         buttons.addWidget(self._run)
         rows.addLayout(buttons)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Grow to the height that the texts need at this width."""
-        super().showEvent(event)
-        layout = self.layout()
-        if layout is not None:
-            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
     def _on_number_changed(self, number: int) -> None:
         self._cost.setText(self._costs[number - 1])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QDialog, QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.growing_dialog import GrowingDialog
 
 EXAMPLE = "http://127.0.0.1:8000, postgresql://user@host:5432/database"
 
@@ -16,7 +16,7 @@ SERVERS = (
 )
 
 
-class UrlDialog(QDialog):
+class UrlDialog(GrowingDialog):
     """A dialog for the URL of a database, or of a server of google-adk's. Open it with `open()`.
 
     Attributes:
@@ -86,13 +86,6 @@ class UrlDialog(QDialog):
         buttons.addWidget(cancel)
         buttons.addWidget(self.open_button)
         rows.addLayout(buttons)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Grow to the height that the texts need at this width."""
-        super().showEvent(event)
-        layout = self.layout()
-        if layout is not None:
-            self.resize(self.width(), max(self.height(), layout.totalHeightForWidth(self.width())))
 
     def _on_url_changed(self, text: str) -> None:
         self.open_button.setEnabled("://" in text)

@@ -10,7 +10,6 @@ from runtime.sessions.session_key import SessionKey
 
 if TYPE_CHECKING:
     from runtime.sessions.in_memory_session_service import InMemorySessionService
-from typing import TYPE_CHECKING
 
 
 def history_in_memory(service: InMemorySessionService, key: SessionKey) -> History:

@@ -12,7 +12,6 @@ from runtime.support.file_names import unusable_name
 
 if TYPE_CHECKING:
     from runtime.sessions.base_session_service import BaseSessionService
-from typing import TYPE_CHECKING
 
 
 def open_session_service(target: str) -> BaseSessionService:

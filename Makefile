@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 unexport PYTHONUNBUFFERED
 
-.PHONY: run test environments test-all check lint fmt soak bench docs install uninstall clean
+.PHONY: run test environments test-all check lint fmt soak layout bench docs dist install uninstall clean
 .DELETE_ON_ERROR:
 
 run: $(STAMP)
@@ -40,12 +40,9 @@ test: $(STAMP)
 
 environments: $(ADK_0)/installed $(ADK_1)/installed $(ADK_2)/installed
 
-# The same with each Python from 3.11 that is found here, in an environment of its own.
+# The same with each Python from 3.11 that is found here, in an environment of its own. Its last lines report each.
 test-all:
-	@set -e; $(PYTHON) -m tests.interpreters | while read -r version python; do \
-		echo "== Python $$version, $$python"; \
-		$(MAKE) --no-print-directory test PYTHON="$$python" VENV=".venv-$$version" < /dev/null; \
-	done
+	+@$(PYTHON) -m tests.interpreters $(MAKE) --no-print-directory test
 
 # Style, types, import contracts and words: what needs no test run.
 lint: $(STAMP)
@@ -101,6 +98,14 @@ docs: $(STAMP)
 	@$(BIN)/python docs/pictures.py
 	$(BIN)/python -m sphinx -q -W -b html docs build/docs
 	@echo "Open build/docs/index.html."
+
+# The source archive and the wheel in dist, the wheel made from the archive, so that nothing outside it is needed. The version is the newest
+# tag's, such as v0.2.0, with the number of commits since then.
+dist: $(STAMP)
+	@rm -rf dist
+	@log=$$($(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' 2>&1) || { echo "$$log"; exit 1; }
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+	@ls dist
 
 $(ADK)/%/installed:
 	@echo "Installing google-adk $* into $(@D), for the tests with the real one."

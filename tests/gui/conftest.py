@@ -14,8 +14,15 @@ from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QApplication
 
 from inspector_app.widgets import theme
+from tests.gui.patience import PatientQtBot
 
 HARMLESS_OFF_SCREEN = tuple(f"This plugin does not support {what}" for what in ("propagateSizeHints()", "raise()", "grabbing the keyboard"))
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> PatientQtBot:
+    """Return pytest-qt's robot, with longer waits."""
+    return PatientQtBot(request)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,8 @@
 """What an event's stored JSON contains wherever a condition holds, so that a database can skip the other events without decoding them.
 
 A requirement may hold for events that do not match; it never fails for one that does. Only names whose values are stored as they are have
-requirements: `kind`, `tokens` and the fields of `json` are computed, and `error` is also set for an event whose JSON cannot be read.
+requirements, and numbers of tokens: `kind` and the fields of `json` are computed, and `error` is also set for an event whose JSON cannot be
+read.
 """
 
 from __future__ import annotations
@@ -25,6 +26,16 @@ _TEXTS: dict[str, Place] = {
 _OBJECTS = ("artifact", "checkpoint", "delta", "metadata")
 # Names of stored items with a name of their own, and the keys that an item is stored under.
 _ITEMS = {"call": ("function_call", "functionCall"), "response": ("function_response", "functionResponse")}
+# Numbers of tokens, and the stored ones that they are the sum of; some may be missing.
+_TOKENS = {
+    "total": ("total_token_count", "prompt_token_count", "candidates_token_count"),
+    "prompt": ("prompt_token_count",),
+    "answer": ("candidates_token_count",),
+    "thoughts": ("thoughts_token_count",),
+    "cached": ("cached_content_token_count",),
+}
+_MOST_TOKENS = 2**53  # numbers up to this one are exact in SQL and JSON
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _PLAIN_PATTERN = frozenset(".^$*+?{}[]\\()")  # a pattern without these is one text, or several separated by `|`
 
 
@@ -65,7 +76,20 @@ class Noted:
     """A note on the event."""
 
 
-Requirement = Text | AllOf | AnyOf | Noted
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """At least one of some numbers of tokens is large.
+
+    Attributes:
+        fields: names of the numbers in `usage_metadata`.
+        least: one of them is at least this number, which is positive.
+    """
+
+    fields: tuple[str, ...]
+    least: float
+
+
+Requirement = Text | AllOf | AnyOf | Noted | Tokens
 
 
 def all_of(parts: Iterable[Requirement | None]) -> Requirement | None:
@@ -104,7 +128,8 @@ def of_comparison(left: Operand, operator: str, right: Operand) -> Requirement |
         left, right: the operands.
         operator: one of `values.COMPARISONS`.
     """
-    needed = [of_value(left), of_value(right)]
+    needed = [of_value(left), of_value(right), _tokens(left, operator, right.literal)]
+    needed.append(_tokens(right, _MIRRORED.get(operator, operator), left.literal))
     if operator in ("==", "="):
         needed += [_equal(left, right.literal), _equal(right, left.literal)]
     elif operator == "in" and isinstance(right.literal, list):
@@ -129,6 +154,16 @@ def of_match(operand: Operand, pattern: str) -> Requirement | None:
 def of_change(key: str) -> Requirement:
     """Return what an event contains that writes a state key."""
     return Text(key, whole=True)
+
+
+def _tokens(operand: Operand, operator: str, literal: Any) -> Requirement | None:
+    """Return what an event contains whose number of tokens compares like this; without tokens it is 0."""
+    if operand.name != "tokens" or operator not in (">", ">=", "==", "=") or type(literal) not in (int, float):
+        return None
+    if not 0 < literal <= _MOST_TOKENS:
+        return None
+    fields = _TOKENS[str(operand.steps[0]) if operand.steps else "total"]
+    return Tokens(fields, literal / 2 if len(fields) > 1 else literal)  # of a sum, one part is at least half
 
 
 def _keys(steps: Iterable[Step]) -> Requirement | None:

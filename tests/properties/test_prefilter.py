@@ -39,6 +39,18 @@ def parts(draw: st.DrawFn) -> dict[str, Any]:
     return {kind: {**item, "response": draw(objects)} if kind == "function_response" else {**item, "args": draw(objects)}}
 
 
+counts = st.sampled_from([None, 0, 1, 2, 3, 5, -4, 3.0, 2.5, True, "5", "x", 2**60, [5], {}])
+counted = [
+    "total_token_count",
+    "totalTokenCount",
+    "prompt_token_count",
+    "promptTokenCount",
+    "candidates_token_count",
+    "cachedContentTokenCount",
+]
+usages = st.none() | st.dictionaries(st.sampled_from([*counted, "thoughts_token_count"]), counts, max_size=3)
+
+
 @st.composite
 def events(draw: st.DrawFn) -> dict[str, Any]:
     return {
@@ -47,6 +59,7 @@ def events(draw: st.DrawFn) -> dict[str, Any]:
         "content": {"parts": draw(st.lists(parts(), max_size=3))},
         "actions": {"state_delta": draw(objects), "transfer_to_agent": draw(texts)},
         "custom_metadata": draw(objects),
+        draw(st.sampled_from(["usage_metadata", "usageMetadata"])): draw(usages),
         "timestamp": 1.0,
     }
 
@@ -100,6 +113,11 @@ def comparisons(draw: st.DrawFn) -> str:
     path, text = draw(paths()), quoted(draw(texts))
     is_text = path in ("author", "branch", "text", "thought", "transfer", "id", "invocation")
     other = draw(paths())
+    if draw(st.integers(0, 3)) == 0:
+        field = draw(st.sampled_from(["tokens", "tokens.total", "tokens.prompt", "tokens.answer", "tokens.thoughts", "tokens.cached"]))
+        number = draw(st.sampled_from(["0", "1", "3", "3.5", "6", "-1", "1152921504606846976"]))
+        operator = draw(st.sampled_from([">", ">=", "<", "<=", "==", "=", "!="]))
+        return draw(st.sampled_from([f"{field} {operator} {number}", f"{number} {operator} {field}"]))
     shapes = [
         path,
         f"{path} == {text}",
@@ -145,6 +163,8 @@ def _candidates(source: str, stored: list[str]) -> set[int]:
 @example('call.* contains "args"', [{"author": "a", "content": {"parts": [{"function_call": {"name": "pay"}}]}, "timestamp": 1.0}])
 @example('author == "北京" and branch contains "京"', [{"author": "北京", "branch": "北京😀", "timestamp": 1.0}])
 @example('author == "😀" or text contains "é"', [{"author": "😀", "timestamp": 1.0}])
+@example("tokens > 5", [{"author": "a", "usage_metadata": {"promptTokenCount": 3, "candidates_token_count": 3}, "timestamp": 1.0}])
+@example("4 < tokens.cached", [{"author": "a", "usageMetadata": {"cachedContentTokenCount": "5"}, "timestamp": 1.0}])
 @example('id == "Ids" and invocation contains "invs"', [{"author": "a", "timestamp": 1.0}])
 def test_no_event_that_matches_is_skipped(source: str, made: list[dict[str, Any]]) -> None:
     expression = parse(source)
@@ -165,18 +185,44 @@ def test_no_event_that_matches_is_skipped(source: str, made: list[dict[str, Any]
         'author in ["pricing", "stock"]',
         'text contains "返金"',
         'state["cart"] changed',
+        "tokens.total > 20000",
+        "20000 <= tokens",
+        "tokens.answer == 20000 or tokens.cached > 1.5",
     ],
 )
 def test_events_without_the_required_texts_are_skipped(source: str) -> None:
-    row = {"author": "desk", "content": {"parts": [{"text": "hello, é 北"}]}, "timestamp": 1.0}
+    usage = {"prompt_token_count": 9_000, "candidates_token_count": 9_000, "total_token_count": 9_999, "cached_content_token_count": None}
+    row = {"author": "desk", "content": {"parts": [{"text": "hello, é 北"}]}, "usage_metadata": usage, "timestamp": 1.0}
     assert _candidates(source, [json.dumps(row), json.dumps(row, ensure_ascii=False)]) == set()
 
 
 @pytest.mark.parametrize(
-    "source", ["tokens.total > 20000", 'not author == "a"', 'author == "a" or error', 'author == ""', 'json contains "x"']
+    "source",
+    [
+        "tokens.total < 20000",
+        "tokens > -1",
+        "not tokens > 5",
+        'not author == "a"',
+        'author == "a" or error',
+        'author == ""',
+        'json contains "x"',
+    ],
 )
 def test_without_required_texts_every_event_may_match(source: str) -> None:
     assert prefilter(parse(source).required) is None
+
+
+@pytest.mark.parametrize(
+    "stored",
+    [
+        '{"author": "a", "usage_metadata": {"total_token_count": 1, "total_token_count": 9}}',
+        '{"author": "a", "usage_metadata": {"candidatesTokenCount": 1, "candidates_token_count": 9}}',
+        '{"author": "a", "usageMetadata": {"total_token_count": 1}, "usage_metadata": {"total_token_count": 9}}',
+        '{"author": "a", "usage\\u005fmetadata": {"total_token_count": 9}}',
+    ],
+)
+def test_a_row_that_repeats_or_escapes_a_name_may_always_match(stored: str) -> None:
+    assert _candidates("tokens > 5", [stored]) == {0}
 
 
 def test_a_row_whose_json_is_a_blob_may_always_match() -> None:

@@ -35,6 +35,7 @@ _PIECE = (
 _DELTA = "CAST(coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta')) AS BLOB)"
 _IS_LOST = f"json_extract(event_data, '$.custom_metadata.{UNREADABLE}.actions') IS NOT NULL"  # in a copy of a v0 session
 _FILES = "coalesce(json_extract(event_data, '$.actions.artifact_delta'), json_extract(event_data, '$.actions.artifactDelta'))"
+_UNPARSED = 100  # events around one that SQLite cannot parse that are returned with it
 
 
 class Found(NamedTuple):
@@ -43,10 +44,12 @@ class Found(NamedTuple):
     Attributes:
         sql: a condition on the column `event_data`; the names of its parameters begin with `find_`.
         parameters: values of the parameters.
+        parses_json: whether SQLite parses the JSON, which fails on a text that is none.
     """
 
     sql: str
     parameters: Mapping[str, Any]
+    parses_json: bool = False
 
 
 class SavedFiles(NamedTuple):
@@ -238,9 +241,18 @@ class EventPages:
         return [self.place_of(rowid) for (rowid,) in rows]
 
     def rows_with(self, condition: Found, first: int, end: int) -> list[tuple[int, EventRow]]:
-        """Return indexes and rows of the events in a range that meet a condition."""
+        """Return indexes and rows of the events in a range that meet a condition, and of some whose JSON SQLite cannot parse."""
         columns = "rowid, id, invocation_id, timestamp, event_data"
-        rows = self._read(f"SELECT {columns} {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
+        try:
+            rows = self._read(f"SELECT {columns} {_PIECE} AND ({condition.sql}) ORDER BY rowid", first, end, condition.parameters)
+        except StorageError:
+            if not condition.parses_json:
+                raise
+            end = min(end, len(self))
+            if end - first <= _UNPARSED:
+                return [*enumerate(self.rows(first, end), first)]
+            middle = (first + end) // 2
+            return [*self.rows_with(condition, first, middle), *self.rows_with(condition, middle, end)]
         return [(self.place_of(rowid), row) for rowid, *row in rows]
 
     def load_scan(self, saved: SavedScan) -> tuple[list[Any], int]:

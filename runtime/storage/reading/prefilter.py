@@ -2,6 +2,9 @@
 
 JSON has several spellings of one text. Letters, digits and most signs of ASCII are stored as they are, or as `\\u00xx`, which only an
 unusual writer does: rows with such an escape are always candidates. Other characters are stored as they are or as `\\uxxxx`.
+
+Numbers of tokens are read by SQLite's own JSON parser, which takes the first value of a repeated key, where ours takes the last: rows
+that may repeat one are always candidates.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import json
 import re
 from collections.abc import Collection
 
-from runtime.expressions.required import AllOf, AnyOf, Noted, Requirement, Text
+from runtime.expressions.required import AllOf, AnyOf, Noted, Requirement, Text, Tokens
 from runtime.storage.reading.event_pages import Found
 
 _LONGEST_SQL = 20_000  # characters; a condition with hundreds of terms is not searched for
@@ -25,6 +28,16 @@ FOLDED_INTO = frozenset("afhijklnstwy")
 
 _ODD = "(typeof(event_data) <> 'text' OR event_data GLOB '*\\u00[2-7]*')"
 _NOT_ASCII = "(instr(event_data, '\\u') > 0 OR length(event_data) <> length(CAST(event_data AS BLOB)))"
+_TWICE = "event_data LIKE '%usage%usage%'"
+# Ends of names before `_token_count`: they begin with letters that are rare in texts, so that SQLite finds them in half the time.
+_RARE_ENDS = {
+    "total_token_count": "l",
+    "prompt_token_count": "mpt",
+    "candidates_token_count": "didates",
+    "thoughts_token_count": "ghts",
+    "cached_content_token_count": "ontent",
+}
+_TOKEN_COUNT = "".join(f"[{one}{other}]" for one, other in zip("_token_c", "TokenCou", strict=True))  # in either spelling
 _SEVERAL_TEXTS = 'event_data LIKE \'%"text"%"text"%\''
 
 
@@ -39,13 +52,14 @@ def prefilter(requirement: Requirement | None, noted: Collection[str] | None = N
     sql = writer.write(requirement) if requirement is not None else None
     if sql is None or len(sql) > _LONGEST_SQL:
         return None
-    return Found(f"{sql} OR {_ODD}", writer.parameters)
+    return Found(f"{sql} OR {_ODD}", writer.parameters, writer.parses_json)
 
 
 class _Writer:
     def __init__(self, noted: Collection[str] | None) -> None:
         self._noted = noted
-        self.parameters: dict[str, str] = {}
+        self.parameters: dict[str, str | float] = {}
+        self.parses_json = False
 
     def write(self, requirement: Requirement) -> str | None:
         """Return the condition of a requirement, without rows that have a text in an unusual spelling."""
@@ -54,6 +68,8 @@ class _Writer:
         if isinstance(requirement, Text):
             found = self._text(requirement)
             return found and self._elsewhere(requirement, found)
+        if isinstance(requirement, Tokens):
+            return self._tokens(requirement)
         terms = [self.write(part) for part in requirement.parts]
         known = [term for term in terms if term is not None]
         if isinstance(requirement, AnyOf):
@@ -67,6 +83,11 @@ class _Writer:
         if not self._noted:
             return "0"
         return self.write(AnyOf(tuple(Text(event_id, whole=True, place="id") for event_id in self._noted)))
+
+    def _tokens(self, tokens: Tokens) -> str:
+        self.parses_json = True
+        terms = [f"{_number(field)} >= :{self._named(tokens.least)}" for field in tokens.fields]  # of another type: greater than any number
+        return f"({' OR '.join([*terms, _TWICE, *map(_repeated, tokens.fields)])})"
 
     def _elsewhere(self, text: Text, found: str) -> str:
         if text.place == "text parts":
@@ -94,9 +115,30 @@ class _Writer:
         return self._pattern(_escaped(text))
 
     def _pattern(self, pattern: str) -> str:
+        return f"event_data LIKE :{self._named(f'%{pattern}%')} ESCAPE '\\'"
+
+    def _named(self, value: str | float) -> str:
         name = f"find_{len(self.parameters)}"
-        self.parameters[name] = f"%{pattern}%"
-        return f"event_data LIKE :{name} ESCAPE '\\'"
+        self.parameters[name] = value
+        return name
+
+
+def _number(field: str) -> str:
+    """Return the SQL of a number in `usage_metadata`, in both spellings of its names."""
+    paths = [f"$.{usage}.{name}" for usage in ("usage_metadata", "usageMetadata") for name in (field, _camel(field))]
+    values = ", ".join(f"json_extract(event_data, '{path}')" for path in paths)
+    return f"coalesce({values})"
+
+
+def _repeated(field: str) -> str:
+    """Return the SQL condition that a number's name may occur twice in a row."""
+    end = _RARE_ENDS[field] + _TOKEN_COUNT
+    return f"event_data GLOB '*{end}*{end}*'"
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(map(str.capitalize, rest))
 
 
 def _escaped(text: str) -> str:

@@ -3,14 +3,18 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from bench.generated import APP, SESSION, USER, event_data, write_database
 from runtime.errors.storage_error import StorageError
+from runtime.events.event import Event
+from runtime.expressions import parse
 from runtime.sessions.session import SessionKey
-from runtime.storage.reading.event_pages import EventPages, containing
+from runtime.storage.reading.event_pages import _UNPARSED, EventPages, containing
+from runtime.storage.reading.prefilter import prefilter
 from runtime.storage.reading.reader import StoredDatabase
 
 KEY = SessionKey(APP, USER, SESSION)
@@ -108,6 +112,29 @@ def test_damaged_json_does_not_prevent_reading_a_range(tmp_path: Path) -> None:
     assert [entry.versions for entry in pages_of(file).files(0, 20)] == [{"plan.txt": 3}]
     steps = pages_of(file).read(0, 20)
     assert [step.delta.get("step") for step in steps] == [None if number == 4 else number for number in range(20)]
+
+
+@pytest.mark.parametrize("bad", ["{", '{"author": "a", "timestamp": NaN}', "[" * 5_000], ids=["cut off", "not a number", "nested"])
+def test_numbers_are_found_beside_a_row_that_sqlite_cannot_parse(written: Path, tmp_path: Path, bad: str) -> None:
+    file = shutil.copy(written, tmp_path / "one.db")
+    large = {110: "usage_metadata", 112: "usageMetadata", 470: "usage_metadata"}
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("UPDATE events SET event_data = ? WHERE rowid = 112", (bad,))
+        for place, name in large.items():
+            usage = {"total_token_count": 30_000}
+            data = json.dumps(event_data(place) | {"usage_metadata": None} | {name: usage})
+            connection.execute("UPDATE events SET event_data = ? WHERE rowid = ?", (data, place + 1))
+    condition = parse("tokens.total > 20000")
+    read: list[str] = []
+
+    def matches(event: Event) -> bool:
+        read.append(event.id)
+        return condition.matches(event)
+
+    with StoredDatabase.open(str(file)) as database:
+        found = database.matching(KEY, matches, prefilter(condition.required))
+        assert [event.id for event in found] == [event_data(place)["id"] for place in large]
+    assert len(read) <= _UNPARSED + 3
 
 
 def test_deleted_events_are_reported(tmp_path: Path) -> None:

@@ -207,6 +207,7 @@ class Inspector(QObject):
             self.settings.save_layout("panes", panes)
         self.window.setEnabled(False)
         self.run.stop()
+        await self.controller.store_draft(SHUTDOWN_SECONDS)  # before its task would be cancelled
         self.controller.tail.close()
         self.controller.search.close()
         self.controller.database_page.close()

@@ -8,9 +8,9 @@ from inspector_app.branches.compare_controller import CompareController
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.session_info import ForkInfo
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.widgets.tooltips import set_tooltip
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
@@ -57,7 +57,7 @@ class ForkOriginController(QObject):
             self._hint.hide()
             return
         self._hint.suggest(info.sentence, "Compare", "code-branch", "accent", other=f"Show {short_id(info.parent.session_id)}")
-        self._hint.setToolTip(plain_tooltip(info.tooltip))
+        set_tooltip(self._hint, info.tooltip)
         self._hint.button.setToolTip("Compare this fork with the session it was forked from")
         self._hint.other_button.setToolTip("Show the session it was forked from")
 

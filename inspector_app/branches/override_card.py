@@ -9,10 +9,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.tooltips import set_tooltip
 
 _EDITOR_HEIGHT = 120
 
@@ -99,7 +100,7 @@ class OverrideCard(QWidget):
         same = self._editor.text == self._before
         problem = self._editor.problem or ("Nothing is changed yet. Edit the text first." if same else "")
         self._submit.setEnabled(not problem)
-        self._submit.setToolTip(plain_tooltip(problem or "Answered from the recording up to here, then live (Ctrl+Enter)"))
+        set_tooltip(self._submit, problem or "Answered from the recording up to here, then live (Ctrl+Enter)")
 
     def _on_submit(self) -> None:
         if self._submit.isEnabled():

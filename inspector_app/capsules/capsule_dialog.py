@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app.presentation.values import counted, plain_tooltip, visible, visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 _PLACE = Qt.ItemDataRole.UserRole
 
@@ -80,7 +81,7 @@ class CapsuleDialog(QDialog):
         self.test.setObjectName("capsule_test")
         self.test.setAccessibleName(self.test.text())
         self.test.setEnabled(not no_test)
-        self.test.setToolTip(plain_tooltip(no_test))
+        set_tooltip(self.test, no_test)
         self._write = QPushButton(theme.icon("file-export", "on_accent"), "Write the capsule…", self)
         self._write.setObjectName("capsule_write")
         self._write.setAccessibleName("Write the capsule")

@@ -10,9 +10,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.detail.pictures import Pictures
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.text_dialog import TextDialog
+from inspector_app.widgets.tooltips import set_tooltip
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -54,7 +55,7 @@ class ArtifactButtons(QWidget):
             button = QPushButton(theme.icon("file-lines"), f"{_short(name)}  v{version}", self)
             button.setObjectName("open_artifact")
             button.setAccessibleName(f"Open the saved file {visible(name[:200])}, version {version}")
-            button.setToolTip(plain_tooltip(f"Saved here: {name}, version {version}"))
+            set_tooltip(button, f"Saved here: {name}, version {version}")
             button.clicked.connect(partial(self._on_clicked, name, version))
             self._grid.addWidget(button, number // _COLUMNS, number % _COLUMNS)
         self.setVisible(bool(saved))

@@ -14,7 +14,7 @@ from inspector_app.detail.note_bar import NoteBar
 from inspector_app.detail.output_view import OutputView
 from inspector_app.detail.request_view import RequestView
 from inspector_app.presentation.event_summary import describe
-from inspector_app.presentation.values import clock_ms, full_time, plain_tooltip, visible
+from inspector_app.presentation.values import clock_ms, full_time, visible
 from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_edit_bar import StateEditBar
 from inspector_app.state.state_tree import StateByScope
@@ -24,6 +24,7 @@ from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
+from inspector_app.widgets.tooltips import set_tooltip
 from inspector_app.widgets.value_tree import PINNED
 from runtime.events.credentials import without_credentials
 from runtime.sessions.note import Note
@@ -76,7 +77,7 @@ class EventDetail(QWidget):
         self.bookmark.setAccessibleName("Bookmark this event")
         self.add_note = _tool("event_add_note", "note-sticky")
         self.add_note.setAccessibleName("Write a note on this event")
-        self.add_note.setToolTip(plain_tooltip("Write a note on this event (Ctrl+Shift+N)"))
+        set_tooltip(self.add_note, "Write a note on this event (Ctrl+Shift+N)")
         self.note = NoteBar()
         self.content = ContentView()
         self.state = StateView()
@@ -182,7 +183,7 @@ class EventDetail(QWidget):
         self.bookmark.setIcon(theme.icon("bookmark", "accent" if marked else "dim"))
         self.bookmark.setChecked(marked)
         self.bookmark.setAccessibleName(words)
-        self.bookmark.setToolTip(plain_tooltip(f"{words} (Ctrl+Shift+B)"))
+        set_tooltip(self.bookmark, f"{words} (Ctrl+Shift+B)")
         self.bookmark.setVisible(is_possible)
         self.add_note.setVisible(is_possible)
         self.note.set_note(note)
@@ -233,7 +234,7 @@ class EventDetail(QWidget):
 
     def _show_time(self, event: Event) -> None:
         self._time.setText(clock_ms(event.timestamp))
-        self._time.setToolTip(plain_tooltip(full_time(event.timestamp)))
+        set_tooltip(self._time, full_time(event.timestamp))
 
     def set_output(self, title: str, text: str) -> None:
         """Show what the agent wrote during the event.

@@ -12,8 +12,9 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.detail.media_files import is_openable, is_played
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -61,7 +62,7 @@ class MediaButtons(QWidget):
         button = QPushButton(theme.icon("play" if played else "file-lines"), f"{'Play' if played else 'Open'} {_words(blob)}", self)
         button.setObjectName("open_media")
         button.setAccessibleName(button.text())
-        button.setToolTip(plain_tooltip("Opens a temporary copy with this system's program for such files"))
+        set_tooltip(button, "Opens a temporary copy with this system's program for such files")
         button.clicked.connect(partial(self._on_clicked, blob))
         return button
 

@@ -6,9 +6,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from inspector_app.presentation.values import plain_tooltip, visible_lines
+from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.tooltips import set_tooltip
 from runtime.sessions.note import MOST_CHARACTERS, Note
 
 _ALWAYS = Qt.ScrollBarPolicy.ScrollBarAlwaysOn
@@ -78,7 +79,7 @@ class NoteBar(QWidget):
         made = QToolButton(self)
         made.setObjectName(name)
         made.setAccessibleName(words)
-        made.setToolTip(plain_tooltip(words))
+        set_tooltip(made, words)
         made.setIcon(theme.icon(icon, "dim"))
         made.setAutoRaise(True)
         made.setProperty("small", "true")

@@ -75,6 +75,10 @@ class NoteController(QObject):
         if self._shown is not None:
             self._detail.note.edit()
 
+    def keep_draft(self) -> None:
+        """Save what is typed in an open editor."""
+        self._detail.note.keep_draft()
+
     def _on_state_computed(self, computed: object) -> None:
         if computed is None:  # no event is selected
             self._leave()

@@ -16,6 +16,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.pictures import PictureButton
+from inspector_app.widgets.tooltips import set_tooltip
 
 _ZOOM = 1.2  # of one step of a key or the wheel
 _SMALLEST, _LARGEST = 0.4, 2.5
@@ -274,6 +275,7 @@ class GraphPane(QWidget):
         self._range = QComboBox()
         self._range.setObjectName("graph_range")
         self._range.setAccessibleName("Range of the counts")
+        set_tooltip(self._range, "Range of the counts")  # Qt names a box without a label by its choice
         self._range.setProperty("small", "true")
         for name, text in (("invocation", "This invocation"), ("session", "Whole session")):
             self._range.addItem(text, name)

@@ -11,8 +11,9 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from inspector_app.opening.tile import Tile
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 REFRESH_MS = 2_000  # between two lists of the running apps, while the dialog is open
 
@@ -120,7 +121,7 @@ class AttachDialog(QDialog):
     def _tile(self, row: AppRow) -> Tile:
         tile = Tile("attach_app", "plug", visible(row.title), visible(row.problem or row.text), parent=self._scroll.widget())
         tile.setAccessibleName(f"Attach to {row.title}")
-        tile.setToolTip(plain_tooltip(f"{row.text}\n{row.problem}".strip()))
+        set_tooltip(tile, f"{row.text}\n{row.problem}".strip())
         tile.setEnabled(not row.problem)
         tile.clicked.connect(partial(self.chosen.emit, row.number))
         return tile
@@ -178,7 +179,7 @@ def _copied(name: str, accessible: str, text: str) -> QLineEdit:
     line.setReadOnly(True)
     theme.use_mono(line)
     line.setCursorPosition(0)
-    line.setToolTip(plain_tooltip(text))
+    set_tooltip(line, text)
     return line
 
 

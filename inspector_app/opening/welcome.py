@@ -13,10 +13,11 @@ from PySide6.QtGui import QAction, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from inspector_app.opening.tile import Tile
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.tooltips import set_tooltip
 
 _WIDTH = 1160
 _GAP = 28
@@ -160,7 +161,7 @@ class WelcomePage(QScrollArea):
         place, name = item.rsplit("/", 1) if is_url else (_short(path.parent), path.name)
         row = Tile("recent_item", icon, _cut(visible(name)), aside=visible(place))
         row.setAccessibleName(f"Open {item}")
-        row.setToolTip(plain_tooltip(item))
+        set_tooltip(row, item)
         row.clicked.connect(partial(self.item_chosen.emit, item))
         return row
 

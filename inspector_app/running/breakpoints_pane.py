@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from inspector_app.presentation.values import ordinal, plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.tooltips import set_tooltip
 from runtime.expressions import ExpressionError, Template, parse
 
 PLACES = {
@@ -207,6 +208,7 @@ class BreakpointForm(QWidget):
         self.when = QComboBox(self)
         self.when.setObjectName("breakpoint_when")
         self.when.setAccessibleName("Where to stop")
+        set_tooltip(self.when, "Where to stop")  # Qt names a box without a label by its choice
         self.when.view().setObjectName("breakpoint_places")
         self.when.view().setAccessibleName("Where to stop")
         self.when.setMinimumWidth(90)
@@ -237,7 +239,7 @@ class BreakpointForm(QWidget):
         self._problem.setObjectName("breakpoint_problem")
         self._problem.setTextFormat(Qt.TextFormat.PlainText)
         self._problem.setProperty("role", "bad")
-        self._problem.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._problem.setWordWrap(True)  # a wrong name is answered with all names
         line = QHBoxLayout()
         line.setSpacing(6)
         line.addWidget(self.when)
@@ -344,7 +346,7 @@ class BreakpointForm(QWidget):
         self._submit.setText("Save" if self._number else "Add")
         self._submit.setAccessibleName(f"{self._submit.text()} the breakpoint")
         self._submit.setEnabled(not problem and not empty)
-        self._submit.setToolTip(plain_tooltip(problem or ("Write a condition first" if empty else f"{self._submit.text()} (Enter)")))
+        set_tooltip(self._submit, problem or ("Write a condition first" if empty else f"{self._submit.text()} (Enter)"))
         self._cancel.setVisible(bool(self._number))
 
     @staticmethod
@@ -360,7 +362,7 @@ class BreakpointForm(QWidget):
         if line.property("state") != state:
             line.setProperty("state", state)
             theme.restyle(line)
-        line.setToolTip(plain_tooltip(problem))
+        set_tooltip(line, problem)
         return problem
 
     def _on_submit(self) -> None:

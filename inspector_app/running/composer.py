@@ -6,8 +6,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
 
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 _MAX_LINES = 8
 _FRAME = 6
@@ -103,7 +103,7 @@ class Composer(QWidget):
 
     def _show_sendable(self) -> None:
         self._send.setEnabled(bool(self.text) and self._blocked is None)
-        self._send.setToolTip(plain_tooltip(self._blocked or ("Send (Enter)" if self.text else "Write a message first")))
+        set_tooltip(self._send, self._blocked or ("Send (Enter)" if self.text else "Write a message first"))
 
 
 class _MessageEdit(QPlainTextEdit):
@@ -149,7 +149,7 @@ class _MessageEdit(QPlainTextEdit):
         if shown != self.placeholderText():
             self.setPlaceholderText(shown)
             self.viewport().update()  # Qt repaints a placeholder only when its visibility changes
-        self.setToolTip(plain_tooltip(self._tooltip or (self._hint if shown != self._hint else "")))
+        set_tooltip(self, self._tooltip or (self._hint if shown != self._hint else ""))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Elide the hint to the new width."""

@@ -12,12 +12,12 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.presentation.json_text import parse_json_object
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.running.view_data import HoldText
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.tooltips import set_tooltip
 
 CallKind = Literal["tool", "model", "failed tool", "failed model"]
 Choice = Literal["call", "result", "raise", "answer"]
@@ -154,7 +154,7 @@ class HeldCard(QWidget):
         self._title.setText(words.title)
         self._subject.setText(words.subject)
         self._why.setText(f"{words.why} · {_KEYS}")
-        self._why.setToolTip(plain_tooltip(words.why))
+        set_tooltip(self._why, words.why)
         self._failure.setText(words.failure)
         self._failure.setVisible(bool(words.failure))
         self.show_beside(words.beside)
@@ -255,7 +255,7 @@ class HeldCard(QWidget):
             self._submit.setEnabled(not self._editor.problem or choice == "raise")
         hint = "Continue with this (Ctrl+Enter). F10 also applies it, and holds at the next event"
         for button in (self._call, self._submit):
-            button.setToolTip(plain_tooltip(hint if button.isEnabled() else self._editor.problem))
+            set_tooltip(button, hint if button.isEnabled() else self._editor.problem)
         self._choices.set_buttons([button for button, shown in choices if shown])
 
     def _on_result(self) -> None:

@@ -12,12 +12,13 @@ from inspector_app.presentation.credential_form import answer as credential_answ
 from inspector_app.presentation.credential_form import consent_page, fields_for
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.json_text import parse_json, parse_json_object
-from inspector_app.presentation.values import plain_tooltip, preview, visible
+from inspector_app.presentation.values import preview, visible
 from inspector_app.running.value_form import ValueForm
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.safe_browser import ask_about_link
+from inspector_app.widgets.tooltips import set_tooltip
 
 if TYPE_CHECKING:
     from runtime.history.invocations import PendingItem
@@ -251,9 +252,9 @@ class PendingForm(QWidget):
         for button, needs in ((self._approve, problem), (self._reject, ""), (self._respond, unwritten), (self._progress, unwritten)):
             missing = self._answering or needs
             button.setEnabled(not missing)
-            button.setToolTip(plain_tooltip(missing or _TOOLTIPS[button.objectName()]))
+            set_tooltip(button, missing or _TOOLTIPS[button.objectName()])
         self._resume.setEnabled(self._resuming is None)
-        self._resume.setToolTip(plain_tooltip(self._resuming or _TOOLTIPS["pending_resume"]))
+        set_tooltip(self._resume, self._resuming or _TOOLTIPS["pending_resume"])
         kind = self._item.kind if self._item else ""
         blocked = self._resuming if kind == "interrupted" else self._answering
         sends = f"sends {preview(answer, 80)}" if answer and self._edit.isVisibleTo(self) else ""

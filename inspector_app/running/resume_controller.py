@@ -9,12 +9,12 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.sources import Source
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.running.preflight import preflight_of
 from inspector_app.running.preflight_card import PreflightCard
 from inspector_app.running.view_data import Place, Preflight
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.widgets.tooltips import set_tooltip
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
@@ -141,9 +141,9 @@ class ResumeController(QObject):
         where = f" after event {place + 1}" if place is not None else ""
         next_step = blocked or f"Resume continues from {'its last checkpoint' if invocation.checkpoint else 'there'}."
         self._resume_hint.suggest(f"Interrupted{where}. {next_step}", "Resume", "triangle-exclamation")
-        self._resume_hint.setToolTip(plain_tooltip(f"Invocation {invocation.invocation_id}: {invocation.reason}"))
+        set_tooltip(self._resume_hint, f"Invocation {invocation.invocation_id}: {invocation.reason}")
         self._resume_hint.button.setEnabled(blocked is None)
-        self._resume_hint.button.setToolTip(plain_tooltip(blocked or "Continue from the last checkpoint (Ctrl+Shift+R)"))
+        set_tooltip(self._resume_hint.button, blocked or "Continue from the last checkpoint (Ctrl+Shift+R)")
 
     def ask(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
         """Plan a resume and show the plan; nothing runs before `accept`.

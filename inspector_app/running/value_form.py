@@ -11,9 +11,10 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEd
 
 from inspector_app.presentation.form_fields import FormField, fields_of_schema, fields_of_value, read
 from inspector_app.presentation.json_text import parse_json
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.tooltips import set_tooltip
 from runtime.support.json_schema import misfit
 
 Control = QCheckBox | QLineEdit | QComboBox
@@ -131,15 +132,16 @@ class ValueForm(QWidget):
         form.setVerticalSpacing(5)
         for field in fields:
             title = visible((field.label or field.key)[:80])
-            label = QLabel(title, page)
+            label = QLabel(title.replace("&", "&&"), page)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setProperty("role", "dim")
-            label.setToolTip(plain_tooltip(field.hint))
+            set_tooltip(label, field.hint)
             control = self._control(field, page)
             control.setObjectName(f"{self._name}_{field.key}")
             control.setAccessibleName(title)
-            control.setToolTip(plain_tooltip(field.hint))
+            set_tooltip(control, field.hint)
             self._fields.append((field, control))
+            label.setBuddy(control)
             form.addRow(label, control)
             control.ensurePolished()
             label.setMinimumHeight(control.sizeHint().height())  # centres the label in its row

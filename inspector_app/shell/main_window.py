@@ -115,6 +115,9 @@ class MainWindow(QMainWindow):
             # Qt would choose the next widget. Without events, what is being opened takes the focus soon.
             table = self.workbench.stream.table
             (table if table.isVisible() else self.run_bar).setFocus(Qt.FocusReason.OtherFocusReason)
+        self._page_before_tour = None  # what is opened meanwhile stays displayed
+        if page is not self.workbench:
+            self.tour_card.end()
         self.status.show_session_parts(self.session_is_in_sight)
         if page is self.welcome:
             self.welcome.focus()
@@ -308,8 +311,9 @@ class MainWindow(QMainWindow):
 
     def _on_tour(self) -> None:
         bench = self.workbench
-        self._page_before_tour = self.page
+        before = self.page
         self.show_page(bench)
+        self._page_before_tour = before
         bench.raise_pane("sessions")
         bench.raise_pane("detail")
         bench.raise_pane("pending")

@@ -40,7 +40,11 @@ class PricesPage(QWidget):
         rows.addWidget(self._table, 1)
         buttons = QHBoxLayout()
         buttons.addWidget(self._button("Add a model", "settings_add_price", self._on_add))
-        buttons.addWidget(self._button("Remove", "settings_remove_price", self._on_remove))
+        self._remove = self._button("Remove", "settings_remove_price", self._on_remove)
+        self._remove.setAccessibleName("Remove the selected price")
+        self._remove.setEnabled(False)
+        self._table.currentCellChanged.connect(self._on_current_changed)
+        buttons.addWidget(self._remove)
         buttons.addStretch(1)
         rows.addLayout(buttons)
 
@@ -49,6 +53,9 @@ class PricesPage(QWidget):
         table.setObjectName("settings_prices")
         table.setAccessibleName("Your prices of models")
         table.setHorizontalHeaderLabels(_COLUMNS)
+        table.horizontalHeaderItem(0).setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        for column in range(1, len(_COLUMNS)):
+            table.horizontalHeaderItem(column).setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         table.verticalHeader().hide()
         table.setTabKeyNavigation(False)
         theme.keep_row_height(table, _ROW_HEIGHT)
@@ -83,6 +90,9 @@ class PricesPage(QWidget):
         self._table.setCurrentCell(self._table.rowCount() - 1, 0)
         self._table.setFocus()
         self._table.editItem(self._table.currentItem())
+
+    def _on_current_changed(self, row: int, *_: int) -> None:
+        self._remove.setEnabled(row >= 0)
 
     def _on_remove(self) -> None:
         row = self._table.currentRow()

@@ -11,6 +11,7 @@ from inspector_app.shell.status_bar import RUN_ICONS
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.tooltips import describe_by
 
 
 class RunBar(QToolBar):
@@ -107,6 +108,7 @@ class RunBar(QToolBar):
         button.setToolButtonStyle(style)
         button.setObjectName(f"button_{action.objectName()}")
         button.setAccessibleName(action.text())
+        describe_by(button, action)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._buttons[action.objectName()] = button
 

@@ -6,9 +6,10 @@ from PySide6.QtCore import QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QStyleOption, QWidget
 
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.tooltips import set_tooltip
 
 MAX_RUN_TEXT = 64  # characters; longer texts would make the window wider, so the tooltip has the whole text
 
@@ -184,7 +185,7 @@ class _Part(QWidget):
         """Show another text."""
         self._icon.show_icon(icon, role)
         self._label.show_words(visible(text))
-        self._label.setToolTip(plain_tooltip(tooltip or text))
+        set_tooltip(self._label, tooltip or text)
         self.setVisible(bool(text) and self._allowed)
 
     def set_allowed(self, allowed: bool) -> None:

@@ -76,6 +76,7 @@ class TourCard(QFrame):
         rows.addLayout(buttons)
         for key, slot in (("Right", self._on_next), ("Left", self._on_back), ("Escape", self.end)):
             QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut).activated.connect(slot)
+        self._watched: list[QWidget] = []  # what is explained, with its parents: a page that was just displayed gets its layout later
         window.installEventFilter(self)
         theme.current().changed.connect(self._place)
         self.end()
@@ -94,15 +95,25 @@ class TourCard(QFrame):
         self.hide()
         self._frame.hide()
         self._stops = ()
+        self._watch(None)
         if was_shown:
             self._keyboard.give_back()
             self.ended.emit()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Follow the window's size."""
-        if event.type() == QEvent.Type.Resize:
+        """Follow the window's size, and the place of what is explained."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
             self._place()
         return False
+
+    def _watch(self, about: QWidget | None) -> None:
+        for part in self._watched:
+            part.removeEventFilter(self)
+        self._watched = []
+        while about is not None and about is not self.parentWidget():
+            about.installEventFilter(self)
+            self._watched.append(about)
+            about = about.parentWidget()
 
     def _on_next(self) -> None:
         if self._place_in_tour + 1 < len(self._stops):
@@ -125,6 +136,7 @@ class TourCard(QFrame):
         self._skip.setVisible(not last)
         self.setAccessibleName(f"Tour, {self._count.text()}: {stop.title}. {stop.text}")
         self._keyboard.take(self._next, (self, self._frame))
+        self._watch(stop.about)
         self._place()
 
     def _place(self) -> None:

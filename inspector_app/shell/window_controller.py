@@ -158,7 +158,7 @@ class WindowController(QObject):
         write_access = WriteAccess(databases, current, tasks, messages, self)
         working_copy = WorkingCopy(cursor, databases, current, tasks, messages, self)
         SessionsController(cursor, catalog, current, sessions, bench.sessions)
-        notes = SessionNotes(current, tasks, self)
+        notes = self._stored_notes = SessionNotes(current, tasks, self)
         held = HeldController(run, agents, bench.held, self)
         self.stream = StreamController(
             cursor,
@@ -175,7 +175,7 @@ class WindowController(QObject):
             bench.filter_bar,
             held_place=lambda: held.place,
         )
-        ScrollMarks(current, run, self.stream, tasks, events, bench.stream.table.bar)
+        ScrollMarks(current, run, self.stream, notes, tasks, events, bench.stream.table.bar)
         SavedFilterController(cursor, preferences, bench.filter_bar.saved)
         self._tool_agent_events = ToolAgentEvents(run, current, cursor, events, bench.stream)
 
@@ -336,6 +336,11 @@ class WindowController(QObject):
     async def open_paths(self, paths: list[str]) -> None:
         """Open agents and databases; see `OpeningController.open_paths`."""
         await self._opening.open_paths(paths)
+
+    async def store_draft(self, seconds: float) -> None:
+        """Store the note that is being written, as the window is about to close; wait at most this long."""
+        self._notes.keep_draft()
+        await self._stored_notes.wait_until_stored(seconds)
 
     def _connect_signals(self) -> None:
         self._connect_window()

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
 
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.tooltips import set_tooltip
 
 PREFIXES = {"session": "", "user:": "user:", "app:": "app:"}
 FORM_HEIGHT = 156
@@ -106,12 +106,12 @@ class StateEditBar(QWidget):
         ):
             blocked = self._blocked or needs
             button.setEnabled(blocked is None)
-            button.setToolTip(plain_tooltip(blocked or does))
+            set_tooltip(button, blocked or does)
 
     def _show_set(self) -> None:
         problem = self._editor.problem or ("" if self._key.text().strip() else "Enter a key.")
         self._set.setEnabled(not problem)
-        self._set.setToolTip(plain_tooltip(problem or "Commit the value (Ctrl+Enter)"))
+        set_tooltip(self._set, problem or "Commit the value (Ctrl+Enter)")
 
     def _on_edit(self) -> None:
         self.start_edit()
@@ -152,6 +152,7 @@ class StateEditBar(QWidget):
         self._scope = QComboBox(form)
         self._scope.setObjectName("state_scope")
         self._scope.setAccessibleName("Scope")
+        set_tooltip(self._scope, "Scope of the key")  # Qt names a box without a label by its choice
         self._scope.addItems(list(PREFIXES))
         self._scope.view().setObjectName("state_scopes")
         self._scope.view().setAccessibleName("Scopes")

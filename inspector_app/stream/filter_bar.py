@@ -6,9 +6,10 @@ from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.stream.saved_filters import SavedFilters
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 PAUSE_MS = 150  # without a key press until the filter is applied
 MOST_REMEMBERED = 50  # earlier filters that are offered
@@ -127,7 +128,7 @@ class FilterBar(QWidget):
         button = QToolButton()
         button.setObjectName(name)
         button.setAccessibleName(does)
-        button.setToolTip(plain_tooltip(f"{does} ({key})"))
+        set_tooltip(button, f"{does} ({key})")
         button.setIcon(theme.icon(icon, "dim"))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         theme.keep_icon_size(button, 16)
@@ -175,7 +176,7 @@ class FilterBar(QWidget):
             self.saved.offer("")
         self._reason.hide()
         self._mark("good" if shown is not None else "")
-        self.field.setToolTip("")
+        set_tooltip(self.field, "")
 
     def show_problem(self, reason: str) -> None:
         """Display why the text is not a valid filter."""
@@ -184,8 +185,7 @@ class FilterBar(QWidget):
         self.saved.offer("")
         self._reason.setText(visible(reason))
         self._reason.show()
-        self.field.setToolTip(plain_tooltip(reason))
-        self.field.setAccessibleDescription(reason)
+        set_tooltip(self.field, reason)
         self._mark("wrong")
 
     def remember(self, text: str) -> None:

@@ -9,9 +9,9 @@ from PySide6.QtCore import QRect, Qt, QTimer
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollBar, QWidget
 
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.stream.hits import pixels_with
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 LINE = 2  # height of a mark in pixels
 SETTLE_MS = 100  # from a change to counting the marks again, so that streaming events are counted together
@@ -24,7 +24,8 @@ class Marks:
     Attributes:
         name: the kind in the plural, for the tooltip.
         role: colour role.
-        side: the part of the bar's width that the marks take, so that colour is not the only sign: `left`, `right` or `all`.
+        side: the part of the bar's width that the marks take, so that colour is not the only sign: `left`,
+            `middle`, `right` or `all`.
         places: the marked places, ascending.
     """
 
@@ -85,7 +86,7 @@ class MarkedScrollBar(QScrollBar):
             firsts.append(self._first_of(rows))
         self._lines = [(marks, pixels_with(marks.places, firsts)) for marks in all_marks] if firsts else []
         words = [f"{len(marks.places):,} {marks.name} ({_WORDS[marks.side]})" for marks in all_marks]
-        self.setToolTip(plain_tooltip("Marked: " + " · ".join(words)) if words else "")
+        set_tooltip(self, "Marked: " + " · ".join(words) if words else "")
         self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -99,17 +100,24 @@ class MarkedScrollBar(QScrollBar):
         if not self._lines:
             return
         with QPainter(self) as painter:
-            half = self.width() // 2
             for marks, pixels in self._lines:
-                left = half + 1 if marks.side == "right" else 1
-                width = self.width() - 2 if marks.side == "all" else half - 1
+                left, width = _part(marks.side, self.width())
                 colour = theme.color(marks.role)
                 for first, last in _runs(pixels):
                     top = min(first, self.height() - LINE)
                     painter.fillRect(QRect(left, top, width, last - top + LINE), colour)
 
 
-_WORDS = {"left": "on the left", "right": "on the right", "all": "across"}
+_WORDS = {"left": "on the left", "middle": "in the middle", "right": "on the right", "all": "across"}
+
+
+def _part(side: str, width: int) -> tuple[int, int]:
+    """Return where a side of a bar of this width begins, and its own width."""
+    if side == "all":
+        return 1, width - 2
+    if side == "middle":
+        return width // 3, width - 2 * (width // 3)
+    return (width // 2 + 1 if side == "right" else 1), width // 2 - 1
 
 
 def _runs(pixels: Sequence[int]) -> list[tuple[int, int]]:

@@ -8,8 +8,9 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolButton, QWidget
 
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 _SHOWN_NAME = 60
 _SHOWN_FILTER = 50
@@ -34,7 +35,7 @@ class SavedFilters(QToolButton):
         self._offered = ""
         self.setObjectName("saved_filters")
         self.setAccessibleName("Saved filters")
-        self.setToolTip(plain_tooltip("Saved filters (Ctrl+D)"))
+        set_tooltip(self, "Saved filters (Ctrl+D)")
         self.setIcon(theme.icon("bookmark", "dim"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.clicked.connect(self.ask)
@@ -75,7 +76,7 @@ class SavedFilters(QToolButton):
         menu.addSeparator()
         save = _entry(menu, "plus", "Save this filter…", self._offered)
         save.setEnabled(bool(self._offered) and self._filters is not None)
-        save.setToolTip(plain_tooltip(self._offered or "Write a filter first"))
+        set_tooltip(save, self._offered or "Write a filter first")
         save.triggered.connect(self._on_save)
         if self._filters:
             removing = menu.addMenu(theme.icon("trash-can", "dim"), "Remove")

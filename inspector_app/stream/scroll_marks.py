@@ -1,4 +1,4 @@
-"""The marks of the stream's scroll bar: hits of the filter, failures, and stops at breakpoints."""
+"""The marks of the stream's scroll bar: hits of the filter, failures, stops at breakpoints, and notes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from inspector_app.stream.stream_controller import StreamController
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.session_notes import SessionNotes
 from runtime.debugger.hold import Hold
 from runtime.errors.storage_error import StorageError
 
@@ -31,6 +32,7 @@ class ScrollMarks(QObject):
         current: the displayed session.
         run: reports holds.
         stream: knows the filter's hits.
+        notes: the notes and bookmarks.
         tasks: runs searches.
         events: the model behind the stream.
         bar: its scroll bar.
@@ -41,6 +43,7 @@ class ScrollMarks(QObject):
         current: CurrentSession,
         run: CurrentRun,
         stream: StreamController,
+        notes: SessionNotes,
         tasks: Tasks,
         events: EventTableModel,
         bar: MarkedScrollBar,
@@ -49,6 +52,8 @@ class ScrollMarks(QObject):
         self._current = current
         self._run = run
         self._stream = stream
+        self._notes = notes
+        self._noted: list[int] = []
         self._tasks = tasks
         self._events = events
         self._bar = bar
@@ -59,6 +64,7 @@ class ScrollMarks(QObject):
         current.session_loaded.connect(self._on_session_loaded)
         current.past_read.connect(self._on_past_read)
         run.hold_changed.connect(self._on_hold_changed)
+        notes.changed.connect(self._on_notes_changed)
         events.events_appended.connect(self._search_new)
         bar.mark_with(self._find)
 
@@ -89,6 +95,13 @@ class ScrollMarks(QObject):
             self._stops[self._run.address].add(held.id)
         self._bar.refresh()
 
+    def _on_notes_changed(self) -> None:
+        self._tasks.spawn(self._find_notes(), "Looking for notes", background=True)
+
+    async def _find_notes(self) -> None:
+        self._noted = await self._notes.places()
+        self._bar.refresh()
+
     def _find(self) -> Sequence[Marks]:
         session = self._current.session
         if session is None:
@@ -99,6 +112,7 @@ class ScrollMarks(QObject):
             Marks("hits", "accent", "left", hits.places if hits is not None else ()),
             Marks("failures", "bad", "right", self._shown(self._failures.places)),
             Marks("stops", "warn", "all", self._shown(self._stop_places(session))),
+            Marks("notes and bookmarks", "text", "middle", self._shown(self._noted)),
         ]
 
     def _search_new(self, _count: int = 0) -> None:

@@ -405,13 +405,7 @@ class StreamController(QObject):
         session, selected = self._current.session, self._cursor.event_index
         if session is None:
             return
-        places = []
-        for event_id in list(self._notes.notes):
-            place = session.index_of(event_id)
-            if place is None and session.pages is not None:
-                place = await session.pages.index_of(event_id)
-            if place is not None:
-                places.append(place)
+        places = await self._notes.places()
         if not places or self._current.session is not session:
             return
         here = selected if selected is not None else (-1 if step > 0 else self._events.event_count)

@@ -11,6 +11,7 @@ from inspector_app.timeline.timeline_chart import ZOOM, TimelineChart
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.pictures import PictureButton, tool_button
+from inspector_app.widgets.tooltips import set_tooltip
 
 # Range → its name: the selected event's invocation alone, with another one below, or all of the session.
 RANGES = {
@@ -47,6 +48,7 @@ class TimelineView(QWidget):
         self._range = QComboBox()
         self._range.setObjectName("timeline_range")
         self._range.setAccessibleName("Range of the timeline")
+        set_tooltip(self._range, "Range of the timeline")  # Qt names a box without a label by its choice
         self._range.setProperty("small", "true")
         for name, text in RANGES.items():
             self._range.addItem(text, name)

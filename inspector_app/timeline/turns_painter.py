@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QBrush, QFont, QFontMetrics, QPainter, QPen
 
 from inspector_app.presentation.turns import Turn
 from inspector_app.presentation.values import duration
@@ -39,11 +39,13 @@ class Series:
         name: what it is; empty if the chart's title says it.
         role: its colour.
         value: returns a turn's value; None if it is unknown.
+        lines: drawn over its colour, so that the colour is not the only sign.
     """
 
     name: str
     role: str
     value: Callable[[Turn], float | None]
+    lines: Qt.BrushStyle = Qt.BrushStyle.NoBrush
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,8 @@ CHARTS = (
         "Tokens",
         (
             Series("new in", "author3", lambda turn: turn.used.tokens.input - turn.used.tokens.cached),
-            Series("cached", "author0", lambda turn: turn.used.tokens.cached),
-            Series("out", "author1", lambda turn: turn.used.tokens.output),
+            Series("cached", "author0", lambda turn: turn.used.tokens.cached, Qt.BrushStyle.BDiagPattern),
+            Series("out", "author1", lambda turn: turn.used.tokens.output, Qt.BrushStyle.HorPattern),
         ),
         lambda value: f"{value:,.0f}",
     ),
@@ -84,7 +86,7 @@ CHARTS = (
         "Time of calls",
         (
             Series("model", "author3", lambda turn: turn.model_seconds),
-            Series("tools", "ok", lambda turn: turn.tool_seconds),
+            Series("tools", "ok", lambda turn: turn.tool_seconds, Qt.BrushStyle.BDiagPattern),
         ),
         duration,
     ),
@@ -182,12 +184,16 @@ def _paint_chart(
         for series, value in zip(chart.series, found, strict=True):
             high = (value or 0.0) / most * (bar.height() - 2) if most else 0.0
             if high > 0:
-                painter.setBrush(theme.color(series.role))
-                painter.drawRect(QRectF(bar.left(), bottom - high, bar.width(), high))
+                _fill(painter, QRectF(bar.left(), bottom - high, bar.width(), high), series)
                 bottom -= high
         if None in found and turns[turn].used.calls:
             _paint_unknown(painter, bar)
     _paint_numbers(painter, layout, number, shown)
+
+
+def _fill(painter: QPainter, place: QRectF, series: Series) -> None:
+    painter.fillRect(place, theme.color(series.role))
+    painter.fillRect(place, QBrush(theme.color("pane"), series.lines))
 
 
 def _paint_head(painter: QPainter, place: QRectF, chart: Chart, most: float, unknown: int) -> None:
@@ -205,7 +211,7 @@ def _paint_head(painter: QPainter, place: QRectF, chart: Chart, most: float, unk
     for series in (series for series in chart.series if series.name):
         if x + 12 + metrics.horizontalAdvance(series.name) > place.right():
             break  # the tooltip names all parts
-        painter.fillRect(QRectF(x, base - 8, 8, 8), theme.color(series.role))
+        _fill(painter, QRectF(x, base - 8, 8, 8), series)
         painter.setPen(theme.color("dim"))
         painter.drawText(QPointF(x + 12, base), series.name)
         x += 12 + metrics.horizontalAdvance(series.name) + 10

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_action_tooltip
 
 BLOCKED = "blocked"  # property of an action: why it is disabled; empty if it is enabled
 
@@ -228,4 +228,4 @@ def allow(action: QAction, blocked: str | None, does: str = "") -> None:
     name = action.text() + (f" ({key})" if key else "")
     action.setEnabled(blocked is None)
     action.setProperty(BLOCKED, blocked or "")
-    action.setToolTip(plain_tooltip("\n".join(filter(None, (name, blocked or does)))))
+    set_action_tooltip(action, "\n".join(filter(None, (name, blocked or does))))

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 from inspector_app.presentation.code_link import CodeLink
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 _LONGEST = 28  # characters of the place; the tooltip has the whole path
 
@@ -63,7 +64,7 @@ class CodeButton(QToolButton):
         first, place = links[0], visible(links[0].place)
         self.setText(place if len(place) <= _LONGEST else f"…{place[-_LONGEST:]}")
         self.setAccessibleName(f"Open the code of {visible(first.what)}, {place}")
-        self.setToolTip(plain_tooltip(f"{visible(first.what)}: {visible(first.file)}, line {first.line}\nOpen it in your editor (Ctrl+E)"))
+        set_tooltip(self, f"{visible(first.what)}: {visible(first.file)}, line {first.line}\nOpen it in your editor (Ctrl+E)")
         for link in links:
             action = self._menu.addAction(visible(f"{link.what} · {link.place}"))
             action.setToolTip(plain_tooltip(f"{visible(link.file)}, line {link.line}"))

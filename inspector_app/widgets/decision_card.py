@@ -9,10 +9,10 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.presentation.decisions import Choice, Fact
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.tooltips import set_tooltip
 
 # Pixels of the list of facts. Longer lists scroll, so that the event stream stays visible; a low window shrinks it to the minimum.
 MAX_HEIGHT, MIN_HEIGHT = 200, 40
@@ -108,7 +108,7 @@ class DecisionCard(QWidget):
             button.setObjectName(f"{self._name}_{choice.name}")
             button.setAccessibleName(choice.text)
             button.setEnabled(choice.enabled)
-            button.setToolTip(plain_tooltip(choice.does))
+            set_tooltip(button, choice.does)
             button.setProperty("primary", choice is choices[0])
             button.setProperty("choice", choice.name)
             button.clicked.connect(self._on_clicked)

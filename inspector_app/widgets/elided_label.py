@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyleOption
 
-from inspector_app.presentation.values import plain_tooltip
+from inspector_app.widgets.tooltips import set_tooltip
 
 
 class ElidedLabel(QLabel):
@@ -25,7 +25,7 @@ class ElidedLabel(QLabel):
     def setText(self, text: str) -> None:
         """Set the text and the tooltip."""
         super().setText(text)
-        self.setToolTip(plain_tooltip(text))
+        set_tooltip(self, text)
 
     def minimumSizeHint(self) -> QSize:
         """Return a width of zero."""

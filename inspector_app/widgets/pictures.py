@@ -10,8 +10,8 @@ from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
 
-from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
+from inspector_app.widgets.tooltips import set_tooltip
 
 _FORMATS = {"PNG picture (*.png)": "png", "SVG picture (*.svg)": "svg", "PDF document (*.pdf)": "pdf"}
 _DOTS = 96  # to an inch: a pixel of the screen is one of the page
@@ -34,7 +34,7 @@ def tool_button(name: str, icon: str, does: str, key: str = "") -> QToolButton:
     button = QToolButton()
     button.setObjectName(name)
     button.setAccessibleName(does)
-    button.setToolTip(plain_tooltip(f"{does} ({key})" if key else does))
+    set_tooltip(button, f"{does} ({key})" if key else does)
     button.setIcon(theme.icon(icon, "dim"))
     button.setProperty("small", "true")
     theme.keep_icon_size(button, 16)
@@ -135,7 +135,7 @@ class PictureButton(QToolButton):
         super().__init__(pane)
         self.setObjectName(f"{pane.objectName()}_picture")
         self.setAccessibleName("Save as a picture…")
-        self.setToolTip(plain_tooltip("Save as a picture (PNG, SVG or PDF)…"))
+        set_tooltip(self, "Save as a picture (PNG, SVG or PDF)…")
         self.setIcon(theme.icon("image", "dim"))
         self.setProperty("small", "true")
         theme.keep_icon_size(self, 16)

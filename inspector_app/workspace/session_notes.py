@@ -35,6 +35,7 @@ class SessionNotes(QObject):
         self._session: OpenSession | None = None  # until another one is read, so that a text typed last can be stored
         self._notes: dict[str, Note] = {}
         self._one_at_a_time = asyncio.Lock()
+        self._storing: set[asyncio.Task[None]] = set()
         current.session_loading.connect(self._on_session_loading)
         current.session_loaded.connect(self._on_session_loaded)
 
@@ -46,6 +47,19 @@ class SessionNotes(QObject):
     def of(self, event_id: str) -> Note | None:
         """Return the note on an event; None if it has none."""
         return self._notes.get(event_id)
+
+    async def places(self) -> list[int]:
+        """Return the indexes of the noted events in the session, ascending."""
+        session, found = self._session, []
+        if session is None:
+            return []
+        for event_id in list(self._notes):
+            place = session.index_of(event_id)
+            if place is None and session.pages is not None:
+                place = await session.pages.index_of(event_id)
+            if place is not None:
+                found.append(place)
+        return sorted(found)
 
     def write(self, event_id: str, text: str) -> None:
         """Replace the text of an event's note; an empty one deletes the text.
@@ -67,6 +81,11 @@ class SessionNotes(QObject):
             self._store(event_id, changed_note(old, text=""))
             self.deleted.emit(event_id, old)
 
+    async def wait_until_stored(self, seconds: float) -> None:
+        """Wait until all changes are stored, at most this long: another process may lock the database."""
+        if self._storing:
+            await asyncio.wait(self._storing, timeout=seconds)
+
     def reread(self, target: str) -> None:
         """Read the notes again if the displayed session is in this database: another window or process changed some."""
         session = self._session
@@ -78,7 +97,9 @@ class SessionNotes(QObject):
         if session is None:
             return
         self._take({**self._notes, event_id: note})
-        self._tasks.spawn(self._keep(session, event_id, note), "Storing a note")
+        storing = self._tasks.spawn(self._keep(session, event_id, note), "Storing a note")
+        self._storing.add(storing)
+        storing.add_done_callback(self._storing.discard)
 
     async def _keep(self, session: OpenSession, event_id: str, note: Note) -> None:
         try:

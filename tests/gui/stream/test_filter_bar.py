@@ -29,6 +29,13 @@ def test_a_typed_filter_is_applied_once_after_a_pause(qtbot, bar: FilterBar) -> 
     assert asked == ["pay"]
 
 
+def test_a_filter_that_became_valid_is_no_longer_described_as_wrong(bar: FilterBar) -> None:
+    bar.show_problem("At character 3: expected a value")
+    assert bar.field.accessibleDescription() == "At character 3: expected a value"
+    bar.show_hits(1, 2)
+    assert (bar.field.accessibleDescription(), bar.field.toolTip()) == ("", "")
+
+
 def test_enter_applies_the_filter_at_once_and_then_goes_from_hit_to_hit(qtbot, bar: FilterBar) -> None:
     said: list[str] = []
     bar.filter_changed.connect(said.append)

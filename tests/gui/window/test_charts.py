@@ -73,6 +73,11 @@ def test_the_newest_turns_of_a_long_session_are_visible(
     assert bar.value() == 0 and inspector.cursor.event_index == 0
 
 
+def test_colour_is_not_the_only_sign_of_a_part() -> None:
+    for chart in CHARTS:
+        assert len({series.lines for series in chart.series}) == len(chart.series)
+
+
 @pytest.mark.parametrize(("size", "columns"), [((1262, 132), 4), ((900, 300), 2), ((900, 500), 1)])
 def test_charts_are_beside_each_other_in_a_low_pane(size: tuple[int, int], columns: int) -> None:
     layout = Layout(*size, 0, 10)

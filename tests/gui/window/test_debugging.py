@@ -208,6 +208,8 @@ def test_an_invalid_condition_is_marked_while_typing(orders: Inspector, qtbot: Q
     field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
     qtbot.keyClicks(field, "author ==")
     assert field.property("state") == "wrong" and "character" in pane.form.problem and not add.isEnabled()
+    said = pane.findChild(QLabel, "breakpoint_problem")
+    assert said.wordWrap() and pane.form.minimumSizeHint().width() < 1100, "a long problem takes another line"
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert pane.rows == []
     qtbot.keyClicks(field, ' "x"')

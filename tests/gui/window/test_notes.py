@@ -116,6 +116,9 @@ def test_bookmarks_toggle_and_take_the_selection(database: Path, driver: WindowD
         driver.run_until_idle()
         places.append(driver.inspector.cursor.event_index)
     assert places == [2, 7, 2, 7]
+    bar = driver.bench.stream.table.bar
+    bar.count_now()
+    assert len(bar.lines["notes and bookmarks"]) == 2 and "2 notes and bookmarks (in the middle)" in bar.accessibleDescription()
     button.click()
     driver.run_until_idle()
     assert len(stored(database)) == 1 and "bookmarked" not in row(driver, 7)

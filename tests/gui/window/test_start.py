@@ -14,11 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.workspace.messages import MessageBus
+from runtime.storage.reading.reader import StoredDatabase
 from tests.gui.window.trusting import trust_folder
 
 
@@ -164,6 +166,22 @@ def test_the_first_window_is_centred_and_fully_visible(start: Callable[[], Inspe
     assert room.contains(frame)
     assert (frame.center() - room.center()).manhattanLength() <= 8  # the frame is known only once the window is shown
     close(first, qtbot)
+
+
+def test_a_note_that_is_being_written_is_stored_when_the_window_closes(
+    start: Callable[[], Inspector], story_db: Path, qtbot: QtBot
+) -> None:
+    inspector = start()
+    session = inspector.current.session
+    assert session is not None
+    inspector.window.workbench.stream.select_event(1)
+    idle(inspector, qtbot)
+    inspector.window.commands.edit_note.trigger()
+    qtbot.keyClicks(inspector.window.workbench.detail.note.text, "half a thought")
+    close(inspector, qtbot)
+    with StoredDatabase.open(str(story_db)) as stored:
+        notes = EventNotes(str(story_db)).read(stored)
+    assert [note.text for note in notes[session.address.key].values()] == ["half a thought"]
 
 
 def close(inspector: Inspector, qtbot: QtBot) -> None:

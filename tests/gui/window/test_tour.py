@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtWidgets import QApplication, QFrame, QLabel
@@ -60,5 +63,21 @@ def test_the_arrow_keys_change_the_card_and_escape_ends_the_tour(story: Inspecto
 def test_the_tour_begins_and_ends_on_the_start_page_too(inspector: Inspector, qtbot: QtBot) -> None:
     card = tour_of(inspector)
     assert card.isVisible() and inspector.window.page is inspector.window.workbench
+    body, sessions = card.parentWidget(), inspector.window.workbench.sessions
+    frame = body.findChild(QFrame, "tour_frame")
+    qtbot.waitUntil(lambda: inspector.window.workbench.saved_layout() is not None)  # the page was never displayed before
+    place = QRect(sessions.mapTo(body, QPoint()), sessions.size())
+    qtbot.waitUntil(lambda: frame.geometry() == place.adjusted(-2, -2, 2, 2).intersected(body.rect()))
     press(qtbot, Qt.Key.Key_Escape)
     assert inspector.window.page is inspector.window.welcome
+
+
+def test_what_is_opened_meanwhile_ends_the_tour(inspector: Inspector, story_db: Path, opened: Callable[..., None], tmp_path: Path) -> None:
+    card = tour_of(inspector)
+    opened(story_db)
+    assert card.isVisible() and inspector.window.page is inspector.window.workbench
+    card.end()
+    assert inspector.window.page is inspector.window.workbench, "not the start page again"
+    tour_of(inspector)
+    opened(tmp_path / "missing.db")
+    assert not card.isVisible() and inspector.window.page is inspector.window.problem

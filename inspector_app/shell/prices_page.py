@@ -52,10 +52,11 @@ class PricesPage(QWidget):
         table = QTableWidget(0, len(_COLUMNS))
         table.setObjectName("settings_prices")
         table.setAccessibleName("Your prices of models")
-        table.setHorizontalHeaderLabels(_COLUMNS)
-        table.horizontalHeaderItem(0).setTextAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        for column in range(1, len(_COLUMNS)):
-            table.horizontalHeaderItem(column).setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        for column, title in enumerate(_COLUMNS):
+            heading = QTableWidgetItem(title)
+            side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+            heading.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            table.setHorizontalHeaderItem(column, heading)
         table.verticalHeader().hide()
         table.setTabKeyNavigation(False)
         theme.keep_row_height(table, _ROW_HEIGHT)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolButton, QWidg
 
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
-from inspector_app.widgets.tooltips import set_tooltip
+from inspector_app.widgets.tooltips import set_action_tooltip, set_tooltip
 
 _SHOWN_NAME = 60
 _SHOWN_FILTER = 50
@@ -76,7 +76,7 @@ class SavedFilters(QToolButton):
         menu.addSeparator()
         save = _entry(menu, "plus", "Save this filter…", self._offered)
         save.setEnabled(bool(self._offered) and self._filters is not None)
-        set_tooltip(save, self._offered or "Write a filter first")
+        set_action_tooltip(save, self._offered or "Write a filter first")
         save.triggered.connect(self._on_save)
         if self._filters:
             removing = menu.addMenu(theme.icon("trash-can", "dim"), "Remove")

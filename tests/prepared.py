@@ -89,8 +89,7 @@ def main() -> None:
     for package in ("commands", "documents", "engines", "exchange", "presentation", "shell"):
         folder = ROOT / "inspector_app" / package
         for module in pkgutil.iter_modules([str(folder)], f"inspector_app.{package}."):
-            if not module.name.endswith("adk_worker"):
-                importlib.import_module(module.name)
+            importlib.import_module(module.name)
     assert len(os.listdir("/proc/self/task")) == 1, "a process with threads cannot be forked safely"  # noqa: PTH208
     tempfile.tempdir = None  # the next user asks the environment
     with socket.socket(socket.AF_UNIX) as listening:

@@ -28,16 +28,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from inspector_app.engines.adk_worker import (
-    WorkerError,
-    agents_in,
-    code_places,
-    describe_agent,
-    factories,
-    is_agent_folder,
-    place_of,
-    several_agents,
-)
+from inspector_app.engines.adk_worker.code_places import code_places
+from inspector_app.engines.adk_worker.description import describe_agent
+from inspector_app.engines.adk_worker.errors import WorkerError, place_of
+from inspector_app.engines.adk_worker.finding import agents_in, is_agent_folder, several_agents
+from inspector_app.engines.adk_worker.loading import factories
 from inspector_app.engines.agent_output import OnOutput, OutputSources, captured
 from inspector_app.engines.code_files import code_files
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine

@@ -1,7 +1,7 @@
 """What an agent's code writes, with the call during which it wrote it.
 
 An agent in this process is captured here: `captured` watches `sys.stdout`, `sys.stderr` and `logging` during a run, and `OutputSources`, a
-plugin, keeps in a context variable which agent and tool is running. In a child process, `adk_worker.py` does the same.
+plugin, keeps in a context variable which agent and tool is running. In a child process, `adk_worker` does the same.
 """
 
 from __future__ import annotations

@@ -21,16 +21,16 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from inspector_app.engines.adk_worker import MARK as MARK_TEXT
-from inspector_app.engines.adk_worker import MARK_END as MARK_END_TEXT
+from inspector_app.engines.adk_worker.output import MARK as MARK_TEXT
+from inspector_app.engines.adk_worker.output import MARK_END as MARK_END_TEXT
 from inspector_app.engines.agent_output import MAX_LINE, MAX_LINES_A_SECOND, OnOutput, OutputLine, OutputSource, source_from_child
 from runtime.errors import KnownError
 
-PROTOCOL = 2  # as in adk_worker.py
+PROTOCOL = 2  # as in adk_worker/worker.py
 
 ENGINE_VARIABLE = "AGENT_INSPECTOR_ENGINE"  # as in inspector_plugin.py, which does not listen in processes of an engine
 
-WORKER = Path(__file__).with_name("adk_worker.py")
+WORKER = Path(__file__).with_name("adk_worker") / "__main__.py"
 
 READ_SIZE = 256 * 1024  # bytes at once: what a pipe holds, and more
 DRAIN_READS = 64  # at a child's end; a pipe holds 1 MB at most

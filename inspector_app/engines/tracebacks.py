@@ -6,7 +6,8 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector_app.engines.adk_worker import hide_frames_of_ours, own_traceback, place_of
+from inspector_app.engines.adk_worker.errors import own_traceback, place_of
+from inspector_app.engines.adk_worker.frames import hide_frames_of_ours
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:

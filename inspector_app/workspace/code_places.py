@@ -14,11 +14,12 @@ from runtime.events.kinds import node_path
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
-    from inspector_app.engines import adk_worker, child_calls
+    from inspector_app.engines import child_calls
+    from inspector_app.engines.adk_worker import errors
     from runtime.events.event import Event
 else:
-    adk_worker = lazy_module("inspector_app.engines.adk_worker")
     child_calls = lazy_module("inspector_app.engines.child_calls")
+    errors = lazy_module("inspector_app.engines.adk_worker.errors")
 
 
 def links_of_event(event: Event, places: Sequence[CodePlace]) -> list[CodeLink]:
@@ -37,7 +38,7 @@ def links_of_hold(hold: Hold, agent: Agent) -> list[CodeLink]:
         if isinstance(hold.error, child_calls.AgentCodeError):
             found = hold.error.file, hold.error.line
         else:
-            found = adk_worker.place_of(hold.error, agent.folder)
+            found = errors.place_of(hold.error, agent.folder)
         if found[0] is not None:
             links.insert(0, CodeLink("raised here", found[0], found[1] or 1))
     return links

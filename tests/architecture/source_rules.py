@@ -12,7 +12,8 @@ PACKAGES = ("runtime", "inspector_app", "resources")
 TASK_MAKERS = {"create_task", "ensure_future", "gather", "run_coroutine_threadsafe"}
 TASKS_FILES = {
     "inspector_app/support/tasks.py",
-    "inspector_app/engines/adk_worker.py",  # runs in the agent's Python, without the rest; 3.10 has no TaskGroup
+    "inspector_app/engines/adk_worker/driving.py",  # the worker runs in the agent's Python; 3.10 has no TaskGroup
+    "inspector_app/engines/adk_worker/worker.py",
 }
 
 BANNED_CALLS = {

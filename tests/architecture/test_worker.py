@@ -3,37 +3,65 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
 import sys
+from pathlib import Path
 
-from inspector_app.engines import adk_worker, child_process
+import pytest
+
+from inspector_app.engines import child_process
+from inspector_app.engines.adk_worker import worker
+from inspector_app.engines.adk_worker.channel import Channel
 from tests.architecture.source_rules import ROOT
 
-SOURCE = (ROOT / "inspector_app" / "engines" / "adk_worker.py").read_text()
+FILES = sorted((ROOT / "inspector_app" / "engines" / "adk_worker").glob("*.py"))
 
 
-def test_the_worker_imports_only_the_standard_library() -> None:
-    imported = set()
-    for node in ast.walk(ast.parse(SOURCE)):
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_worker_imports_only_the_standard_library_and_itself(file: Path) -> None:
+    imported, own = set(), set()
+    for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            imported.add((node.module or "").split(".")[0])
+            found = imported if node.level == 0 else own
+            found |= {(node.module or alias.name).split(".")[0] for alias in node.names}
     assert imported <= sys.stdlib_module_names
+    assert own <= {other.stem for other in FILES}
 
 
-def test_the_worker_is_written_for_python_3_10() -> None:
-    ast.parse(SOURCE, feature_version=(3, 10))
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_the_worker_is_written_for_python_3_10(file: Path) -> None:
+    ast.parse(file.read_text(), feature_version=(3, 10))
     for newer in ("TaskGroup", "asyncio.timeout", "tomllib", "typing.Self", "except*", "datetime.UTC"):
-        assert newer not in SOURCE
+        assert newer not in file.read_text()
 
 
 def test_both_sides_speak_the_same_version() -> None:
-    assert adk_worker.PROTOCOL == child_process.PROTOCOL
-    assert f"Version: {adk_worker.PROTOCOL}." in (ROOT / "docs" / "engine-protocol.md").read_text()
+    assert worker.PROTOCOL == child_process.PROTOCOL
+    assert f"Version: {worker.PROTOCOL}." in (ROOT / "docs" / "engine-protocol.md").read_text()
 
 
-def test_every_command_is_documented() -> None:
+async def test_every_command_is_documented() -> None:
     page = (ROOT / "docs" / "engine-protocol.md").read_text()
-    for name in (*adk_worker._COMMANDS, *adk_worker._REQUESTS, "policy", "where"):
+    descriptors = os.pipe()
+    try:
+        known = worker.Worker(Channel(descriptors[1]), descriptors[0])
+    finally:
+        for descriptor in descriptors:
+            os.close(descriptor)
+    for name in (*known.commands, *known.requests):
         assert f"`{name}`" in page
+
+
+def test_an_agents_module_is_not_taken_for_one_of_the_workers(tmp_path: Path) -> None:
+    (tmp_path / "sessions.py").write_text("OWN = True\n")
+    start = FILES[0].with_name("__main__.py")
+    code = (
+        f"import runpy, sys; sys.path[:0] = [{str(start.parent)!r}, {str(tmp_path)!r}]; sys.argv[1:] = ['x', 'x', 'x'];"
+        f"run = runpy.run_path({str(start)!r})\n"
+        "try:\n    run['main']()\nexcept ValueError:\n    pass\n"
+        "import sessions; assert sessions.OWN"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

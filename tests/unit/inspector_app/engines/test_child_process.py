@@ -11,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from inspector_app.engines import child_process
-from inspector_app.engines.adk_worker import error_fields
+from inspector_app.engines.adk_worker.errors import error_fields
 from inspector_app.engines.child_process import ChildEndedError, ChildError, ChildProcess
 
 

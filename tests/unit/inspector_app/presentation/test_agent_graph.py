@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector_app.engines.adk_worker import describe_agent
+from inspector_app.engines.adk_worker.description import describe_agent
 from inspector_app.presentation.agent_graph import MOST_NODES, GraphNode, graph_of, graph_of_events
 from inspector_app.presentation.agent_sums import agent_sums
 from inspector_app.presentation.costs import model_calls

@@ -1,0 +1,96 @@
+"""The modules and classes of google-adk, or the embedded runtime's in their place."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .errors import WorkerError
+from .frames import hide_frames_of_ours
+
+_ADK = "google.adk"
+_root = _ADK  # the package that has google-adk's names
+
+
+def use_embedded_runtime() -> None:
+    """Run agents on the embedded runtime, which is installed with the inspector."""
+    global _root
+    _root = "runtime"
+    sys.path.append(str(Path(__file__).resolve().parents[3]))
+    hide_frames_of_ours()
+
+
+def is_embedded() -> bool:
+    """Return whether the embedded runtime runs the agent."""
+    return _root != _ADK
+
+
+def version() -> str | None:
+    """Return the version of the installed google-adk; None if there is none."""
+    try:
+        return importlib.metadata.version("google-adk")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def engine_name() -> str:
+    """Return google-adk with its version, for sentences; or the embedded runtime."""
+    return "the embedded runtime" if is_embedded() else f"google-adk {version()}"
+
+
+def engine_name_first() -> str:
+    """Return `engine_name` as a sentence begins with it."""
+    return "The embedded runtime" if is_embedded() else engine_name()
+
+
+def module(name: str) -> ModuleType:
+    """Import a module; its name is google-adk's."""
+    return importlib.import_module(_root + name[len(_ADK) :])
+
+
+def find_class(module_name: str, name: str) -> Any:
+    """Return a class; None if this version has none of that name."""
+    try:
+        return getattr(module(module_name), name, None)
+    except ModuleNotFoundError as error:
+        if _is_engines(error.name):
+            return None
+        raise
+
+
+def required(module_name: str, name: str) -> Any:
+    """Return a class.
+
+    Raises:
+        WorkerError: this version has none of that name, or a package that it needs is not installed.
+    """
+    try:
+        found = getattr(module(module_name), name, None)
+    except ImportError as error:
+        missing = error.name or str(error)
+        if _is_engines(missing):
+            raise WorkerError(f"{engine_name_first()} has no {name}.") from None
+        raise WorkerError(f"{name} needs {missing}, which is not installed in {sys.prefix}: pip install {missing}.") from None
+    if found is None:
+        raise WorkerError(f"{engine_name_first()} has no {name}.")
+    return found
+
+
+def made(place: tuple[str, str], fields: dict[str, Any]) -> Any:
+    """Return an object of a class of google-adk, without the fields that this version does not know.
+
+    Args:
+        place: the class's module and name.
+        fields: values by field name, as JSON has them.
+    """
+    kind = required(*place)
+    return kind.model_validate_json(json.dumps({name: value for name, value in fields.items() if name in kind.model_fields}))
+
+
+def _is_engines(name: str | None) -> bool:
+    return (name or "").startswith(_root)

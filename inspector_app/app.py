@@ -373,8 +373,13 @@ def _with_application(
     messages = MessageBus()
     hooks = CrashHooks(messages)
     hooks.install()
-    with frozen_from_gc():
-        inspector = Inspector(app, settings, messages, trust=trust, engine=engine)
+    try:
+        with frozen_from_gc():
+            inspector = Inspector(app, settings, messages, trust=trust, engine=engine)
+    except BaseException:
+        hooks.remove()  # there is no window that could report the failure
+        loop.close()
+        raise
     loop.set_exception_handler(hooks.on_loop_exception)
     with suppress(NotImplementedError):  # Windows
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -44,7 +44,7 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
                     event.id,
                     f"{name} waits for {needed}.",
                     "The invocation is paused until it is answered.",
-                    "Answer it in the window under Pending, or with the command below.",
+                    f"Answer it in the window under Pending{'' if facts.is_remote else ', or with the command below'}.",
                     ("agent-inspector", "resume", "AGENT", "--db", facts.name, "--session", facts.key.session_id, "--response", "JSON"),
                 )
             elif call.id in waiting:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from inspector_app.analysis.call_checks import orphan_responses, repeated_ids, unanswered_calls
@@ -16,6 +17,7 @@ from inspector_app.analysis.state_checks import parallel_overwrites, secrets, un
 from runtime.errors import StorageError
 from runtime.history.agent_tree import AgentTree
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import StoredDatabase
 
 Check = Callable[[SessionFacts], Iterator[Finding]]
@@ -40,7 +42,7 @@ def examine(
     only: SessionKey | None = None,
     seen: Callable[[int], object] = lambda _: None,
 ) -> Iterator[Finding]:
-    """Yield what is wrong with a database, session by session.
+    """Yield what is wrong with a database, session by session. Commands are proposed for databases only, not for a server.
 
     Args:
         database: the open database; it is only read.
@@ -53,6 +55,18 @@ def examine(
     Raises:
         StorageError: the database cannot be read.
     """
+    for finding in _findings(database, name, root, app, only, seen):
+        yield replace(finding, fix=None) if is_remote(name) else finding
+
+
+def _findings(
+    database: StoredDatabase,
+    name: str,
+    root: AgentTree | None,
+    app: str | None,
+    only: SessionKey | None,
+    seen: Callable[[int], object],
+) -> Iterator[Finding]:
     if only is None:
         yield from faults_of_tables(database.row_faults(), name)
     shared, done = SharedChecks(database), 0

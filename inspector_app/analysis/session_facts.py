@@ -11,6 +11,7 @@ from inspector_app.analysis.finding import Finding, Level
 from runtime.errors import StorageError
 from runtime.history.invocations import Invocation, invocations, with_recorded_ends
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.reading.row_faults import RowTime
 
@@ -52,6 +53,11 @@ class SessionFacts:
     def is_google(self) -> bool:
         """Whether google-adk for Python wrote it. Those for other languages have other rules of order, branches and resumes."""
         return self.layout in ("v0", "v1", "sqlite")
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the session is on a server, whose sessions the commands that run or copy do not take."""
+        return is_remote(self.name)
 
     @cached_property
     def places(self) -> dict[str, int]:

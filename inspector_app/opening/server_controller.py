@@ -25,6 +25,8 @@ else:
     server_agent = lazy_module("inspector_app.remote.server_agent")
     remote_source = lazy_module("inspector_app.documents.remote_source")
 
+MANY_SESSIONS = 1_000  # sessions of a server; copying more takes minutes, which the user should know
+
 
 class ServerController(QObject):
     """Follows the selection: a server's session is continued by the server, any other one by the loaded agent.
@@ -83,14 +85,20 @@ class ServerController(QObject):
     def _on_database_listed(self, source: Source, sessions: list[object]) -> None:
         if _is_remote(source) and source.target not in self._listed:
             self._listed.add(source.target)
-            self._tasks.spawn(self._greet(source, is_empty=not sessions), f"Asking {source.title} for its apps")
+            self._tasks.spawn(self._greet(source, len(sessions)), f"Asking {source.title} for its apps")
 
-    async def _greet(self, source: remote_source.RemoteSource, *, is_empty: bool) -> None:
+    async def _greet(self, source: remote_source.RemoteSource, count: int) -> None:
+        if count:
+            copied = "session is" if count == 1 else f"{count:,} sessions are"
+            self._messages.info(
+                f"The {copied} copied into a temporary file in the background, so that searches find everything there.",
+                quiet=count < MANY_SESSIONS,
+            )
         apps = await source.apps()
         if not apps:
             return
         self._messages.info(f"{source.title} runs {', '.join(apps)}. {source.note.splitlines()[1]}", quiet=True)
-        if self._cursor.session is None and is_empty:
+        if self._cursor.session is None and not count:
             await self._visit(source, apps[0])
             agent = self._agents.loaded
             if isinstance(agent, server_agent.ServerAgent):

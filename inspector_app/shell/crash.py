@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+from shiboken6 import isValid
 
 from inspector_app.workspace.messages import MessageBus
 
@@ -72,14 +73,17 @@ class CrashHooks:
             self._tell("A background thread", args.exc_value)
 
     def _tell(self, doing: str, error: BaseException) -> None:
-        """Report an error; print one that is raised while reporting, which would otherwise be reported endlessly."""
+        """Report an error; print it if the bus is deleted, and one that is raised while reporting, which would be reported endlessly."""
         thread = threading.get_ident()
         if thread in self._telling:
             sys.__excepthook__(type(error), error, error.__traceback__)
             return
         self._telling.add(thread)
         try:
-            self._bus.error(doing, error)
+            if isValid(self._bus):
+                self._bus.error(doing, error)
+            else:
+                sys.__excepthook__(type(error), error, error.__traceback__)
         finally:
             self._telling.discard(thread)
 

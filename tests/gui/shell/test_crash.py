@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 
 import pytest
+import shiboken6
 from PySide6.QtWidgets import QApplication
 
 from inspector_app.presentation.message import Message
@@ -38,3 +40,25 @@ def test_an_error_raised_while_showing_an_error_is_printed_not_shown(bus: Messag
     assert "the view was deleted" in capsys.readouterr().err
     sys.excepthook(ValueError, ValueError("the next one"), None)
     assert shown[1:] == ["An action in the window failed: ValueError: the next one"]
+
+
+def test_an_error_after_the_bus_was_deleted_is_printed(bus: MessageBus, capsys: pytest.CaptureFixture[str]) -> None:
+    shiboken6.delete(bus)
+    sys.excepthook(ValueError, ValueError("the only error"), None)
+    printed = capsys.readouterr().err
+    assert "ValueError: the only error" in printed and "deleted" not in printed
+
+
+def test_a_window_that_cannot_be_built_says_why() -> None:
+    code = """
+from inspector_app import app
+
+def fail(*_):
+    raise ValueError("no window today")
+
+app.MainWindow = fail
+app.save_screenshot([], "none.png")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("ValueError: no window today") == 1 and "deleted" not in done.stderr, done.stderr

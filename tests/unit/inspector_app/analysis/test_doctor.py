@@ -14,6 +14,7 @@ from inspector_app.analysis.doctor import examine
 from inspector_app.analysis.finding import Finding
 from inspector_app.cli import main
 from runtime.agents import LlmAgent, SequentialAgent
+from runtime.storage.connections.database_url import mirrored
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, manifest
 from tests.unit.inspector_app.analysis.v1_file import START, called, returned, said, text_of, write_v1, wrote
@@ -224,3 +225,15 @@ def test_databases_of_google_adk_have_only_findings_that_are_true(entry: dict[st
         assert found <= {"unanswered call"}
     else:
         assert {(entry["scenario"], kind) for kind in found} <= TRUE_FINDINGS
+
+
+def test_no_command_is_proposed_for_a_servers_sessions(tmp_path: Path) -> None:
+    file = write_v1(tmp_path / "copy.db", [called("pay", "c", long_running_tool_ids=["c"]), returned("other", "lost")])
+    with StoredDatabase.open(str(file)) as database:
+        found = list(examine(database, str(file)))
+    assert any(finding.fix for finding in found)
+    url = "http://127.0.0.1:1"
+    with mirrored(url, file), StoredDatabase.open(url) as database:
+        found = list(examine(database, url))
+    assert {finding.kind for finding in found} >= {"orphan response", "unanswered call"}
+    assert [finding for finding in found if finding.fix or "command" in finding.advice] == []

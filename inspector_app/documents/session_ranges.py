@@ -82,12 +82,15 @@ class SessionReader:
         wanted = min(most - len(live), count)
         if not wanted:
             return EventRange(len(session.events) - len(live), live)
-        kept = self._kept
-        if kept is None or kept[0] is not session or kept[1] != count or len(kept[2]) < wanted:
-            first = count - wanted
-            events = await run_in_thread(_read, session.source.target, session.address.key, first, wanted)
-            self._kept = kept = (session, count, events)
-        return EventRange(count - wanted, [*kept[2][-wanted:], *live])
+        before = self._kept[2] if self._kept is not None and self._kept[0] is session else []
+        missing = count - self._kept[1] if before and self._kept is not None else 0  # evicted from memory since the last call
+        if len(before) + missing < wanted:
+            before, missing = [], wanted
+        if missing:
+            added = await run_in_thread(_read, session.source.target, session.address.key, count - missing, missing)
+            before = [*before, *added][-most:]
+            self._kept = (session, count, before)
+        return EventRange(count - wanted, [*before[-wanted:], *live])
 
 
 def _read(target: str, key: SessionKey, first: int, count: int) -> list[Event]:

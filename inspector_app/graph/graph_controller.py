@@ -92,10 +92,10 @@ class GraphController(QObject):
             current.calls_recorded,
             agents.agent_loaded,
             run.run_ended,
-            pane.came_on_show,
             pane.range_chosen,
         ):
             changed.connect(self._on_changed)
+        pane.displayed.came.connect(self._draw)
         current.events_added.connect(self._on_events)
         run.partial_arrived.connect(self._on_partial)
         for changed in (run.changed, run.hold_changed):
@@ -130,7 +130,8 @@ class GraphController(QObject):
             self._pane.graph.set_active(self._last, "running" if self._last is not None else "")
 
     def _draw(self) -> None:
-        if not self._pane.isVisible():
+        if not self._pane.displayed.now:
+            self._pane.clear()
             return
         session, index = self._current.session, self._cursor.event_index
         self._wanted += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QComboBox, QHBoxLayout, QStackedLayout, QToolTip, QVBoxLayout, QWidget
 
 from inspector_app.graph.graph_painter import GraphView, node_text
@@ -13,6 +13,7 @@ from inspector_app.presentation.agent_graph import GraphNode
 from inspector_app.presentation.agent_sums import AgentSum
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
+from inspector_app.widgets.displayed import Displayed
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.pictures import PictureButton
@@ -258,18 +259,18 @@ class GraphPane(QWidget):
     Attributes:
         graph: the graph.
         picture: the button that saves a picture.
+        displayed: whether the pane is displayed; one that is not is not computed.
 
     Signals:
         range_chosen: the user chose another range.
-        came_on_show: the view became visible.
     """
 
     range_chosen = Signal()
-    came_on_show = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("graph_pane")
+        self.displayed = Displayed(self)
         self.graph = AgentGraph()
         self.picture = PictureButton(self, "agents", lambda: self.graph.picture_size, self.graph.paint_picture)
         self._range = QComboBox()
@@ -288,6 +289,8 @@ class GraphPane(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.graph)
+        self._blank = QWidget()
+        self._stack.addWidget(self._blank)
         bar = QHBoxLayout()
         bar.setSpacing(6)
         bar.addWidget(self._range)
@@ -310,14 +313,15 @@ class GraphPane(QWidget):
         """The line about what is shown."""
         return self._note.text()
 
+    def clear(self) -> None:
+        """Show nothing until the next drawing: what is shown is out of date."""
+        self._note.setText("")
+        self.picture.setEnabled(False)
+        self._stack.setCurrentWidget(self._blank)
+
     def show_note(self, note: str) -> None:
         """Show another line, such as that a session is being read."""
         self._note.setText(note)
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Emit `came_on_show`: a hidden graph is not computed."""
-        super().showEvent(event)
-        self.came_on_show.emit()
 
     def set_graph(self, shown: GraphView | None, places: Mapping[str, tuple[str, int]], note: str) -> None:
         """Show a graph.

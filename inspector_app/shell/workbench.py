@@ -170,6 +170,9 @@ class Workbench(QMainWindow):
             "graph": self._dock("graph", "Graph", self.graph),
         }
         self._docks["findings"].visibilityChanged.connect(self.findings.set_displayed)
+        drawn = {"timeline": self.timeline.displayed, "charts": self.charts.displayed, "graph": self.graph.displayed}
+        for name, displayed in drawn.items():
+            self._docks[name].visibilityChanged.connect(displayed.set_in_front)
         offers = (self.database_hint, self.app_hint, self.agent_hint)
         hints = (
             self.resume_hint,

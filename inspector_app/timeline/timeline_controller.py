@@ -67,7 +67,7 @@ class TimelineController(QObject):
         current.events_read.connect(self._on_changed)
         current.session_loaded.connect(self._on_changed)
         current.calls_recorded.connect(self._recorded.start)
-        view.came_on_show.connect(self._on_changed)
+        view.displayed.came.connect(self._draw)
         view.range_chosen.connect(self._on_changed)
         view.picture.saved.connect(self._on_picture_saved)
 
@@ -91,8 +91,9 @@ class TimelineController(QObject):
         self._draw(keep_zoom=True)
 
     def _draw(self, *, keep_zoom: bool = False) -> None:
-        if not self._view.isVisible():
+        if not self._view.displayed.now:
             self._drawn = None
+            self._view.clear()
             return
         session, index = self._current.session, self._cursor.event_index
         self._view.allow_comparison(self._cursor.compared_index is not None)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.presentation.timeline_rows import Timeline
 from inspector_app.timeline.timeline_chart import ZOOM, TimelineChart
+from inspector_app.widgets.displayed import Displayed
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.pictures import PictureButton, tool_button
@@ -28,20 +28,20 @@ class TimelineView(QWidget):
     Attributes:
         chart: the chart.
         picture: the button that saves a picture.
+        displayed: whether the pane is displayed; one that is not is not computed.
 
     Signals:
         event_chosen (int): the user chose the event at this position.
         range_chosen: the user chose another range.
-        came_on_show: the view became visible.
     """
 
     event_chosen = Signal(int)
     range_chosen = Signal()
-    came_on_show = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("timeline_view")
+        self.displayed = Displayed(self)
         self._index: int | None = None
         self.chart = TimelineChart()
         self.chart.event_chosen.connect(self.event_chosen)
@@ -68,6 +68,8 @@ class TimelineView(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.chart)
+        self._blank = QWidget()
+        self._stack.addWidget(self._blank)
         bar = QHBoxLayout()
         bar.setSpacing(6)
         bar.addWidget(self._range)
@@ -95,11 +97,6 @@ class TimelineView(QWidget):
         """The sentence that says where the times are from."""
         return self._sources.text()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Emit `came_on_show`: a hidden timeline is not computed."""
-        super().showEvent(event)
-        self.came_on_show.emit()
-
     def set_timeline(self, shown: Timeline | None, roles: dict[str, str], note: str = "", *, keep_zoom: bool = False) -> None:
         """Show a timeline.
 
@@ -116,6 +113,12 @@ class TimelineView(QWidget):
         self._stack.setCurrentWidget(self.chart if is_there else self._empty)
         for button in (self._out, self._fit, self._in, self.picture):
             button.setEnabled(is_there)
+
+    def clear(self) -> None:
+        """Show nothing until the next drawing: what is shown is out of date."""
+        self._sources.setText("")
+        self.picture.setEnabled(False)
+        self._stack.setCurrentWidget(self._blank)
 
     def show_note(self, note: str) -> None:
         """Show a sentence in place of that about the sources of the times, such as that a session is being read."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
@@ -21,6 +23,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
 
 _REST_MS = 500  # from a change to counting, so that a streaming run is counted twice a second
+_REST_SHARE = 4  # times the last counting took, if that is longer: a long session that streams is counted less often
 
 
 class TurnsController(QObject):
@@ -55,6 +58,7 @@ class TurnsController(QObject):
         self._messages = messages
         self._view = view
         self._drawn: tuple[object, int] | None = None
+        self._counting: OpenSession | None = None
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
@@ -64,7 +68,7 @@ class TurnsController(QObject):
         current.session_loaded.connect(self._on_loaded)
         current.session_loading.connect(self._on_loaded)
         current.calls_recorded.connect(self._on_recorded)
-        view.came_on_show.connect(self._on_loaded)
+        view.displayed.came.connect(self._draw)
         view.picture.saved.connect(self._on_picture_saved)
 
     def _on_changed(self, *_: object) -> None:
@@ -84,16 +88,27 @@ class TurnsController(QObject):
 
     def _draw(self) -> None:
         session = self._current.session
-        if not self._view.isVisible():
+        if not self._view.displayed.now:
             self._drawn = None
+            self._view.clear()
         elif session is None or not session.events:
             self._view.set_turns((), "")
-        elif self._drawn != (session, len(session.events)):
-            self._drawn = (session, len(session.events))
+        elif self._counting is not session and self._drawn != (session, len(session.events)):
+            self._drawn, self._counting = (session, len(session.events)), session
             self._tasks.spawn(self._show(session), "Counting the turns", background=True)
 
     async def _show(self, session: OpenSession) -> None:
-        if session.pages is not None:
+        began = time.perf_counter()
+        try:
+            await self._count(session)
+        finally:
+            if self._counting is session:
+                self._counting = None
+                self._rest.setInterval(max(_REST_MS, int((time.perf_counter() - began) * 1000 * _REST_SHARE)))
+                self._on_changed()  # events may have been added meanwhile
+
+    async def _count(self, session: OpenSession) -> None:
+        if session.pages is not None and not self._view.charts.turns:
             self._view.show_note(f"Reading {min(len(session.events), MOST_OF_SESSION):,} events…")
         newest = await self._reader.newest(session)
         problem = ""

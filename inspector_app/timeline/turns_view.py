@@ -6,13 +6,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QStackedLayout, QToolTip, QVBoxLayout, QWidget
 
 from inspector_app.presentation.turns import Turn, turn_text
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.timeline.turns_painter import Layout, paint_charts
 from inspector_app.widgets import theme
+from inspector_app.widgets.displayed import Displayed
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.pictures import PictureButton
@@ -153,18 +154,18 @@ class TurnsView(QWidget):
     Attributes:
         charts: the charts.
         picture: the button that saves a picture.
+        displayed: whether the pane is displayed; one that is not is not computed.
 
     Signals:
         event_chosen (int): the user chose the turn that begins with the event at this position.
-        came_on_show: the view became visible.
     """
 
     event_chosen = Signal(int)
-    came_on_show = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("turns_view")
+        self.displayed = Displayed(self)
         self.charts = TurnCharts()
         self.charts.event_chosen.connect(self.event_chosen)
         self.picture = PictureButton(self, "charts", lambda: self.charts.picture_size, self.charts.paint_picture)
@@ -176,6 +177,8 @@ class TurnsView(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.charts)
+        self._blank = QWidget()
+        self._stack.addWidget(self._blank)
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 0, 0, 0)
         bar.addWidget(self._note, 1)
@@ -192,14 +195,15 @@ class TurnsView(QWidget):
         """The line about what the charts show."""
         return self._note.text()
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Emit `came_on_show`: hidden charts are not computed."""
-        super().showEvent(event)
-        self.came_on_show.emit()
-
     def show_note(self, note: str) -> None:
         """Show another line, such as that a session is being read."""
         self._note.setText(note)
+
+    def clear(self) -> None:
+        """Show nothing until the next drawing: what is shown is out of date."""
+        self._note.setText("")
+        self.picture.setEnabled(False)
+        self._stack.setCurrentWidget(self._blank)
 
     def set_turns(self, turns: Sequence[Turn], note: str) -> None:
         """Show turns.

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import importlib
 import json
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from runtime.events.final_response import is_final_response
+from runtime.support.computed_once import computed_once
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -152,17 +152,17 @@ class PlainEvent(_Node):
 
     # Made when first asked for: a search through many events asks for few of them.
 
-    @cached_property
+    @computed_once
     def actions(self) -> _Actions:
         """What the event does."""
         return _Actions(self._data["actions"])
 
-    @cached_property
+    @computed_once
     def content(self) -> _Content | None:
         """The message; None if the event has none."""
         return _content(self._data["content"]) if "content" in self._data else None
 
-    @cached_property
+    @computed_once
     def usage_metadata(self) -> _Node | None:
         """The tokens that the model reported; None if it reported none."""
         return _Usage(self._data["usage_metadata"]) if "usage_metadata" in self._data else None

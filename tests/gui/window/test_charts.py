@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -76,6 +78,44 @@ def test_the_newest_turns_of_a_long_session_are_visible(
 def test_colour_is_not_the_only_sign_of_a_part() -> None:
     for chart in CHARTS:
         assert len({series.lines for series in chart.series}) == len(chart.series)
+
+
+def test_charts_behind_another_pane_are_not_computed(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    write_desk(tmp_path / "desk.db")
+    opened(tmp_path / "desk.db")
+    view = inspector.window.workbench.charts
+    assert view.isVisible() and not view.displayed.now
+    assert not view.charts.turns
+    inspector.window.workbench.raise_pane("charts")
+    qtbot.waitUntil(lambda: len(view.charts.turns) == 3 and view.charts.isVisible())
+    inspector.window.workbench.raise_pane("pending")
+    inspector.current.session_loaded.emit(inspector.current.session)
+    assert not view.charts.isVisible() and not view.note, "what it showed may be out of date when it is in front again"
+    inspector.window.workbench.raise_pane("charts")
+    qtbot.waitUntil(lambda: len(view.charts.turns) == 3 and view.charts.isVisible())
+
+
+def test_turns_are_counted_once_at_a_time(charts: TurnsView, inspector: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = inspector.current.session
+    assert session is not None
+    read, begun, may_read = session.source.recorded_calls, [], asyncio.Event()
+
+    async def slow(*asked: Any) -> Any:
+        begun.append(asked)
+        await may_read.wait()
+        return await read(*asked)
+
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    monkeypatch.setattr(session.source, "recorded_calls", slow)
+    for _ in range(3):
+        inspector.current.session_loaded.emit(session)
+        qtbot.waitUntil(lambda: len(begun) == 1)
+    may_read.set()
+    qtbot.waitUntil(lambda: len(begun) == 2)  # counted once more, as the session has changed meanwhile
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+    assert len(begun) == 2 and charts.note.startswith("3 turns")
 
 
 @pytest.mark.parametrize(("size", "columns"), [((1262, 132), 4), ((900, 300), 2), ((900, 500), 1)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, Qt, QTimer
@@ -84,14 +84,43 @@ class _BareModel(QAbstractTableModel):
     def data(self, index: QModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:  # type: ignore[override]
         return self._rows[index.row()][index.column()] if role == Qt.ItemDataRole.DisplayRole else None
 
-    def add(self, events: list[Event]) -> None:
-        """Add rows at the end."""
+    def add(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Add rows at the end: an author and a text each."""
         first = len(self._rows)
-        self.beginInsertRows(QModelIndex(), first, first + len(events) - 1)
-        for number, event in enumerate(events, first):
-            call = event.content.parts[0].function_call if event.content and event.content.parts else None
-            self._rows.append(("", str(number), "12:00:00", event.author, f"{call.name if call else ''} {event.id}", "3", "1.0 s", "220"))
+        self.beginInsertRows(QModelIndex(), first, first + len(rows) - 1)
+        self._rows += [("", str(number), "12:00:00", *row, "3", "1.0 s", "220") for number, row in enumerate(rows, first)]
         self.endInsertRows()
+
+
+class BareTable:
+    """A table with ready texts that follows its end: what Qt itself needs."""
+
+    def __init__(self) -> None:
+        self._model, self._table = _BareModel(), QTableView()
+        table = self._table
+        table.setModel(self._model)
+        table.verticalHeader().hide()
+        table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        table.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
+        for column, width in enumerate(_WIDTHS):
+            table.setColumnWidth(column, width)
+        table.setWordWrap(False)
+        table.resize(960, 560)  # as large as the stream in a window of 1280 × 800
+        table.show()
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return self._model.rowCount()
+
+    def add(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Add rows, an author and a text each, and scroll to them."""
+        self._model.add(rows)
+        self._table.scrollToBottom()
+
+    def close(self) -> None:
+        """Close the table."""
+        self._table.close()
 
 
 async def bare_table(database: str, seconds: float, each_ms: int) -> tuple[float, float, float]:
@@ -105,23 +134,13 @@ async def bare_table(database: str, seconds: float, each_ms: int) -> tuple[float
     Returns:
         Events a second, and the loop's gaps: 99th percentile and longest, in milliseconds.
     """
-    model, table = _BareModel(), QTableView()
-    table.setModel(model)
-    table.verticalHeader().hide()
-    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    table.verticalHeader().setDefaultSectionSize(_ROW_HEIGHT)
-    for column, width in enumerate(_WIDTHS):
-        table.setColumnWidth(column, width)
-    table.setWordWrap(False)
-    table.resize(960, 560)  # as large as the stream in a window of 1280 × 800
-    table.show()
+    table = BareTable()
     waiting: list[Event] = []
 
     def show_batch() -> None:
         if waiting:
-            model.add(waiting)
+            table.add([_texts(event) for event in waiting])
             waiting.clear()
-            table.scrollToBottom()
 
     timer = QTimer(interval=each_ms)
     timer.timeout.connect(show_batch)
@@ -136,3 +155,8 @@ async def bare_table(database: str, seconds: float, each_ms: int) -> tuple[float
     writer.close()
     table.close()
     return made / seconds, p99, longest
+
+
+def _texts(event: Event) -> tuple[str, str]:
+    call = event.content.parts[0].function_call if event.content and event.content.parts else None
+    return event.author, f"{call.name if call else ''} {event.id}"

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from importlib.util import find_spec
 
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
-from runtime.errors import KnownError, StorageError
+from runtime.errors import StorageError
+from runtime.errors.missing_package_error import require
 from runtime.storage.reading.reader import StoredDatabase
-
-
-class McpMissingError(KnownError):
-    """The package `mcp` is not installed."""
 
 
 def mcp(options: Options) -> int:
     """Serve coding agents over stdin and stdout until they close it."""
-    if find_spec("mcp") is None:
-        raise McpMissingError("The package mcp is missing: pip install 'agent-inspector[mcp]'")
+    require("mcp", "mcp", "Answers to a coding agent", oldest="2.3")
     places = importlib.import_module("inspector_app.mcp_server.places").Places(options.paths)
     for database in places.databases:
         StoredDatabase.open(database).close()  # a wrong name is reported now, not at the first question

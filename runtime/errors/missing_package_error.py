@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from importlib import metadata
 
 from runtime.errors.known_error import KnownError
@@ -20,14 +21,14 @@ def is_installed(package: str) -> bool:
         return False
 
 
-def require(package: str, extra: str, part: str, *, major: int = 0) -> None:
+def require(package: str, extra: str, part: str, *, oldest: str = "") -> None:
     """Check that a package is installed, without importing it.
 
     Args:
         package: the package's name in an import.
         extra: the extra of agent-inspector that installs it.
         part: what needs it, as the subject of a sentence in the plural.
-        major: the oldest major version that will do.
+        oldest: the oldest version that will do, such as "1.24".
 
     Raises:
         MissingPackageError: it is not installed, or too old.
@@ -35,9 +36,11 @@ def require(package: str, extra: str, part: str, *, major: int = 0) -> None:
     command = f"pip install 'agent-inspector[{extra}]'"
     if not is_installed(package):
         raise MissingPackageError(f"{part} need the package {package}: {command}.", name=package)
-    if major and int((version := metadata.version(package)).split(".")[0]) < major:
+    if oldest and _numbers(version := metadata.version(package)) < _numbers(oldest):
         raise MissingPackageError(
-            f"{part} need the package {package} in version {major} or newer, and {version} is installed: {command}. An agent that"
-            f" needs {version} runs on the google-adk engine.",
-            name=package,
+            f"{part} need the package {package} in version {oldest} or newer, and {version} is installed: {command}.", name=package
         )
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)[:3]]

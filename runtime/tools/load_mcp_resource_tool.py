@@ -98,4 +98,5 @@ def _part(name: str, content: Any) -> types.Part:
         data = base64.b64decode(blob or "", validate=True)
     except binascii.Error:
         return types.Part(text=f"[{name} cannot be decoded.]")
-    return types.Part(inline_data=types.Blob(data=data, mime_type=content.mime_type or "application/octet-stream"))
+    mime_type = getattr(content, "mime_type", None) or getattr(content, "mimeType", None)  # the second in version 1 of the package mcp
+    return types.Part(inline_data=types.Blob(data=data, mime_type=mime_type or "application/octet-stream"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from runtime.tools.mcp_tool.mcp_tool import MCPTool, McpTool
     from runtime.tools.mcp_tool.mcp_toolset import MCPToolset, McpToolset
 
-require("mcp", "mcp", "MCP tools", major=2)
+require("mcp", "mcp", "MCP tools", oldest="1.24")
 
 __all__ = [
     "MCPTool",

@@ -14,14 +14,13 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from typing import Any, TypeVar
 
-from mcp import ClientSession, MCPError
-from mcp.types import CONNECTION_CLOSED
+from mcp import ClientSession
 
 from runtime.errors.known_error import KnownError
+from runtime.tools.mcp_tool.mcp_package import MCPError, is_end
 
 T = TypeVar("T")
 
-_TERMINATED = "Session terminated"  # mcp's message when a server, started again perhaps, does not know the session
 _LONGEST_CLOSE = 15.0  # seconds; mcp itself kills a process that ignores the end of its input within about 7
 
 
@@ -100,7 +99,7 @@ class McpConnection:
         try:
             return await asyncio.wrap_future(future)
         except MCPError as error:
-            if error.code != CONNECTION_CLOSED and error.message != _TERMINATED:
+            if not is_end(error):
                 raise
             self._begin_close()
             raise self._ended() from error

@@ -10,10 +10,9 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, TypeAlias, TypeVar, cast, runtime_checkable
 from urllib.parse import urlsplit
 
-import httpx2
 from mcp import StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
@@ -21,9 +20,12 @@ from mcp.client.streamable_http import create_mcp_http_client, streamable_http_c
 from pydantic import BaseModel, ConfigDict
 
 from runtime.tools.mcp_tool.mcp_connection import McpConnection, McpConnectionError
+from runtime.tools.mcp_tool.mcp_package import MAJOR, http, read_timeout
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+    import httpx2
 
     from runtime.contexts.readonly_context import ReadonlyContext
 
@@ -40,7 +42,7 @@ class CheckableMcpHttpClientFactory(Protocol):
     def __call__(
         self, headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
     ) -> httpx2.AsyncClient:
-        """Return a client; see `httpx2.AsyncClient`."""
+        """Return a client, of httpx2; of httpx for version 1 of the package mcp."""
 
 
 class StdioConnectionParams(BaseModel):
@@ -73,7 +75,7 @@ class SseConnectionParams(_HttpParams):
         headers: HTTP headers of all requests.
         timeout: seconds to wait for the connection and the handshake.
         sse_read_timeout: seconds to wait for each answer.
-        httpx_client_factory: makes the HTTP client, of httpx2, from `headers`, `timeout` and `auth`.
+        httpx_client_factory: makes the HTTP client, of httpx2 (httpx with mcp 1), from `headers`, `timeout` and `auth`.
     """
 
 
@@ -86,7 +88,7 @@ class StreamableHTTPConnectionParams(_HttpParams):
         timeout: seconds to wait for the connection and the handshake.
         sse_read_timeout: seconds to wait for each answer.
         terminate_on_close: whether to tell the server that the session has ended.
-        httpx_client_factory: makes the HTTP client, of httpx2, from `headers`, `timeout` and `auth`.
+        httpx_client_factory: makes the HTTP client, of httpx2 (httpx with mcp 1), from `headers`, `timeout` and `auth`.
     """
 
     terminate_on_close: bool = True
@@ -194,12 +196,12 @@ class MCPSessionManager:
             await connection.close()
 
     def _connect(self, headers: dict[str, Any] | None) -> McpConnection:
-        read_timeout = self._params.timeout if isinstance(self._params, StdioConnectionParams) else self._params.sse_read_timeout
+        seconds = self._params.timeout if isinstance(self._params, StdioConnectionParams) else self._params.sse_read_timeout
         return McpConnection(
             self.server,
             lambda: self._transport(headers),
             timeout=self._params.timeout,
-            session_options={"read_timeout_seconds": read_timeout, **self._session_options},
+            session_options={"read_timeout_seconds": read_timeout(seconds), **self._session_options},
         )
 
     def _transport(self, headers: dict[str, Any] | None) -> AbstractAsyncContextManager[Any]:
@@ -219,7 +221,7 @@ class MCPSessionManager:
 
 @asynccontextmanager
 async def _streamable_http(params: StreamableHTTPConnectionParams, headers: dict[str, Any] | None) -> AsyncGenerator[Any]:
-    timeout = httpx2.Timeout(params.timeout, read=params.sse_read_timeout)
+    timeout = http.Timeout(params.timeout, read=params.sse_read_timeout)
     async with (
         _client(params, headers=headers, timeout=timeout) as client,
         streamable_http_client(params.url, http_client=client, terminate_on_close=params.terminate_on_close) as streams,
@@ -229,11 +231,10 @@ async def _streamable_http(params: StreamableHTTPConnectionParams, headers: dict
 
 def _client(params: _HttpParams, **settings: Any) -> httpx2.AsyncClient:
     client = params.httpx_client_factory(**settings)
-    if not isinstance(client, httpx2.AsyncClient):
-        raise McpConnectionError(
-            f"its httpx_client_factory returned a {type(client).__module__}.{type(client).__name__}; mcp 2 needs httpx2.AsyncClient"
-        )
-    return client
+    if not isinstance(client, http.AsyncClient):
+        given = f"{type(client).__module__}.{type(client).__name__}"
+        raise McpConnectionError(f"its httpx_client_factory returned a {given}; mcp {MAJOR} needs {http.__name__}.AsyncClient")
+    return cast("httpx2.AsyncClient", client)
 
 
 def _writable(errlog: Any) -> Any:

@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from google.genai import types
-from mcp import MCPError
-from mcp.types import REQUEST_TIMEOUT, CallToolResult, Tool
+from mcp.types import CallToolResult, Tool
 from pydantic import BaseModel
 
 from runtime.auth.auth_credential import AuthCredential
@@ -26,6 +25,7 @@ from runtime.support.calling import call, call_bound, is_async
 from runtime.tools.base_authenticated_tool import BaseAuthenticatedTool
 from runtime.tools.confirmation import ask_for_confirmation
 from runtime.tools.mcp_tool.mcp_connection import McpConnectionError
+from runtime.tools.mcp_tool.mcp_package import MCPError, field, is_timeout
 from runtime.tools.mcp_tool.mcp_session_manager import McpSession, MCPSessionManager
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ class McpTool(BaseAuthenticatedTool):
         return types.FunctionDeclaration(
             name=self.name,
             description=self.description,
-            parameters_json_schema=self._mcp_tool.input_schema,
-            response_json_schema=self._mcp_tool.output_schema,
+            parameters_json_schema=field(self._mcp_tool, "input_schema"),
+            response_json_schema=field(self._mcp_tool, "output_schema"),
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
@@ -131,7 +131,7 @@ class McpTool(BaseAuthenticatedTool):
         except McpConnectionError as error:
             raise ToolError(str(error)) from error
         except MCPError as error:
-            if error.code == REQUEST_TIMEOUT:
+            if is_timeout(error):
                 raise ToolError(f"The MCP server {server} did not answer the call of {self._mcp_tool.name} in time.") from error
             raise ToolError(f"The MCP server {server} could not run {self._mcp_tool.name}: {error}") from error
         return as_json(result)

@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
 
-from mcp import MCPError, StdioServerParameters
-from mcp.types import REQUEST_TIMEOUT, ListResourcesResult, PaginatedRequestParams, Resource, Tool
+from mcp import StdioServerParameters
+from mcp.types import ListResourcesResult, PaginatedRequestParams, Resource, Tool
 from pydantic import model_validator
 
 from runtime.auth.auth_credential import AuthCredential
@@ -24,6 +24,7 @@ from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset, ToolPredicate
 from runtime.tools.load_mcp_resource_tool import LoadMcpResourceTool
 from runtime.tools.mcp_tool.mcp_connection import McpConnectionEndedError, McpConnectionError
+from runtime.tools.mcp_tool.mcp_package import MCPError, field, is_timeout
 from runtime.tools.mcp_tool.mcp_session_manager import (
     ConnectionParams,
     MCPSessionManager,
@@ -272,7 +273,7 @@ class McpToolset(BaseToolset):
         try:
             return await session.call(function)
         except MCPError as error:
-            if error.code == REQUEST_TIMEOUT:
+            if is_timeout(error):
                 raise McpConnectionError(f"The MCP server {manager.server} did not {what} in time.") from error
             raise McpConnectionError(f"The MCP server {manager.server} could not {what}: {error}") from error
 
@@ -291,6 +292,6 @@ async def _all_tools(client: Any) -> list[Tool]:
     while True:
         page = await client.list_tools(params=PaginatedRequestParams(cursor=cursor) if cursor else None)
         tools += page.tools
-        cursor = page.next_cursor
+        cursor = field(page, "next_cursor")
         if not cursor:
             return tools

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import socket
 import subprocess
 import sys
@@ -30,6 +32,7 @@ from runtime.tools.mcp_tool.mcp_connection import McpConnectionError
 from runtime.tools.mcp_tool.mcp_session_manager import MCPSessionManager, StdioServerParameters
 from runtime.tools.mcp_tool.mcp_tool import McpTool
 from tests.agent_specs import message
+from tests.interop.google_adk import adk_1_python
 from tests.unit.tools.tool_contexts import tool_context
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -338,6 +341,27 @@ async def test_a_prompt_of_a_server_is_an_instruction(servers: dict[str, str]) -
     assert seen[0].startswith("Greet Ada politely.")
     with pytest.raises(ValueError, match="has no prompt 'farewell'"):
         await McpInstructionProvider(params_of("streamable-http", servers), "farewell")(ReadonlyContext(tool_context()._invocation_context))
+
+
+def test_with_version_1_of_the_package_mcp_the_model_sees_the_same(servers: dict[str, str]) -> None:
+    places = [servers["sse"] + "/sse", servers["streamable-http"] + "/mcp", str(ROOT / "tests" / "mcp_process.py")]
+    command = [adk_1_python(), "-W", "ignore", "-m", "tests.mcp_client", *places]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=LONG)
+    assert done.returncode == 0, done.stderr.decode()
+    said = json.loads(done.stdout)
+
+    assert said["mcp"].startswith("1.")
+    for place in places[:2]:
+        told = said["told"][place]
+        assert list(told["tools"]) == ["add", "process", "header", "count", "hang", "die", "fail", "load_mcp_resource"]
+        assert told["tools"]["add"]["required"] == ["a", "b"]
+        assert told["instruction"].startswith("Greet Ada politely.")
+        added, failed, _ = told["answers"]
+        assert added == {"content": [{"type": "text", "text": "5"}], "structuredContent": {"result": 5}, "isError": False}
+        assert failed["isError"] and "fail" in text(failed)
+        assert told["contents"][-2:] == ["Resource prices is:", "tea: 3"]
+    assert "has ended" in said["told"][places[2]]["answers"][0]["error"]
+    assert said["times out"] == [True, True, True]
 
 
 async def test_a_list_of_tools_can_be_kept_for_a_time() -> None:

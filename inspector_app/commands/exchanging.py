@@ -6,6 +6,7 @@ import asyncio
 import importlib
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from inspector_app.commands.selection import session_key
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.exchange.exported_session import ExportedSession, exported_session
 from inspector_app.exchange.formats import export_text, format_of, write_export
-from runtime.errors import StorageError
+from runtime.errors import EmptyDatabaseError, StorageError
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 
@@ -127,7 +128,7 @@ def import_sessions(options: Options) -> int:
     imported = reader.read_sessions(options.file, **names, notes=lambda database: EventNotes(options.file).read(database))
     file = named_file(options.db)
     if file is None or file.exists():
-        with opened(options.db) as database:
+        with suppress(EmptyDatabaseError), opened(options.db) as database:
             check_layout_is_written(database, options.db)
             storing.check_new(imported, {summary.key for summary in database.listing()}, options.db)
     asyncio.run(_store(options.db, imported, storing))

@@ -12,12 +12,13 @@ from runtime.errors.known_error import BugError, KnownError
 from runtime.errors.llm_error import LlmError, UnknownLlmError
 from runtime.errors.not_found_error import InvocationNotFoundError, NotFoundError, SessionNotFoundError
 from runtime.errors.resume_error import ResumeError
-from runtime.errors.storage_error import NotASessionDatabaseError, StaleSessionError, StorageError
+from runtime.errors.storage_error import EmptyDatabaseError, NotASessionDatabaseError, StaleSessionError, StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 
 __all__ = [
     "AlreadyExistsError",
     "BugError",
+    "EmptyDatabaseError",
     "EngineNeededError",
     "InputValidationError",
     "InvocationNotFoundError",

@@ -13,6 +13,10 @@ class NotASessionDatabaseError(StorageError):
     """Raised when the file is not a known session database; the message says what it seems to be."""
 
 
+class EmptyDatabaseError(NotASessionDatabaseError):
+    """Raised for a database without tables, or an empty file: sessions can be written there, but none can be read."""
+
+
 class ForeignDatabaseError(NotASessionDatabaseError):
     """Raised for an SQLite database without sessions; its tables can still be shown as plain rows."""
 

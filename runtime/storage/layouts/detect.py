@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
+from runtime.errors.storage_error import EmptyDatabaseError, ForeignDatabaseError
 from runtime.storage.layouts.column_values import is_milliseconds
 from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
 from runtime.storage.layouts.formats import FORMATS
@@ -125,10 +125,10 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
 
     Raises:
         ForeignDatabaseError: the database belongs to another application.
-        NotASessionDatabaseError: the database has no tables.
+        EmptyDatabaseError: the database has no tables.
     """
     if not tables:
-        raise NotASessionDatabaseError(f"{name} is an empty database: it has no tables and therefore no sessions.")
+        raise EmptyDatabaseError(f"{name} is an empty database: it has no tables and therefore no sessions.")
     for table, seems in _SEEMS_TO_BE.items():
         if table in tables and "events" not in tables:
             raise ForeignDatabaseError(f"{name} is not a session database: it seems to be {seems}.")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors.not_found_error import SessionNotFoundError
-from runtime.errors.storage_error import NotASessionDatabaseError, StorageError
+from runtime.errors.storage_error import EmptyDatabaseError, NotASessionDatabaseError, StorageError
 from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
 from runtime.history.key_writers import Write, writes_of
 from runtime.history.scoped_state import ScopedState
@@ -118,7 +118,7 @@ class StoredDatabase:
         if path.exists() and not path.is_file():
             raise NotASessionDatabaseError(f"{name} is not a regular file, so it cannot be a database.")
         if path.exists() and path.stat().st_size == 0:
-            raise NotASessionDatabaseError(f"{name} is an empty file: it holds no sessions.")
+            raise EmptyDatabaseError(f"{name} is an empty file: it holds no sessions.")
         if path.exists() and (kind := _not_sqlite(path)):
             raise NotASessionDatabaseError(f"{name} {kind}; it has no sessions that can be read.")
         file = SqliteFile(path, name=name)

@@ -19,6 +19,7 @@ from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
+from tests.postgres import server
 from tests.unit.resources.test_redaction import CASES
 
 DATA = Path(__file__).parents[3] / "data"
@@ -88,6 +89,17 @@ def test_selected_events_are_exported_alone(tmp_path: Path) -> None:
     assert [event["content"]["parts"][0]["text"] for event in last[1:]] == ["c"]
     assert "initial_state" not in first[0]["session"]  # the selected events do not lead from it to the state
     assert run("import", tmp_path / "a.jsonl", tmp_path / "b.db") == 0
+
+
+@pytest.mark.parametrize("kind", ["file", "server"])
+def test_sessions_are_imported_into_an_empty_database(kind: str, tmp_path: Path) -> None:
+    write(tmp_path / "a.db", said("a"))
+    target = str(tmp_path / "empty.db") if kind == "file" else server().new_database()
+    if kind == "file":
+        (tmp_path / "empty.db").touch()
+    assert run("import", tmp_path / "a.db", target) == 0
+    with StoredDatabase.open(target) as database:
+        assert [summary.event_count for summary in database.sessions()] == [1]
 
 
 def test_an_export_is_piped_into_an_import(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

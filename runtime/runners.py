@@ -17,6 +17,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import warnings
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -29,8 +30,8 @@ from runtime.apps.app import App
 from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.contexts.invocation_context import InvocationContext, Shared
+from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
-from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
 from runtime.events.marks import RESUMED
@@ -41,6 +42,7 @@ from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import CLOSE_TIMEOUT, PluginManager
 from runtime.running.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation, with_call_ids
+from runtime.running.live_run import holds_bytes, live_settings
 from runtime.running.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
 from runtime.running.rebase import append_rebased
 from runtime.running.run_end import is_recorded_as_finished, record_end
@@ -167,7 +169,14 @@ class Runner(SessionEdits):
             return  # the invocation is finished
         if new_message is None and await is_recorded_as_finished(self.session_service, ctx):
             return
-        self._running[user_id, session_id] = ctx
+        async with aclosing(self._driven(ctx)) as events:
+            async for event in events:
+                yield event
+
+    async def _driven(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run the event loop, record how the run ends, and close what it opened."""
+        key = ctx.user_id, ctx.session.id
+        self._running[key] = ctx
         try:
             async with aclosing(self._event_loop(ctx)) as events:
                 async for event in events:
@@ -180,8 +189,8 @@ class Runner(SessionEdits):
             await record_end(self.session_service, ctx, None)
         finally:
             await ctx.shared.close_resources()
-            if self._running.get((user_id, session_id)) is ctx:
-                del self._running[user_id, session_id]
+            if self._running.get(key) is ctx:
+                del self._running[key]
 
     async def _event_loop(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Commit each event of the agent, yield it, and resume the agent when the next one is requested."""
@@ -192,7 +201,8 @@ class Runner(SessionEdits):
             yield event
         else:
             last_turn = time.monotonic()
-            async with aclosing(ctx.agent.run_async(ctx)) as events:
+            run = ctx.agent.run_async if ctx.live_request_queue is None else ctx.agent.run_live
+            async with aclosing(run(ctx)) as events:
                 async for event in events:
                     try:
                         shown = await self._process(ctx, event)
@@ -206,7 +216,7 @@ class Runner(SessionEdits):
         await self._finish(ctx)
 
     async def _process(self, ctx: InvocationContext, event: Event) -> Event:
-        """Complete an event, pass it to the plugins, and commit it unless it is partial."""
+        """Complete an event, pass it to the plugins, and commit it unless it is partial or holds a model's live audio."""
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
         _add_run_metadata(ctx, event)
@@ -216,7 +226,7 @@ class Runner(SessionEdits):
                 kept = _IDENTITY if changed.author else {*_IDENTITY, "author"}
                 event = event.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set - kept})
                 _add_run_metadata(ctx, event)
-        if not event.partial:
+        if not event.partial and not (ctx.live_request_queue is not None and holds_bytes(event)):
             await self._commit(ctx, event)
         return event
 
@@ -407,10 +417,51 @@ class Runner(SessionEdits):
         finally:
             await ctx.shared.close_resources()
 
-    async def run_live(self, **_: Any) -> AsyncGenerator[Event, None]:
-        """Raise `EngineNeededError`: the embedded runtime has no live audio."""
-        raise EngineNeededError("Live audio (run_live)")
-        yield  # makes it a generator
+    async def run_live(
+        self,
+        *,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        live_request_queue: LiveRequestQueue,
+        run_config: RunConfig | None = None,
+        session: Session | None = None,
+    ) -> AsyncGenerator[Event, None]:
+        """Run a live conversation, over the connection that the agent's model opens (`BaseLlm.connect`).
+
+        Events are committed as in `run_async`, except partial ones and the model's audio. Closing the queue, or the generator, closes the
+        connection. A live invocation keeps no checkpoints, in a resumable app too.
+
+        Args:
+            user_id, session_id: the session.
+            live_request_queue: what the user sends, at any time. A turn of text is committed before the model gets it.
+            run_config: settings of the run; its modalities are audio unless it names others.
+            session: google-adk's older way to name the session.
+
+        Yields:
+            The agents' events in order. The user's own messages are committed, not yielded; what the model heard is.
+
+        Raises:
+            SessionNotFoundError: the session does not exist.
+            ValueError: the queue or the session is missing.
+            EngineNeededError: the model has live connections on the google-adk engine only, or the settings ask to save audio.
+        """
+        if live_request_queue is None:
+            raise ValueError("live_request_queue is required for run_live.")
+        config = live_settings(run_config)
+        if session is None:
+            if user_id is None or session_id is None:
+                raise ValueError("Either session or user_id and session_id must be provided.")
+            session = await self._load(user_id, session_id, config)
+        else:
+            warnings.warn("Give run_live user_id and session_id instead of session, which is deprecated.", DeprecationWarning, stacklevel=2)
+        ctx = self._new_context(session, None, None, config)
+        ctx.live_request_queue, ctx.resumability_config = live_request_queue, None
+        ctx.shared.sync_calls = sync_calls_of(self.agent.root_agent)
+        ctx.shared.commit = self._commit
+        ctx.agent = agent_to_run(self.agent, ctx)
+        async with aclosing(self._driven(ctx)) as events:
+            async for event in events:
+                yield event
 
     async def close(self) -> None:
         """Close the plugins and the agents' toolsets. The services belong to their creator and stay open.

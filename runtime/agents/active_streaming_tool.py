@@ -1,4 +1,4 @@
-"""google-adk's record of a streaming tool that runs in a live conversation. The embedded runtime has no live audio: `run_live` says so."""
+"""google-adk's record of a streaming tool that runs in a live conversation; `runtime.flows.live_tools` has its own."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent
+from runtime.agents.sequential_agent import SequentialAgent
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.configs.agent_builder import at_field, resolve_callbacks, resolve_code_reference, resolve_fully_qualified_name
 from runtime.configs.agent_config import BaseAgentConfig, LlmAgentConfig, ToolArgsConfig, ToolConfig
@@ -18,6 +19,7 @@ from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.events.event import Event
+from runtime.flows.live_flow import LiveFlow
 from runtime.flows.llm_flow import LlmFlow
 from runtime.flows.turn_agent import SINGLE_TURN, StaticInstruction
 from runtime.history.checkpoints import with_keys_as_authors
@@ -255,6 +257,13 @@ class LlmAgent(BaseAgent):
                     yield event
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
+
+    async def _run_live_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        flow = LiveFlow(self, in_sequence=isinstance(self.parent_agent, SequentialAgent))
+        async with aclosing(flow.run(ctx)) as events:
+            async for event in events:
+                self._save_output(event)
+                yield event
 
     def _turn_so_far(self, ctx: InvocationContext) -> Turn | None:
         """Return the progress of this agent's turn if it began before this run; None for a new turn."""

@@ -1,4 +1,4 @@
-"""google-adk's record of what was spoken in a live conversation. The embedded runtime has no live audio: `run_live` says so."""
+"""google-adk's record of what was spoken in a live conversation; here the models transcribe."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -13,6 +13,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field
 
 from runtime.contexts.hooks import NO_HOOKS, Hooks
+from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
@@ -73,6 +74,13 @@ class InnerRun(Protocol):
         """
 
 
+class LiveTools(Protocol):
+    """The streaming tools of a live conversation."""
+
+    async def call(self, tool: Any, args: dict[str, Any], context: Any) -> Any | None:
+        """Start or stop a streaming tool, and return the result for the model; None for an ordinary tool."""
+
+
 class Resource(Protocol):
     """Something that is open until the end of a run, such as a connection."""
 
@@ -106,6 +114,8 @@ class Shared:
         writes: the uncommitted writes to the session's state; None until the first one.
         custom_metadata: data that callbacks and tools hand on during the run; it begins with that of the run's settings.
         resources: what tools opened for this run, by a key of their own; closed at its end.
+        commit: commits an event that no agent yields, which a live run has; the Runner sets it.
+        live_tools: the streaming tools of the open live connection.
     """
 
     inner_run: ClassVar[InnerRun | None] = None
@@ -128,6 +138,8 @@ class Shared:
     writes: UncommittedWrites | None = None
     custom_metadata: dict[str, Any] = field(default_factory=dict)
     resources: dict[Any, Resource] = field(default_factory=dict)
+    commit: Callable[[InvocationContext, Event], Awaitable[Event]] | None = None
+    live_tools: LiveTools | None = None
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Claim an event for this context's agent; return False if an inner agent yielded it and this one only forwards it."""
@@ -172,6 +184,7 @@ class InvocationContext(BaseModel):
             `AgentPlaces.key` returns it.
         end_of_agents: agent name, or place → whether it has finished.
         end_invocation: set by a callback or tool to end the invocation after the current step.
+        live_request_queue: what the user sends in a live run; None in other runs.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
@@ -191,6 +204,7 @@ class InvocationContext(BaseModel):
     agent_states: dict[str, dict[str, Any]] = Field(default_factory=dict)
     end_of_agents: dict[str, bool] = Field(default_factory=dict)
     end_invocation: bool = False
+    live_request_queue: LiveRequestQueue | None = None
 
     # Not pydantic's private attributes: they are slow, and the Runner reads these for every event.
 

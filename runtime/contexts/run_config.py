@@ -37,7 +37,7 @@ class RunConfig(BaseModel):
     """Settings of one run.
 
     Attributes:
-        streaming_mode: SSE streams answers as partial events. (BIDI, live audio, is not supported.)
+        streaming_mode: SSE streams answers as partial events. Live conversations need none: see `Runner.run_live`.
         max_llm_calls: maximum number of model calls in one invocation; no limit if 0 or less. Its default is the environment variable
             `ADK_MAX_LLM_CALLS`, or 500.
         response_modalities: the kinds of output requested from the model, such as `["TEXT"]`.
@@ -48,10 +48,11 @@ class RunConfig(BaseModel):
         get_session_config: the events to load from the session service; all if None. Models and agents see no others.
         labels: added to the labels of every request, by which a provider's bill can be split.
         http_options: for every request, such as headers and a timeout; they replace the agent's own.
-        speech_config, support_cfc, output_audio_transcription, input_audio_transcription, realtime_input_config,
-            enable_affective_dialog, proactivity, session_resumption, context_window_compression, save_live_blob, save_live_audio,
-            avatar_config, explicit_vad_signal, translation_config, history_config: settings of live audio, which only the google-adk
-            engine has. They are not used here.
+        speech_config, output_audio_transcription, input_audio_transcription, realtime_input_config, enable_affective_dialog,
+            proactivity, session_resumption, context_window_compression, avatar_config, explicit_vad_signal, translation_config,
+            history_config: settings of live conversations, which the model's connection receives in its request.
+        save_live_blob, save_live_audio: save the audio as artifacts, which only the google-adk engine does; a live run refuses them.
+        support_cfc: not used.
         service_tier: for models that are called by the interactions API, which only the google-adk engine calls. It is not used here.
         telemetry: google-adk's settings of traces. They are not used here.
         tool_thread_pool_config: not used: synchronous tools have one thread for each agent (`docs/decisions/0037`).

@@ -79,6 +79,7 @@ class Conversation:
         self._read = len(events)
 
     def _add(self, event: Event) -> None:
+        event = self._with_speech_before(event)
         if not _is_sent(event) or not (_is_visible(event, self._branch) or self._answers_own_call(event)):
             return
         first = here = len(self._said)
@@ -99,6 +100,25 @@ class Conversation:
         for said in again:
             self._said.append((said, len(self._contents)))
             self._contents.extend(_contents_of(said, self._agent_name, self._responses))
+
+    def _with_speech_before(self, event: Event) -> Event:
+        """Return the transcript of live audio as a message, joined with the one before it if that has the same speaker."""
+        heard, said = event.input_transcription, event.output_transcription
+        text = ((heard or said).text if heard or said else None) or ""  # type: ignore[union-attr]  # one of them is there
+        if event.content is not None or not text:
+            return event
+        before = self._said[-1][0] if self._said else None
+        if (
+            before is not None
+            and (before.input_transcription is None, before.output_transcription is None) == (heard is None, said is None)
+            and before.branch == event.branch
+            and before.content is not None
+            and before.content.parts
+        ):
+            text = f"{before.content.parts[0].text}{text}"
+            del self._contents[self._said.pop()[1] :]
+        content = _content("user" if heard else "model", [_text(text)])
+        return copy_unchecked(event, author="user" if heard else event.author, content=content)
 
     def _answers_own_call(self, event: Event) -> bool:
         """Return whether a message that belongs to another branch also answers a call of this conversation."""

@@ -204,8 +204,10 @@ async def _result(
 async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) -> Any:
     try:
         ctx = context._invocation_context
+        live_tools = ctx.shared.live_tools
         with enclosing(ctx.sync_calls), context.state.call():
-            return await tool.run_async(args=args, tool_context=context)
+            status = await live_tools.call(tool, args, context) if live_tools is not None else None
+            return await tool.run_async(args=args, tool_context=context) if status is None else status
     except SystemExit as error:
         raise AgentExitError(f"The tool {tool.name!r}", error) from error
     except asyncio.CancelledError as error:

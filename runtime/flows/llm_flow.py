@@ -160,14 +160,14 @@ class LlmFlow:
         try:
             async with aclosing(self._responses(ctx, llm, request, context)) as responses:
                 async for response in responses:
-                    response = await self._planned(ctx, await self._after_model(ctx, response, context), context)
+                    response = await self._planned(ctx, await self.after_model(ctx, response, context), context)
                     response = _with_sources(ctx, response, request.tools_dict)
                     response, code = take_code(self._agent, ctx, await with_saved_images(self._agent, context, response))
                     if not (response.content or response.error_code or response.interrupted):
                         continue
-                    event = self._event(ctx, response, EventActions() if response.partial else context.actions)
+                    event = self.event(ctx, response, EventActions() if response.partial else context.actions)
                     if not event.partial:
-                        _number_calls(ctx, event, request.tools_dict)
+                        number_calls(ctx, event, request.tools_dict)
                         _note_transfer(event, request.tools_dict)
                         context.state.end_call()
                         context = CallbackContext(ctx)
@@ -184,11 +184,7 @@ class LlmFlow:
         self, ctx: InvocationContext, llm: BaseLlm, request: LlmRequest, context: CallbackContext
     ) -> AsyncGenerator[LlmResponse, None]:
         agent = self._agent
-        instead = None
-        if agent.before_model_callback is not None or ctx.plugin_manager.takes("before_model_callback"):
-            instead = await ctx.plugin_manager.run_hook("before_model_callback", callback_context=context, llm_request=request)
-            if instead is None:
-                instead = await first_answer(ctx.sync_calls, agent.before_model_callback, callback_context=context, llm_request=request)
+        instead = await self.before_model(ctx, request, context)
         if instead is not None:
             yield instead
             return
@@ -209,7 +205,17 @@ class LlmFlow:
                 raise
             yield instead
 
-    async def _after_model(self, ctx: InvocationContext, response: LlmResponse, context: CallbackContext) -> LlmResponse:
+    async def before_model(self, ctx: InvocationContext, request: LlmRequest, context: CallbackContext) -> LlmResponse | None:
+        """Call the hooks before a model call, and return the answer that one of them gives in place of the model."""
+        callbacks = self._agent.before_model_callback
+        if callbacks is None and not ctx.plugin_manager.takes("before_model_callback"):
+            return None
+        hooks = {"callback_context": context, "llm_request": request}
+        instead: LlmResponse | None = await ctx.plugin_manager.run_hook("before_model_callback", **hooks)
+        return await first_answer(ctx.sync_calls, callbacks, **hooks) if instead is None else instead
+
+    async def after_model(self, ctx: InvocationContext, response: LlmResponse, context: CallbackContext) -> LlmResponse:
+        """Call the hooks after a model call, and return the response or what one of them gives in its place."""
         if self._agent.after_model_callback is None and not ctx.plugin_manager.takes("after_model_callback"):
             return response
         instead = await ctx.plugin_manager.run_hook("after_model_callback", callback_context=context, llm_response=response)
@@ -227,7 +233,8 @@ class LlmFlow:
             return response
         return response.model_copy(update={"content": types.Content(role=response.content.role, parts=parts)})
 
-    def _event(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> Event:
+    def event(self, ctx: InvocationContext, response: LlmResponse, actions: EventActions) -> Event:
+        """Return a response as this agent's event."""
         said = {name: getattr(response, name) for name in response.model_fields_set}
         return Event(**said, invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, actions=actions)
 
@@ -255,7 +262,7 @@ def _id_inside(ctx: InvocationContext, agent_name: str, call: types.FunctionCall
     return inner_function_call_id(outer_id, *what, ctx.shared.inner_calls[what])
 
 
-def _number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseTool]) -> None:
+def number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseTool]) -> None:
     """Give each call a unique id, and record the long-running ones."""
     calls = event.get_function_calls()
     if not calls:

@@ -32,6 +32,9 @@ class RunnableAgent(AgentTree, Protocol):
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent; see `BaseAgent.run_async`."""
 
+    def run_live(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run the agent in a live conversation; see `BaseAgent.run_live`."""
+
 
 class TurnAgent(AgentTree, Protocol):
     """An agent that calls a language model; `LlmAgent` is one, and documents the attributes."""

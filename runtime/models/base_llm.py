@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import abc
 from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager
 
 from pydantic import BaseModel, ConfigDict
 
+from runtime.errors.known_error import KnownError
+from runtime.models.base_llm_connection import BaseLlmConnection
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
+
+
+class LiveConnectionError(KnownError, NotImplementedError):
+    """Raised where a live conversation begins with a model that has no live connections."""
 
 
 class BaseLlm(BaseModel):
@@ -42,3 +49,14 @@ class BaseLlm(BaseModel):
             LlmError: the model gave no answer; the message says why.
         """
         raise NotImplementedError  # pragma: no cover - abstract
+
+    def connect(self, llm_request: LlmRequest) -> AbstractAsyncContextManager[BaseLlmConnection]:
+        """Open a live connection; a model of one's own may define it.
+
+        Args:
+            llm_request: instructions, tools and, in `live_connect_config`, settings. The conversation so far is sent over the connection.
+
+        Raises:
+            LiveConnectionError: this class of models has no live connections.
+        """
+        raise LiveConnectionError(f"Live connection is not supported for {self.model}. Use a model whose class defines connect().")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any
 
 from google.auth.exceptions import GoogleAuthError
 from google.genai import Client, types
 from pydantic import PrivateAttr
 
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.llm_error import LlmError
 from runtime.models.base_llm import BaseLlm
+from runtime.models.base_llm_connection import BaseLlmConnection
 from runtime.models.client_per_loop import ClientPerLoop
 from runtime.models.gemini_errors import clear_errors, missing_key_error
 from runtime.models.llm_request import LlmRequest
@@ -90,6 +92,10 @@ class Gemini(BaseLlm):
                 error_code="CONNECTION_FAILED",
             )
         yield whole
+
+    def connect(self, llm_request: LlmRequest) -> AbstractAsyncContextManager[BaseLlmConnection]:
+        """Raise `EngineNeededError`: only models of one's own have live connections here."""
+        raise EngineNeededError("Live audio with Gemini")
 
     async def _client(self) -> Client:
         if type(self).api_client is not Gemini.api_client:

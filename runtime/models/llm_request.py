@@ -32,6 +32,7 @@ class LlmRequest(BaseModel):
         model: the model's name.
         contents: the conversation.
         config: system instruction, tools, schemas and sampling.
+        live_connect_config: the settings of a live conversation.
         tools_dict: tool name → the tool that answers calls of that name; never sent.
     """
 
@@ -40,6 +41,7 @@ class LlmRequest(BaseModel):
     model: str | None = None
     contents: list[types.Content] = Field(default_factory=list)
     config: types.GenerateContentConfig = Field(default_factory=types.GenerateContentConfig)
+    live_connect_config: types.LiveConnectConfig = Field(default_factory=lambda: construct_unchecked(types.LiveConnectConfig))
     tools_dict: dict[str, Any] = Field(default_factory=dict, exclude=True)
 
     def append_instructions(self, instructions: list[str] | types.Content) -> list[types.Content]:

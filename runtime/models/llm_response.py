@@ -21,6 +21,7 @@ class LlmResponse(BaseModel):
         turn_complete: whether the answer is complete (live connections).
         error_code, error_message: the reason if there is no content.
         interrupted: whether the user interrupted the answer (live connections).
+        turn_complete_reason, live_session_resumption_update, live_session_id, go_away, voice_activity: what else a live connection reports.
         custom_metadata: the application's own data, JSON values.
         usage_metadata: token counts.
         finish_reason, avg_logprobs, logprobs_result, model_version, grounding_metadata, citation_metadata: the model's own metadata.
@@ -58,6 +59,11 @@ class LlmResponse(BaseModel):
     citation_metadata: types.CitationMetadata | None = None
     interaction_id: str | None = None
     environment_id: str | None = None
+    turn_complete_reason: types.TurnCompleteReason | None = None
+    live_session_resumption_update: types.LiveServerSessionResumptionUpdate | None = None
+    live_session_id: str | None = None
+    go_away: types.LiveServerGoAway | None = None
+    voice_activity: types.VoiceActivity | None = None
 
     def get_function_calls(self) -> list[types.FunctionCall]:
         """Return the function calls in the content, in order."""

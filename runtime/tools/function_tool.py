@@ -22,12 +22,17 @@ from runtime.tools.function_signature import UnfitArgumentError, signature_of, w
 if TYPE_CHECKING:
     from runtime.contexts.context import ToolContext
 
+INPUT_STREAM = "input_stream"  # the parameter of a streaming tool that receives the user's live requests
+
 
 class FunctionTool(BaseTool):
     """Lets a model call a function. Sync functions run on the agent's thread.
 
     The model receives the function's name, docstring, and parameters with their types. A parameter annotated as `ToolContext`, or named
     `tool_context`, is hidden from the model and receives the context.
+
+    An async generator function is a streaming tool of live conversations: the model receives each of its results, and a parameter
+    `input_stream`, hidden too, receives a `LiveRequestQueue` with what the user sends.
 
     Attributes:
         func: a sync or async function, or a callable object.
@@ -47,7 +52,8 @@ class FunctionTool(BaseTool):
         declarations, key = _declarations(self.func), (self.name, self.description)
         declaration = declarations.get(key)
         if declaration is None:
-            declaration = declarations[key] = declare(*key, signature_of(self.func).arguments)
+            offered = [argument for argument in signature_of(self.func).arguments if argument.name != INPUT_STREAM]
+            declaration = declarations[key] = declare(*key, offered)
         # A copy whose dict of parameters may be changed: deep copies at every model call are slow.
         parameters = declaration.parameters
         return copy_unchecked(

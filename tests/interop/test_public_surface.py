@@ -20,13 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # What is missing or different in ours, as `Class.method.parameter kind default` (or `Class.method`) → reason.
 DIFFERENCES = {
-    r"\.(run_live|connect)$": "live audio is out of scope",
-    r"Runner\.run_live\.": "raises in any case",
-    r"^InvocationContext\.(live|active|transcription)_\w+ ": "live audio",
-    r"^InvocationContext\.(input|output)_realtime_cache ": "live audio",
+    r"^InvocationContext\.(live_session|active|transcription|input_realtime|output_realtime)_\w+ ": "state of its live flow",
     r"^RunConfig\.check_for_deprecated_save_live_audio$": "live audio",
-    r"^(Event|LlmResponse)\.(turn_complete_reason|live_\w+|go_away) ": "live audio; kept as unknown fields where they are stored",
-    r"^LlmRequest\.live_connect_config ": "live audio",
     r"^Gemini\.(speech_config|use_interactions_api) ": "live audio, and an API of the 2.x line",
     r"(cache_config|cache_metadata|cacheable_contents_token_count) ": "context caching is out of scope",
     r"interaction_id ": "the interactions API is out of scope",

@@ -19,6 +19,7 @@ from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.support.weak_cache import cached_by_function
 
 _CONTEXT_NAMES = {"ToolContext", "CallbackContext", "ReadonlyContext", "Context"}
+_LIVE_NAMES = {"input_stream"}  # what live audio and video give a function
 _EMPTY = inspect.Parameter.empty
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
@@ -72,6 +73,7 @@ class FunctionSignature:
     """The parameters of a function, method, partial or callable object, divided into arguments and contexts.
 
     A parameter receives the context if it is annotated as a context, also as a string or Optional, or is named `tool_context`.
+    `input_stream` is no argument, as in google-adk, where a live run gives it.
 
     Attributes:
         arguments: the parameters that the model supplies, in order, without `*args` and `**kwargs`.
@@ -84,7 +86,7 @@ class FunctionSignature:
         self.arguments = [
             Argument(parameter.name, Any if isinstance(parameter.annotation, str) else parameter.annotation, parameter.default)
             for parameter in parameters
-            if parameter.name not in self._contexts
+            if parameter.name not in self._contexts | _LIVE_NAMES
         ]
 
     def missing(self, args: Mapping[str, Any]) -> list[str]:

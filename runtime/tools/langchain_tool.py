@@ -74,13 +74,22 @@ class LangchainTool(FunctionTool):
         return types.FunctionDeclaration(name=self.name, description=self.description, parameters_json_schema=given)
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
-        """Call the tool; see `BaseTool.run_async`. Arguments that do not fit are reported to the model."""
+        """Call the tool; see `BaseTool.run_async`. Arguments that do not fit are reported to the model.
+
+        The answer of a tool with `return_direct` is the agent's; the model does not see it.
+        """
         tool = self._langchain_tool
         if not isinstance(tool, LangchainBaseTool):
             return await super().run_async(args=args, tool_context=tool_context)
         try:
             if getattr(tool, "coroutine", None) is not None:
-                return await tool.arun(args)
-            return await tool_context._invocation_context.sync_calls.call(tool.run, args)
+                result = await tool.arun(args)
+            else:
+                result = await tool_context._invocation_context.sync_calls.call(tool.run, args)
+                if inspect.isawaitable(result):  # of an async function that was given as `func`
+                    result = await result
         except ValidationError as error:
             return {"error": f"{self.name}() was not called: an argument does not fit: {error}. Try again."}
+        if tool.return_direct:
+            tool_context.actions.skip_summarization = True
+        return result

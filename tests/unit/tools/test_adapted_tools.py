@@ -76,11 +76,17 @@ async def test_a_model_calls_tools_of_langchain() -> None:
 
     structured = langchain.StructuredTool.from_function(add, name="adder", description="Adds.", args_schema=Sum)
     awaited = langchain.StructuredTool.from_function(coroutine=later, name="later", description="Adds.", args_schema=Sum)
-    for given in (structured, awaited):
+    misplaced = langchain.StructuredTool.from_function(later, name="misplaced", description="Adds.", args_schema=Sum)
+    for given in (structured, awaited, misplaced):
         tool = from_langchain(given)
         assert (tool.name, tool._get_declaration().parameters_json_schema["required"]) == (given.name, ["a"])
         assert await tool.run_async(args={"a": 3}, tool_context=tool_context()) == 5
         assert "does not fit" in (await tool.run_async(args={}, tool_context=tool_context()))["error"]
+    final = langchain.StructuredTool.from_function(add, name="final", description="Adds.", args_schema=Sum, return_direct=True)
+    contexts = [tool_context(), tool_context()]
+    for context, args in zip(contexts, ({"a": 3}, {}), strict=True):
+        await from_langchain(final).run_async(args=args, tool_context=context)
+    assert [context.actions.skip_summarization for context in contexts] == [True, None]  # the model is asked again after an error
     simple = from_langchain(langchain.Tool(name="t", func=lambda text: text[::-1], description="Reverses."), name="mirror")
     assert simple._get_declaration().parameters_json_schema["required"] == ["tool_input"]
     assert (simple.name, await simple.run_async(args={"tool_input": "abc"}, tool_context=tool_context())) == ("mirror", "cba")

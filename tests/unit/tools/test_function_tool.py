@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 import pytest
 from pydantic import BaseModel
 
+from runtime.agents import LiveRequestQueue
 from runtime.agents.callback_context import CallbackContext
 from runtime.contexts.context import ToolContext
 from runtime.events.tool_confirmation import ToolConfirmation
@@ -189,6 +190,17 @@ async def test_missing_arguments_are_reported_to_the_model() -> None:
 
     assert set(result) == {"error"}
     assert "three()" in result["error"] and "missing: a, b." in result["error"]
+
+
+async def test_the_stream_of_a_live_run_is_no_argument() -> None:
+    def watch(a: int, input_stream: LiveRequestQueue | None = None) -> Any:
+        return a, input_stream
+
+    declaration = FunctionTool(watch)._get_declaration()
+
+    assert declaration and declaration.parameters and declaration.parameters.properties
+    assert list(declaration.parameters.properties) == ["a"]
+    assert await call(watch, a=1, input_stream="forged") == (1, None)
 
 
 async def test_unknown_arguments_are_left_out() -> None:

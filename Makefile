@@ -120,8 +120,10 @@ ICONS := $(patsubst resources/desktop/icons/%/agent-inspector.png,share/icons/hi
 	share/icons/hicolor/scalable/apps/agent-inspector.svg
 
 # The program with its dependencies in an environment of its own below PREFIX, and its entry in the desktop's menu. With DESTDIR, the
-# package alone, for distributions: its dependencies are packages there.
+# package alone, for distributions: its dependencies are packages there. What an earlier build left would be installed too, deleted modules
+# included.
 install:
+	rm -rf build/lib build/bdist.*
 ifdef DESTDIR
 	$(PYTHON) -m pip install --no-deps --no-build-isolation --ignore-installed --root '$(DESTDIR)' --prefix '$(PREFIX)' .
 else

@@ -11,6 +11,8 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations, stray_results, with_recorded_ends
@@ -31,7 +33,15 @@ _CHUNK = 2_000  # rows in one short transaction
 _FEW = 4_000  # rows that are read without loading msgspec
 WORTH_SAVING = 20_000  # rows above which the result of a scan is saved
 _COLUMNS = "id, invocation_id, timestamp, event_data"  # of a row to be decoded
+_ROW, _NEXT = "SELECT rowid, invocation_id, event_data", f"ORDER BY rowid LIMIT {_CHUNK}"
+_IS_OF = "app_name = ?2 AND user_id = ?3 AND session_id = ?4"
+# Rows after one: those of a session; all, marked whether they are of a session, as SQLite compares names faster than it returns them; all.
+_OF_ONE = f"{_ROW}, 1 FROM events WHERE rowid > ?1 AND {_IS_OF} {_NEXT}"
+_MARKED = f"{_ROW}, {_IS_OF} FROM events WHERE rowid > ?1 {_NEXT}"
+_NAMED = f"{_ROW}, 0, app_name, user_id, session_id FROM events WHERE rowid > ?1 {_NEXT}"
 _BREATH = 50  # rows between two pauses; about 2 ms of work
+_Row = tuple[int, Any, Any, Any]  # number, invocation id, JSON, and a mark
+_Run = tuple[tuple[Any, ...], list[_Row]]  # stored names of a session, and successive rows of it
 _NO_ANSWERS: frozenset[str | None] = frozenset()
 
 
@@ -231,18 +241,18 @@ class PendingRows:
         sessions, last = self._load() if key is None else ({}, None)
         adders: dict[tuple[Any, ...], Callable[[int, Fields], None]] = {}  # stored names → what adds a row to their session
         number = rowid = 0
-        for rows in self._chunks(key, last):
+        for runs in self._chunks(key, last):
             progress(number)
-            number += len(rows)
+            number += sum(len(rows) for _, rows in runs)
             quickly = self._quick_look(number)
-            for place, (rowid, app_name, user_id, session_id, invocation_id, data) in enumerate(rows):
-                if gently and place % _BREATH == 0:
-                    time.sleep(0.001)
-                add = adders.get((app_name, user_id, session_id))
+            for names, rows in runs:
+                add = adders.get(names)
                 if add is None:
-                    name = SessionKey(as_name(app_name), as_name(user_id), as_name(session_id))
-                    add = adders[app_name, user_id, session_id] = sessions.setdefault(name, _Session()).add
-                add(rowid, quickly(invocation_id, data) or self._look_closely(rowid))
+                    add = adders[names] = sessions.setdefault(SessionKey(*map(as_name, names)), _Session()).add
+                for rowid, invocation_id, data, _ in rows:
+                    if gently and rowid % _BREATH == 0:
+                        time.sleep(0.001)
+                    add(rowid, quickly(invocation_id, data) or self._look_closely(rowid))
         adders.clear()
         if key is None and number > WORTH_SAVING:
             self._save(sessions, rowid)
@@ -295,20 +305,24 @@ class PendingRows:
             self._typed_look = typed_look(json_wins=self._json_wins) or self._look
         return self._typed_look or self._look
 
-    def _chunks(self, key: SessionKey | None, after: int | None) -> Iterable[list[tuple[Any, ...]]]:
-        of_session = " AND app_name = ? AND user_id = ? AND session_id = ?" if key else ""
-        query = (
-            "SELECT rowid, app_name, user_id, session_id, invocation_id, event_data FROM events"
-            f" WHERE rowid > ?{of_session} ORDER BY rowid LIMIT {_CHUNK}"
-        )
-        values: tuple[Any, ...] = key or ()
+    def _chunks(self, key: SessionKey | None, after: int | None) -> Iterable[list[_Run]]:
         last = -(2**63) if after is None else after
+        names: tuple[Any, ...] | None = key  # of all rows of the chunk before
         while True:
-            rows = self._file.read(partial(_fetch, query=query, values=(last, *values)))
-            yield rows
-            if len(rows) < _CHUNK:
+            runs = self._run_of(key, names, last) if names is not None else None
+            if runs is None:
+                named = self._file.read(partial(_fetch, query=_NAMED, values=(last,)))
+                runs = [(of, [row[:4] for row in run]) for of, run in groupby(named, itemgetter(4, 5, 6))]
+                names = runs[0][0] if len(runs) == 1 else None
+            yield runs
+            if sum(len(rows) for _, rows in runs) < _CHUNK:
                 return
-            last = rows[-1][0]
+            last = runs[-1][1][-1][0]
+
+    def _run_of(self, key: SessionKey | None, names: tuple[Any, ...], last: int) -> list[_Run] | None:
+        """Return the next rows if they all have these names."""
+        rows = self._file.read(partial(_fetch, query=_MARKED if key is None else _OF_ONE, values=(last, *names)))
+        return [(names, rows)] if all(row[3] for row in rows) else None
 
     def _load(self) -> tuple[dict[SessionKey, _Session], int | None]:
         """Return what the saved scan found, and the last row it read; nothing if there is none."""

@@ -42,12 +42,12 @@ def typed_look(*, json_wins: bool) -> Callable[[Any, Any], Fields | None] | None
                 return None
         if json_wins and event.invocation_id is not None:
             invocation_id = event.invocation_id
-        rewinds, is_end, is_open, escalates = None, False, bool(event.long_running_tool_ids), False
+        rewinds, is_end, is_open, escalates = None, False, True if event.long_running_tool_ids else False, False  # noqa: SIM210 - half of bool's time
         actions = event.actions
         if actions is not None:
             rewinds, is_end, escalates = actions.rewind_before_invocation_id, actions.end_of_agent is True, actions.escalate
             is_open = is_open or actions.agent_state is not None
-        content, author, failed = event.content, event.author, bool(event.error_code)
+        content, author, failed = event.content, event.author, True if event.error_code else False  # noqa: SIM210
         if content is None or not content.parts:
             return invocation_id, author, _NONE, _NONE, rewinds, is_end, is_open, failed, content is not None, False, False
         calls = responses = _NONE

@@ -223,6 +223,19 @@ def test_randomly_changed_rows_have_the_same_pending_items_both_ways(tmp_path: P
     sys.stderr.write(f"{cases} databases with randomly changed rows: {items} pending items\n")
 
 
+@pytest.mark.parametrize("where", ["rowid > 3005", "rowid % 4000 < 10", "rowid > 2000"])
+def test_sessions_that_begin_anywhere_in_the_file_are_kept_apart(where: str, tmp_path: Path) -> None:
+    file = tmp_path / "two.db"
+    write_database(file, module._CHUNK * 2 + 15)
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'other', state, create_time, update_time FROM sessions")
+        connection.execute(f"UPDATE events SET session_id = 'other' WHERE {where}")
+        # The last event of the invocations around the places where the session changes.
+        for rowid in (2000, 2110, 3000, 4000, 4010):
+            connection.execute("UPDATE events SET event_data = json_set(event_data, '$.error_code', 'E') WHERE rowid = ?", (rowid,))
+    assert check(file) >= 5
+
+
 def test_events_of_finished_invocations_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "long.db"
     write_database(file, 3_000)

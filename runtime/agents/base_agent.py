@@ -96,7 +96,7 @@ class BaseAgent(BaseModel):
         if not name.isidentifier():
             raise ValueError(f"{name!r} is not an agent name: use letters, digits and _, beginning with a letter or _.")
         if name == "user":
-            raise ValueError("An agent cannot be called 'user': that name marks the user's events.")
+            raise ValueError("Agent name cannot be `user`: that name marks the user's events.")
         return name
 
     def model_post_init(self, context: Any, /) -> None:

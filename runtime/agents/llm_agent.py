@@ -212,6 +212,11 @@ class LlmAgent(BaseAgent):
                 return agent.model if isinstance(agent.model, BaseLlm) else LLMRegistry.new_llm(agent.model)
         return LLMRegistry.new_llm(self.DEFAULT_MODEL)
 
+    @property
+    def canonical_live_model(self) -> BaseLlm:
+        """The language model to which a live conversation is connected; see `canonical_model`."""
+        return self.canonical_model
+
     async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
         """Return the instruction, with placeholders replaced unless it comes from a function."""
         return await _instruction_text(self.instruction, ctx)
@@ -250,7 +255,7 @@ class LlmAgent(BaseAgent):
             async with aclosing(handed_over_to.run_async(ctx)) as events:
                 async for event in events:
                     yield event
-        elif not (turn and turn.answered):
+        elif not (turn and turn.answered) or ctx.shared.is_prepared:
             async with aclosing(LlmFlow(self).run(ctx, turn)) as events:
                 async for event in events:
                     self._save_output(event)

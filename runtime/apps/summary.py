@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from google.genai import types
+
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.llm_agent import LlmAgent
 from runtime.apps.app import EventsCompactionConfig
@@ -88,18 +90,25 @@ def _too_many_tokens(config: EventsCompactionConfig, events: Sequence[Event]) ->
     """Return all but the newest events since the last summary, if the last prompt was too long."""
     if config.token_threshold is None or config.event_retention_size is None:
         return []
-    sizes = [event.usage_metadata.prompt_token_count for event in events if event.usage_metadata]
-    if not sizes or (sizes[-1] or 0) < config.token_threshold:
-        return []
     shown = [event for event in events if not event.actions.compaction]
     last = _last_summary(events)
     if last is not None:
         shown = [event for event in shown if event.timestamp > last.end_timestamp]
+    sizes = [event.usage_metadata.prompt_token_count for event in events if event.usage_metadata]
+    size = (sizes[-1] or 0) if sizes else _estimated_tokens([event.content for event in shown] + [last.compacted_content if last else None])
+    if size < config.token_threshold:
+        return []
     split = _between_turns(shown, len(shown) - config.event_retention_size)
     if split <= 0:
         return []
     before = [event for event in events if event.actions.compaction is last] if last is not None else []
     return [*before, *shown[:split]]
+
+
+def _estimated_tokens(contents: Sequence[types.Content | None]) -> int:
+    """Return the tokens of a prompt whose model reports none, by google-adk's rule of thumb: 4 characters each."""
+    parts = [part for content in contents if content for part in content.parts or ()]
+    return sum(len(part.text or "") for part in parts) // 4
 
 
 def _between_turns(events: Sequence[Event], split: int) -> int:

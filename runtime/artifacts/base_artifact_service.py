@@ -119,4 +119,6 @@ def as_part(artifact: types.Part | dict[str, Any]) -> types.Part:
         raise InputValidationError(f"The artifact is not a types.Part: {error}") from error
 
 
-ensure_part = as_part  # google-adk's name
+def ensure_part(artifact: types.Part | dict[str, Any]) -> types.Part:
+    """Return a part unchanged, and the JSON object of a part as one; see `as_part`."""
+    return artifact if isinstance(artifact, types.Part) else as_part(artifact)

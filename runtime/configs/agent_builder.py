@@ -126,8 +126,10 @@ def resolve_agent_reference(ref_config: AgentRefConfig, referencing_agent_config
     reading = _reading.get()
     root = reading.root if reading else package_of(folder)[1]
     path = folder / written
-    if Path(written).is_absolute() or not path.resolve().is_relative_to(root.resolve()):
-        raise _at(written, f"{written} is outside the agent's folder {root.name}")
+    if Path(written).is_absolute():
+        raise _at(written, f"Absolute paths are not allowed in AgentRefConfig config_path: {written}")
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise _at(written, f"Path traversal detected: {written} is outside the agent's folder {root.name}")
     if reading and path.resolve() in {one.resolve() for one in (*reading.outer, reading.file.path)}:
         raise _at(written, f"{written} refers to itself, directly or through other files")
     if not path.is_file():

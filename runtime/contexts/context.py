@@ -169,7 +169,8 @@ class Context(ReadonlyContext):
         Raises:
             ServiceMissingError: the Runner has no memory service.
         """
-        return await self._memory().search_memory(**self._user(), query=query)
+        ctx = self._invocation_context
+        return await self._memory("").search_memory(app_name=ctx.app_name, user_id=ctx.user_id, query=query)
 
     async def load_credential(self, auth_config: AuthConfig) -> AuthCredential | None:
         """Return a credential from the credential service; None if there is none.
@@ -200,7 +201,7 @@ class Context(ReadonlyContext):
         Raises:
             ServiceMissingError: the Runner has no memory service.
         """
-        await self._memory().add_session_to_memory(self._invocation_context.session)
+        await self._memory("Cannot add session to memory: ").add_session_to_memory(self._invocation_context.session)
 
     async def add_events_to_memory(self, *, events: Sequence[Event], custom_metadata: Mapping[str, object] | None = None) -> None:
         """Store events of this session in the memory service.
@@ -213,8 +214,8 @@ class Context(ReadonlyContext):
             ServiceMissingError: the Runner has no memory service.
             NotImplementedError: the service accepts whole sessions only.
         """
-        session_id = self._invocation_context.session.id
-        await self._memory().add_events_to_memory(**self._user(), session_id=session_id, events=events, custom_metadata=custom_metadata)
+        memory, session_id = self._memory("Cannot add events to memory: "), self._invocation_context.session.id
+        await memory.add_events_to_memory(**self._user(), session_id=session_id, events=events, custom_metadata=custom_metadata)
 
     async def delete_memory(self, memory_id: str | None = None) -> None:
         """Delete one of the user's memories.
@@ -226,7 +227,7 @@ class Context(ReadonlyContext):
             ServiceMissingError: the Runner has no memory service.
             NotImplementedError: the service cannot delete single memories.
         """
-        await self._memory().delete_memory(**self._user(), memory_id=memory_id)
+        await self._memory("Cannot delete memory: ").delete_memory(**self._user(), memory_id=memory_id)
 
     async def add_memory(self, *, memories: Sequence[MemoryEntry], custom_metadata: Mapping[str, object] | None = None) -> None:
         """Store memories that are not events.
@@ -239,7 +240,7 @@ class Context(ReadonlyContext):
             ServiceMissingError: the Runner has no memory service.
             NotImplementedError: the service accepts only sessions or events.
         """
-        await self._memory().add_memory(**self._user(), memories=memories, custom_metadata=custom_metadata)
+        await self._memory("Cannot add memory: ").add_memory(**self._user(), memories=memories, custom_metadata=custom_metadata)
 
     def render_ui_widget(self, ui_widget: UiWidget) -> None:
         """Ask a web interface to render something with this event.
@@ -266,7 +267,9 @@ class Context(ReadonlyContext):
         Raises:
             ValueError: this is no tool call's context.
         """
-        self.actions.requested_tool_confirmations[self._call_id()] = ToolConfirmation(hint=hint or "", payload=as_json(payload))
+        self.actions.requested_tool_confirmations[self._call_id("request_confirmation")] = ToolConfirmation(
+            hint=hint or "", payload=as_json(payload)
+        )
 
     def request_credential(self, auth_config: Any) -> None:
         """Ask the user for a credential; the tool's present result is only a placeholder, and the call is run again with the answer.
@@ -277,7 +280,7 @@ class Context(ReadonlyContext):
         Raises:
             ValueError: this is no tool call's context, or `auth_config` has no scheme.
         """
-        self.actions.requested_auth_configs[self._call_id()] = as_auth_config(auth_config).without_secrets()
+        self.actions.requested_auth_configs[self._call_id("request_credential")] = as_auth_config(auth_config).without_secrets()
 
     def committed_auth_request(self) -> AuthConfig | None:
         """Return this call's committed request for a credential, with what it sent the user to; None if it has made none."""
@@ -303,9 +306,9 @@ class Context(ReadonlyContext):
         credential: AuthCredential | None = self.state.get(key)
         return credential
 
-    def _call_id(self) -> str:
+    def _call_id(self, asking: str) -> str:
         if not self.function_call_id:
-            raise ValueError("Only a tool call can ask the user; this context has no function_call_id.")
+            raise ValueError(f"{asking} requires function_call_id, which only the context of a tool call has.")
         return self.function_call_id
 
     def _user(self) -> dict[str, str]:
@@ -315,13 +318,15 @@ class Context(ReadonlyContext):
     def _artifacts(self) -> tuple[Any, dict[str, str]]:
         service = self._invocation_context.artifact_service
         if service is None:
-            raise ServiceMissingError("This Runner has no artifact service; give it one: Runner(…, artifact_service=…).")
-        return service, {**self._user(), "session_id": self._invocation_context.session.id}
+            raise ServiceMissingError("Artifact service is not initialized. Give the Runner one: Runner(…, artifact_service=…).")
+        ctx = self._invocation_context  # where google-adk reads the names too: tests of agents replace it
+        return service, {"app_name": ctx.app_name, "user_id": ctx.user_id, "session_id": ctx.session.id}
 
-    def _memory(self) -> Any:
+    def _memory(self, failing: str) -> Any:
         service = self._invocation_context.memory_service
         if service is None:
-            raise ServiceMissingError("This Runner has no memory service; give it one: Runner(…, memory_service=…).")
+            problem = "memory service is not available." if failing else "Memory service is not available."
+            raise ServiceMissingError(f"{failing}{problem} Give the Runner one: Runner(…, memory_service=…).")
         return service
 
     def _credentials(self) -> Any:

@@ -102,6 +102,7 @@ class Shared:
             event; parallel siblings may each have one.
         yielded_by: id() of an event on its way to the Runner → the context of the agent that yielded it.
         resumed: the checkpoints that this run began with; None in a new invocation.
+        is_prepared: whether the caller of an agent, not a Runner, said which agents are to continue: those without an end of theirs.
         has_resumed_mark: False until a resumed run has committed its first event.
         places: the agents of the tree, told apart also if they share a name; None until they are first needed.
         positions: key of a workflow agent → index of the sub-agent that its last checkpoint names.
@@ -126,6 +127,7 @@ class Shared:
     failed_commits: dict[int, Exception] = field(default_factory=dict)
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
     resumed: Checkpoints | None = None
+    is_prepared: bool = False
     has_resumed_mark: bool = True
     places: AgentPlaces | None = None
     positions: dict[str, int] = field(default_factory=dict)
@@ -386,6 +388,7 @@ class InvocationContext(BaseModel):
     def read_progress(self) -> None:
         """Read the committed checkpoints if this context resumes an invocation without a Runner: its maker has set agents' states."""
         if self.shared.resumed is None and self.is_resumable and (self.agent_states or self.end_of_agents):
+            self.shared.is_prepared = True
             self.shared.resumed = read_checkpoints(self.invocation_events(), self.places)
             self.shared.resumed.ended.update(self.end_of_agents)
             self.shared.positions.update(self.shared.resumed.positions)

@@ -76,7 +76,7 @@ class LiveFlow:
             raise ValueError("A live run needs a LiveRequestQueue. Start it with Runner.run_live.")
         resumption = ctx.run_config.session_resumption if ctx.run_config else None
         self._handle = resumption.handle if resumption else None
-        llm = self._agent.canonical_model
+        llm = self._agent.canonical_live_model
         end, failures = _End(reconnect=True), 0
         while end.reconnect:
             request = await build_live_request(self._agent, ctx, llm, self._handle, in_sequence=self._in_sequence)

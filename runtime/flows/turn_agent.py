@@ -64,6 +64,10 @@ class TurnAgent(AgentTree, Protocol):
         """The language model, as an object."""
 
     @property
+    def canonical_live_model(self) -> BaseLlm:
+        """The language model of live conversations, as an object."""
+
+    @property
     def tools(self) -> Sequence[Any]:
         """Its functions, tools and toolsets."""
 

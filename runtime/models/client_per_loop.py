@@ -23,6 +23,12 @@ class ClientPerLoop:
     def __init__(self) -> None:
         self._entries: WeakKeyDictionary[asyncio.AbstractEventLoop, _Entry] = WeakKeyDictionary()
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ClientPerLoop)  # two models with the same settings are equal
+
+    def __hash__(self) -> int:
+        return hash(ClientPerLoop)
+
     def __reduce__(self) -> tuple[type[ClientPerLoop], tuple[()]]:
         # Connections cannot be copied: a copied agent opens its own.
         return ClientPerLoop, ()

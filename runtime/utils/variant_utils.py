@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from runtime.support.environment import is_enterprise_mode_enabled
+from runtime.utils.env_utils import is_enterprise_mode_enabled
 
 
 class GoogleLLMVariant(Enum):

@@ -95,6 +95,7 @@ async def test_what_was_spoken_is_part_of_later_requests() -> None:
     assert [(content.role, (content.parts or [])[0].text) for content in line.history] == [("user", "what time"), ("model", "noon")]
     assert line.request.live_connect_config.history_config == types.HistoryConfig(initial_history_in_client_content=True)
     assert texts(await run(runner)) == ["written answer"]
+    assert agent.canonical_live_model is model
 
 
 async def test_calls_are_answered_once_their_results_are_stored() -> None:

@@ -11,7 +11,7 @@ from google.genai import types
 
 from runtime import artifacts
 from runtime.artifacts import BaseArtifactService, FileArtifactService, InMemoryArtifactService
-from runtime.artifacts.base_artifact_service import ERASED
+from runtime.artifacts.base_artifact_service import ERASED, ensure_part
 from runtime.errors import UnstorableValueError
 from runtime.errors.input_validation_error import InputValidationError
 from tests.gcs import BUCKET, storage_server, used_by_clients
@@ -128,3 +128,8 @@ async def test_saved_and_loaded_parts_are_copies(service: BaseArtifactService) -
     loaded.inline_data.mime_type = "changed"
     again = await service.load_artifact(**SESSION, filename="a")
     assert again.inline_data.mime_type == "image/png"
+
+
+def test_a_part_stays_the_part_that_it_is() -> None:
+    part = types.Part(text="a")
+    assert ensure_part(part) is part and ensure_part({"text": "a"}) == part

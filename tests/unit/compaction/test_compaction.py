@@ -12,6 +12,7 @@ from runtime.agents import LlmAgent, SequentialAgent
 from runtime.apps import App, EventsCompactionConfig, ResumabilityConfig
 from runtime.apps.base_events_summarizer import BaseEventsSummarizer, summary_event
 from runtime.apps.llm_event_summarizer import LlmEventSummarizer
+from runtime.apps.summary import events_to_sum_up
 from runtime.events import Event
 from runtime.flows.summaries import with_summaries
 from runtime.models.llm_request import LlmRequest
@@ -117,6 +118,13 @@ async def test_short_prompts_are_not_summarised() -> None:
     runner = runner_with(answering([], usage=usage), token_threshold=100, event_retention_size=0)
     await run(runner, "q0")
     assert await summaries(runner) == []
+
+
+def test_a_prompt_without_a_count_is_estimated_at_four_characters_a_token() -> None:
+    config = EventsCompactionConfig(token_threshold=3, event_retention_size=0)
+    events = [Event(author=author, invocation_id="i", content=types.UserContent(6 * "x")) for author in ("user", "agent")]
+    assert events_to_sum_up(config, events, resumable=False) == events
+    assert events_to_sum_up(config, events[:1], resumable=False) == []
 
 
 async def test_calls_are_not_separated_from_their_responses() -> None:

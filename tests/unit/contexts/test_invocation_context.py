@@ -140,7 +140,7 @@ async def test_a_missing_service_is_reported(use: str) -> None:
 
 @pytest.mark.rule("R11")
 def test_a_confirmation_request_requires_a_call_id() -> None:
-    with pytest.raises(ValueError, match="no function_call_id"):
+    with pytest.raises(ValueError, match="request_confirmation requires function_call_id"):
         ToolContext(context()).request_confirmation(hint="?")
     tool = ToolContext(context(), function_call_id="c")
     tool.request_confirmation(hint="Sure?", payload={"days": 1})

@@ -407,3 +407,8 @@ def _wait_until(condition: Callable[[], bool]) -> None:
 async def test_an_answer_without_content_or_reason_is_empty() -> None:
     answer = LlmResponse.create(types.GenerateContentResponse(model_version="v"))
     assert (answer.content, answer.error_code, answer.model_version) == (types.Content(role="model", parts=[]), None, "v")
+
+
+def test_models_with_the_same_settings_are_equal() -> None:
+    assert Gemini(model="gemini-2.5-pro") == Gemini(model="gemini-2.5-pro") != Gemini(model="gemini-2.5-flash")
+    assert hash(Gemini()._clients) == hash(Gemini()._clients)

@@ -96,6 +96,7 @@ NEW = BaseAgentState()
         (TRANSFER, ["sub: from sub", "sub: end", "root: end"]),
         (TRANSFER[1:], ["sub: from sub", "sub: end", "root: end"]),
         ([told("root", call("look", "1"))], ["root: look)", "root: from root", "root: end"]),
+        ([told("root", types.Part(text="said"))], ["root: from root", "root: end"]),  # without an end of its own, it continues
         ([told("root", call("look", "1")), told("root", response("look", "1"))], ["root: from root", "root: end"]),
         (
             [*TRANSFER, told("sub", call("look", "2")), told("user", response("look", "2"))],
@@ -107,7 +108,7 @@ NEW = BaseAgentState()
         ),
         ([*TRANSFER, told("sub", call("look", "2"))], ["sub: look)", "sub: from sub", "sub: end", "root: end"]),
     ],
-    ids=["transfer call", "transfer", "transfer response", "call", "response", "answer to sub", "answer to root", "call of sub"],
+    ids=["transfer call", "transfer", "transfer response", "call", "answer", "response", "answer to sub", "answer to root", "call of sub"],
 )
 async def test_an_llm_agent_continues_where_the_events_end(past: list[Event], expected: list[str]) -> None:
     """The same events as google-adk 1.39."""

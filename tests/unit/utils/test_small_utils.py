@@ -49,7 +49,8 @@ def test_a_variable_switches_something_on(value: str, enabled: bool, monkeypatch
 def test_the_environment_chooses_the_way_to_gemini(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GOOGLE_GENAI_USE_ENTERPRISE", raising=False)
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "TRUE")
-    assert get_google_llm_variant() is GoogleLLMVariant.VERTEX_AI
+    with pytest.warns(DeprecationWarning, match="GOOGLE_GENAI_USE_VERTEXAI is deprecated in google-adk 2"):
+        assert get_google_llm_variant() is GoogleLLMVariant.VERTEX_AI
     monkeypatch.setenv("GOOGLE_GENAI_USE_ENTERPRISE", "0")
     assert get_google_llm_variant() is GoogleLLMVariant.GEMINI_API
 

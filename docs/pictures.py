@@ -102,6 +102,20 @@ async def resume_question(inspector: Inspector) -> None:
     await until(lambda: inspector.window.workbench.preflight.shown)
 
 
+async def notes(inspector: Inspector) -> None:
+    """Bookmark an event, and write a note on another one."""
+    stream, commands = inspector.window.workbench.stream, inspector.window.commands
+    stream.select_event(2)
+    await inspector.wait_until_shown()
+    commands.toggle_bookmark.trigger()
+    stream.select_event(4)
+    await inspector.wait_until_shown()
+    commands.edit_note.trigger()
+    note = inspector.window.workbench.detail.note
+    note.text.setPlainText("The stock is asked for too early. Ask Ana.")
+    note.save()
+
+
 def pane(name: str = "", tab: str = "", select: int | None = None) -> Prepare:
     """Return what raises a pane below the stream or a tab of the inspector, and selects an event by its index."""
 
@@ -120,6 +134,7 @@ def pane(name: str = "", tab: str = "", select: int | None = None) -> Prepare:
 PICTURES: dict[str, tuple[Callable[[Path], list[str]], Prepare]] = {
     "start": (nothing, as_opened),
     "paused": (paused_order, as_opened),
+    "notes": (paused_order, notes),
     "held": (new_orders, held_call),
     "resume": (story, resume_question),
     "request": (paused_order, pane(tab="Request", select=9)),

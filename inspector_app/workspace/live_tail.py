@@ -185,7 +185,9 @@ class LiveTail(QObject):
         if changes.notes:
             self.notes_changed.emit(told.target)
         own = self._run.quiet or self._run.address
-        others = {summary.key for summary in changes.changed} - ({own.key} if own is not None and own.database == told.target else set())
+        starting = own is None and self._run.phase != "idle"  # its session is created just now
+        written = {summary.key for summary in changes.changed if summary.event_count or not starting}
+        others = written - ({own.key} if own is not None and own.database == told.target else set())
         if others or changes.removed:
             self._last_commit[told.target] = time.monotonic()
         self._take_sessions(source, changes)
@@ -289,7 +291,7 @@ class LiveTail(QObject):
         elif problem := self._problems.get(address.database):
             self.watching_changed.emit("lost", problem)
         elif time.monotonic() - self._last_commit.get(address.database, -LIVE_SECONDS) < LIVE_SECONDS * 0.95:
-            self.watching_changed.emit("live", "Another process is committing to this database.")
+            self.watching_changed.emit("live", "This database was written to a moment ago, other than by the run here.")
         else:
             self.watching_changed.emit("watching", "What other processes commit to this database appears by itself.")
 

@@ -13,6 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from bench.generated import _SCHEMA
 from inspector_app.app import Inspector
+from inspector_app.demo import STORY
+from inspector_app.documents.tail_thread import TailUpdate
 from runtime.sessions.session import SessionKey
 from tests.gui.window.driver import WindowDriver
 from tests.unit.storage.tail.sql_writer import SqlWriter
@@ -57,6 +59,24 @@ def test_events_appear_when_they_are_committed(live: Inspector, writer: SqlWrite
     writer.add_event("s", "e6")
     qtbot.waitUntil(lambda: live.controller.events.event_count == 7)
     assert live.cursor.event_index == 2, "the selection stays if it is not on the newest event"
+
+
+def test_a_run_of_this_window_is_not_taken_for_another_processes(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver, qtbot: QtBot
+) -> None:
+    opened(STORY.parent / "orders", tmp_path / "new.db")
+    tail, marks = inspector.controller.tail, []
+    tail.watching_changed.connect(lambda mark, _: marks.append(mark))
+
+    def has_events(told: TailUpdate) -> bool:
+        return told.changes is not None and any(summary.event_count for summary in told.changes.changed)
+
+    with qtbot.waitSignal(tail.told, check_params_cb=has_events, timeout=10_000):
+        inspector.run.send("40 boxes of A4 paper", paused=True)
+    driver.run_until_held()
+    assert "live" not in marks
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000):
+        inspector.run.stop()
 
 
 def test_sessions_are_added_and_removed(live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot) -> None:

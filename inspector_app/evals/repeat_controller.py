@@ -157,7 +157,7 @@ class RepeatController(QObject):
             return
         facts = [
             f"Each run sends it to {loaded.name} in a new session, which is stored {self._runs.place()}.",
-            f"The agent runs on {loaded.engine_title}. Its models are asked, and its tools run, each time.",
+            f"Engine: {loaded.engine_title}. The agent's models are asked, and its tools run, each time.",
         ]
         costs = [_cost_sentence(conversation.cost, number) for number in range(1, MOST + 1)]
         dialog = RepeatDialog(f"Run {conversation.title} again", facts, costs, self._page.window())

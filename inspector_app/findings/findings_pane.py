@@ -10,7 +10,6 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
-    QHeaderView,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
@@ -125,6 +124,9 @@ class FindingsPane(QWidget):
         self._again.setEnabled(True)
         self.tree.clear()
         self.tree.addTopLevelItems([_item(finding) for finding in findings])
+        header = self.tree.header()
+        for column in (0, 1):  # Qt's own fitting leaves no gap between two columns
+            header.resizeSection(column, max(self.tree.sizeHintForColumn(column), header.sectionSizeHint(column)) + theme.px(14))
         self._on_current_changed(None)
         if findings:
             self._stack.setCurrentIndex(1)
@@ -152,8 +154,6 @@ class FindingsPane(QWidget):
         tree.setUniformRowHeights(True)
         tree.setIconSize(QSize(14, 14))
         tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
-        tree.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         tree.header().setStretchLastSection(True)
         tree.setMinimumHeight(2 * tree.fontMetrics().lineSpacing())
         tree.currentItemChanged.connect(self._on_current_changed)

@@ -90,12 +90,12 @@ class GraphController(QObject):
             current.session_loaded,
             current.session_loading,
             current.calls_recorded,
-            agents.agent_loaded,
             run.run_ended,
             pane.range_chosen,
         ):
             changed.connect(self._on_changed)
         pane.displayed.came.connect(self._draw)
+        agents.agent_loaded.connect(self._draw)  # at once: until then the graph asks to load the agent
         current.events_added.connect(self._on_events)
         run.partial_arrived.connect(self._on_partial)
         for changed in (run.changed, run.hold_changed):
@@ -129,7 +129,7 @@ class GraphController(QObject):
         else:
             self._pane.graph.set_active(self._last, "running" if self._last is not None else "")
 
-    def _draw(self) -> None:
+    def _draw(self, *_: object) -> None:
         if not self._pane.displayed.now:
             self._pane.clear()
             return

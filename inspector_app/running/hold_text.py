@@ -67,7 +67,9 @@ def _place(hold: Hold) -> tuple[str, str, str]:
 
 
 def _why(hold: Hold, met: Breakpoint | None) -> str:
-    return _WHY[hold.reason] if met is None else f"breakpoint: {met} ({ordinal(met.hits)} hit)"
+    why = _WHY[hold.reason] if met is None else f"breakpoint: {met} ({ordinal(met.hits)} hit)"
+    is_asked_for = hold.place == "event" and hold.event is not None and describe(hold.event).kind == "tool call"
+    return f"{why}, before the tool runs" if is_asked_for else why
 
 
 def _beside(hold: Hold, waiting: Sequence[Hold], runs_on: Sequence[RunningAgent]) -> str:

@@ -142,7 +142,8 @@ def test_step_into_over_and_out(orders: Inspector, driver: WindowDriver, qtbot: 
     header = [orders.controller.events.stream_row(0)]
     assert [row.event_kind for row in header] == ["held"]
     held = orders.window.workbench.held
-    assert held.text == "Held after order_desk's tool call at the agent's first event · F5 continues, F10 steps to the next event"
+    why = "at the agent's first event, before the tool runs"
+    assert held.text == f"Held after order_desk's tool call {why} · F5 continues, F10 steps to the next event"
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
     qtbot.waitUntil(lambda: bar.detail_text == "before tool call find_product", timeout=10_000)
     qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)

@@ -41,6 +41,8 @@ def test_the_findings_of_the_displayed_database_are_listed(
     dock = inspector.window.findChild(QDockWidget, "dock_findings")
     assert dock is not None
     assert dock.windowTitle() == "Findings  3"
+    widths = [pane.tree.header().sectionSize(column) - pane.tree.sizeHintForColumn(column) for column in (0, 1)]
+    assert min(widths) >= 10, "two columns do not touch"
 
 
 def test_a_click_selects_the_event_and_explains_it(inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot) -> None:

@@ -36,6 +36,13 @@ def test_the_loaded_agents_tree_has_counts(graph: AgentGraph, story: Inspector) 
     assert story.window.workbench.graph.note == ""
 
 
+def test_the_graph_never_asks_to_load_the_loaded_agent(story: Inspector, driver: WindowDriver) -> None:
+    pane = story.window.workbench.graph
+    story.window.workbench.raise_pane("graph")
+    driver.run_until(lambda: pane.graph.shown is not None)
+    assert "ToneCheck" in names(pane.graph) and pane.note == ""
+
+
 def test_a_click_or_an_arrow_key_selects_an_agents_newest_event(graph: AgentGraph, story: Inspector, qtbot: QtBot) -> None:
     graph.verticalScrollBar().setValue(0)
     qtbot.mouseClick(graph.viewport(), Qt.MouseButton.LeftButton, pos=graph.centre_of("StoryFlow"))

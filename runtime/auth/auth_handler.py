@@ -37,7 +37,8 @@ class AuthHandler:
         if done and done.oauth2 and done.oauth2.auth_uri:
             return config
         if raw is None or raw.oauth2 is None:
-            raise ValueError(f"A credential of the kind {config.auth_scheme.type_} needs raw_auth_credential with oauth2.")
+            missing = "auth_credential" if raw is None else "oauth2 in auth_credential"
+            raise ValueError(f"The auth scheme {config.auth_scheme.type_} requires {missing}: set raw_auth_credential.")
         config.exchanged_auth_credential = raw.model_copy(deep=True) if raw.oauth2.auth_uri else self.generate_auth_uri()
         return config
 

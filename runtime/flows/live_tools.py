@@ -19,7 +19,8 @@ from runtime.events.event import Event
 from runtime.flows.live_connection import LiveConnection
 from runtime.support.json_value import as_json
 from runtime.tools.base_tool import BaseTool
-from runtime.tools.function_tool import INPUT_STREAM, FunctionTool
+from runtime.tools.function_signature import signature_of
+from runtime.tools.function_tool import FunctionTool
 
 logger = logging.getLogger(__name__)
 
@@ -67,8 +68,7 @@ class StreamingTools:
             return {"status": await self._stop(str(args["function_name"]))}
         if not isinstance(tool, FunctionTool) or not inspect.isasyncgenfunction(tool.func):
             return None
-        takes_input = INPUT_STREAM in inspect.signature(tool.func).parameters
-        call = _Call(tool, args, context, LiveRequestQueue() if takes_input else None)
+        call = _Call(tool, args, context, LiveRequestQueue() if signature_of(tool.func).takes_stream else None)
         self._calls.append(call)
         self._begun.put_nowait(call)
         return {"status": "The function is running asynchronously and the results are pending."}
@@ -95,9 +95,8 @@ class StreamingTools:
 
     async def _stream(self, call: _Call) -> None:
         """Send what a tool yields to the model, and its messages to the user."""
-        args = {**call.args, INPUT_STREAM: call.stream} if call.stream is not None else call.args
         try:
-            results = await call.tool.run_async(args=args, tool_context=call.context)
+            results = await call.tool.run_live(args=call.args, tool_context=call.context, input_stream=call.stream)
             if not inspect.isasyncgen(results):  # an argument is missing, or the user has to confirm the call
                 await self._tell(call, results, partial=False)
                 return

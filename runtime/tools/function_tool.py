@@ -21,8 +21,7 @@ from runtime.tools.function_signature import UnfitArgumentError, signature_of, w
 
 if TYPE_CHECKING:
     from runtime.contexts.context import ToolContext
-
-INPUT_STREAM = "input_stream"  # the parameter of a streaming tool that receives the user's live requests
+    from runtime.contexts.live_request_queue import LiveRequestQueue
 
 
 class FunctionTool(BaseTool):
@@ -52,8 +51,7 @@ class FunctionTool(BaseTool):
         declarations, key = _declarations(self.func), (self.name, self.description)
         declaration = declarations.get(key)
         if declaration is None:
-            offered = [argument for argument in signature_of(self.func).arguments if argument.name != INPUT_STREAM]
-            declaration = declarations[key] = declare(*key, offered)
+            declaration = declarations[key] = declare(*key, signature_of(self.func).arguments)
         # A copy whose dict of parameters may be changed: deep copies at every model call are slow.
         parameters = declaration.parameters
         return copy_unchecked(
@@ -66,6 +64,16 @@ class FunctionTool(BaseTool):
         Missing and invalid arguments are reported to the model in a dict with `error`, so that it can try again. A call that
         the user rejected or has not yet approved is reported in the same way.
         """
+        return await self.run_live(args=args, tool_context=tool_context, input_stream=None)
+
+    async def run_live(self, *, args: dict[str, Any], tool_context: ToolContext, input_stream: LiveRequestQueue | None) -> Any:
+        """Call the function in a live conversation; see `run_async`. A streaming tool returns an async generator.
+
+        Args:
+            args: the model's arguments.
+            tool_context: the call's context.
+            input_stream: what the user sends, for the parameter of this name.
+        """
         signature = signature_of(self.func)
         if missing := signature.missing(args):
             names = ", ".join(missing)
@@ -76,7 +84,7 @@ class FunctionTool(BaseTool):
             return {"error": f"{self.name}() was not called: an argument does not fit: {error}. Try again."}
         if refusal := await self._ask_for_confirmation(built, tool_context):
             return {"error": refusal}
-        return await _call(self.func, built, tool_context)
+        return await _call(self.func, built, tool_context, input_stream)
 
     async def _ask_for_confirmation(self, built: dict[str, Any], tool_context: ToolContext) -> str | None:
         """Return why the call must not run, after requesting confirmation if necessary; None if it may run."""
@@ -90,11 +98,13 @@ class FunctionTool(BaseTool):
         return bool(await _call(required, args, tool_context) if callable(required) else required)
 
 
-async def _call(func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext) -> Any:
-    positional, named = signature_of(func).bind(built, tool_context)
-    # A test may call a tool with a stand-in for the context, which has no thread.
-    context = getattr(tool_context, "_invocation_context", None)
-    sync_calls = context.sync_calls if isinstance(context, InvocationContext) else AgentThread()
+async def _call(
+    func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext, input_stream: LiveRequestQueue | None = None
+) -> Any:
+    positional, named = signature_of(func).bind(built, tool_context, input_stream)
+    # A test may call a tool with a stand-in for the context, which has no thread; a mock may even be an instance of its class.
+    context: Any = getattr(tool_context, "_invocation_context", None)
+    sync_calls = context.sync_calls if issubclass(type(context), InvocationContext) else AgentThread()
     return await call_bound(sync_calls, func, positional, named)
 
 

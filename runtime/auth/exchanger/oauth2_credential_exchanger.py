@@ -22,7 +22,7 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
             CredentialExchangeError: there is no scheme.
         """
         if auth_scheme is None:
-            raise CredentialExchangeError("An OAuth2 credential is exchanged at an address in its scheme, and there is no scheme.")
+            raise CredentialExchangeError("auth_scheme is required: an OAuth2 credential is exchanged at an address in it.")
         oauth2 = auth_credential.oauth2
         if oauth2 is None or oauth2.access_token:
             return ExchangeResult(auth_credential, False)

@@ -125,7 +125,7 @@ async def test_without_a_token_the_credential_stays(idp: GeminiServer) -> None:
         (client(), OAuth2(flows=OAuthFlows(clientCredentials=OAuthFlowClientCredentials(tokenUrl="http://127.0.0.1:9/token")))),
     ):
         assert await exchanger.exchange(credential, scheme) == ExchangeResult(credential, False)
-    with pytest.raises(CredentialExchangeError, match="no scheme"):
+    with pytest.raises(CredentialExchangeError, match="auth_scheme is required"):
         await exchanger.exchange(client())
 
 

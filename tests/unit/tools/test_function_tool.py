@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from typing import TYPE_CHECKING, Any, Optional
+from unittest.mock import MagicMock
 
 import pytest
 from pydantic import BaseModel
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from runtime.agents import LiveRequestQueue
 from runtime.agents.callback_context import CallbackContext
 from runtime.contexts.context import ToolContext
+from runtime.contexts.invocation_context import InvocationContext
 from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.tools import FunctionTool
 from tests.unit.tools.tool_contexts import tool_context
@@ -343,3 +345,8 @@ def test_an_approval_is_read_from_a_response() -> None:
         assert ToolConfirmation.from_response_dict(response) == ToolConfirmation(confirmed=True, hint="why")
     with pytest.raises(ValueError, match="other"):
         ToolConfirmation.from_response_dict({"other": 1})
+
+
+async def test_a_tool_runs_with_the_mock_of_a_context() -> None:
+    context = ToolContext(MagicMock(spec=InvocationContext, session=MagicMock()))
+    assert await FunctionTool(lambda n: {"twice": 2 * n}).run_async(args={"n": 2}, tool_context=context) == {"twice": 4}

@@ -21,6 +21,7 @@ from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.events.event import Event
 from runtime.flows.live_flow import LiveFlow
 from runtime.flows.llm_flow import LlmFlow
+from runtime.flows.request import transfer_targets
 from runtime.flows.turn_agent import SINGLE_TURN, StaticInstruction
 from runtime.history.checkpoints import with_keys_as_authors
 from runtime.history.turns import Turn, closes_turn, events_of_call, read_turn, transferred_to
@@ -231,7 +232,7 @@ class LlmAgent(BaseAgent):
         for given in self.tools:
             if isinstance(given, BaseToolset):
                 tools += await given.get_tools_with_prefix(ctx)
-            elif isinstance(given, GoogleSearchTool) and given.bypass_multi_tools_limit and len(self.tools) > 1:
+            elif isinstance(given, GoogleSearchTool) and given.bypass_multi_tools_limit and (len(self.tools) > 1 or transfer_targets(self)):
                 tools.append(GoogleSearchAgentTool(create_google_search_agent(given.model or self.canonical_model)))
             elif isinstance(given, VertexAiSearchTool) and given.bypass_multi_tools_limit and len(self.tools) > 1:
                 raise EngineNeededError("VertexAiSearchTool(bypass_multi_tools_limit=True) beside other tools")

@@ -56,6 +56,12 @@ def is_gemini_2_or_above(model_string: str | None) -> bool:
     return found is not None and int(found[1]) >= 2
 
 
+def calls_functions_beside_search(model_string: str | None) -> bool:
+    """Return whether a model takes functions and a search of Gemini's own in one request: Gemini 3 and newer."""
+    found = _VERSION.match(extract_model_name(model_string or ""))
+    return found is not None and int(found[1]) >= 3
+
+
 def is_gemini_eap_or_2_or_above(model_string: str | None) -> bool:
     """Return whether this is the name of a Gemini model of version 2 or newer, or of an early-access model, which has no version."""
     return _EARLY_ACCESS.fullmatch(extract_model_name(model_string or "")) is not None or is_gemini_2_or_above(model_string)

@@ -15,6 +15,8 @@ from runtime.models import LlmRequest
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.base_session_service import GetSessionConfig
+from runtime.tools import google_search
+from runtime.tools.google_search_tool import GoogleSearchTool
 from tests.agent_specs import message
 from tests.seeds.running import run, runner_for, stored, texts
 
@@ -54,6 +56,25 @@ async def test_the_answer_and_transfer_tools_come_before_the_agents_own() -> Non
     assert list(request.tools_dict) == ["set_model_response", "transfer_to_agent", "look_up"]
     declared = [each.name for tool in request.config.tools or [] for each in tool.function_declarations or []]  # type: ignore[union-attr]
     assert declared == list(request.tools_dict)
+
+
+@pytest.mark.parametrize(
+    ("model", "search", "offered"),
+    [
+        ("gemini-2.5-flash", google_search, []),
+        ("gemini-3-pro", google_search, ["transfer_to_agent"]),
+        ("gemini-2.5-flash", GoogleSearchTool(bypass_multi_tools_limit=True), ["transfer_to_agent", "google_search_agent"]),
+    ],
+)
+async def test_no_transfer_to_the_parent_is_offered_beside_a_search_that_allows_no_functions(
+    model: str, search: GoogleSearchTool, offered: list[str]
+) -> None:
+    requests: list[LlmRequest] = []
+    searcher = LlmAgent(name="searcher", model=recording(requests, "x").model_copy(update={"model": model}), tools=[search])
+    transfer = ScriptedLlm(replies=[Reply(calls=[("transfer_to_agent", {"agent_name": "searcher"})])])
+    request = await request_of(LlmAgent(name="root", model=transfer, sub_agents=[searcher]), requests)
+    assert list(request.tools_dict) == offered
+    assert ("These other agents" in str(request.config.system_instruction)) is bool(offered)
 
 
 async def test_an_agents_own_transfer_tool_replaces_the_usual_one() -> None:

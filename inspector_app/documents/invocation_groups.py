@@ -93,6 +93,10 @@ class InvocationGroups(Sequence["InvocationGroup"]):
         """Return the number of a place's group."""
         return bisect_right(self._firsts, place) - 1
 
+    def first_of(self, place: int) -> int:
+        """Return the first place of a place's group."""
+        return self._firsts[self.number_of(place)]
+
     def rows_from(self, first: int) -> Iterator[int]:
         """Yield the number of rows of each group from a number on, including headers."""
         inside, begins = self._tool_agent_runs, self._firsts[first:]

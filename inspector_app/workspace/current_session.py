@@ -246,7 +246,7 @@ class CurrentSession(QObject):
             return
         session = self.session if self.session is not None and self.session.address == address else None
         if session is not None and session.pages is not None:
-            self._refresh_long(session)
+            await self._refresh_long(session)
             return
         events = session.events.in_memory if session else await source.events(address.key)
         past = with_recorded_ends(await run_in_thread(invocations, list(events)), await source.ends(address.key))
@@ -263,15 +263,17 @@ class CurrentSession(QObject):
         if self.session is not None and self.session.address == address:
             self.invocations_found.emit(self.session)
 
-    def _refresh_long(self, session: OpenSession) -> None:
+    async def _refresh_long(self, session: OpenSession) -> None:
         """Update a long session from what was added since it was opened."""
-        since = session.events.in_memory
+        since, count = list(session.events.in_memory), len(session.events)
         if not since:
             return
-        new = invocations(since)
+        new = await run_in_thread(invocations, since)
+        if session.closed:
+            return
         names = {entry.invocation_id for entry in new}
         session.set_invocations([entry for entry in session.invocations if entry.invocation_id not in names] + new)
-        summary = SessionSummary(session.address.key, len(session.events), since[-1].timestamp)
+        summary = SessionSummary(session.address.key, count, since[-1].timestamp)
         self._catalog.update_sessions(session.source.target, [summary])
         self._catalog.set_pending(session.address, pending_of(session.invocations))
 

@@ -92,7 +92,11 @@ class SessionCosts(QObject):
         self._timer.start()  # what the session shows comes first
 
     def _on_events_added(self, events: Sequence[Event]) -> None:
-        if not self._timer.isActive() and self._session is not None:
+        if self._session is None:
+            return
+        if len(self._session.events) - self._next >= AT_ONCE:
+            self._on_due()  # before the first of them are evicted
+        elif not self._timer.isActive():
             self._timer.start()
 
     def _on_due(self) -> None:
@@ -102,33 +106,37 @@ class SessionCosts(QObject):
     async def _price(self, session: OpenSession) -> None:
         self._is_pricing = True
         try:
-            while self._session is session and self._next < len(session.events):
-                await self._price_next(session)
+            while self._session is session and await self._price_next(session) == AT_ONCE:
+                pass
         finally:
             self._is_pricing = False
         if self._session is not session:
             self._on_due()
+        elif self._next < len(session.events):
+            self._timer.start()  # committed meanwhile
 
-    async def _price_next(self, session: OpenSession) -> None:
-        """Price the next events. They are in memory, as none is evicted within a frame or two of its commit."""
+    async def _price_next(self, session: OpenSession) -> int:
+        """Price the next events; return how many. They are in memory, as thousands follow an event before it is evicted."""
         if self._models is None:
             try:
                 self._models = await session.source.recorded_models(session.address.key)
             except StorageError:  # the Request tab reports it
                 self._models = {}
         start = max(self._next, session.events.stored_count)
+        if start > self._next:
+            self._first = start  # some were evicted unpriced: what came before is not known
         offset = start - session.events.stored_count
         batch = session.events.in_memory[offset : offset + AT_ONCE]
         models = self._models
         calls = await run_in_thread(_calls, session.address.key, batch, self._prices, models)
         if self._session is not session:
-            return
+            return 0
         for place, call in calls:
-            group = session.groups[session.groups.number_of(start + place)]
-            self._sums.setdefault(group.first, CostSum()).add(call)
+            self._sums.setdefault(session.groups.first_of(start + place), CostSum()).add(call)
             self._total.add(call)
         self._next = start + len(batch)
         self.changed.emit()
+        return len(batch)
 
 
 def _calls(key: SessionKey, events: Sequence[Event], prices: Prices, models: dict[str, str]) -> list[tuple[int, ModelCall]]:

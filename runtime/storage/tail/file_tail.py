@@ -203,22 +203,21 @@ class FileTail(Tail):
         if _event_at(connection, self._last_event.rowid) != self._last_event:
             return None
         sessions = _sessions_behind(connection, self._last_session.rowid)
-        events = _events_behind(connection, self._last_event.rowid)
+        counts, last_row = _events_behind(connection, self._last_event.rowid)
         new = {SessionKey(*map(as_name, place.name)) for place in sessions}
         if not new.isdisjoint(self._known) or len(self._known) + len(new) != _count(connection, "sessions"):
             return None
         if new and self._has_orphans:
             return None
-        counts = Counter(SessionKey(*map(as_name, place.name[1:])) for place in events)
         changed = [
             SessionSummary(key, counts[key] + (self._known[key].event_count or 0 if key in self._known else 0), updated)
             for key in new | counts.keys()
             if (updated := _update_time(connection, key)) is not None
         ]
         last_session = sessions[-1] if sessions else self._last_session
-        last_event = events[-1] if events else self._last_event
+        last_event = _event_at(connection, last_row) if counts else self._last_event
         has_orphans = self._has_orphans or len(changed) < len(new | counts.keys())
-        return _Look(last_session, last_event, self._total + len(events), changed, has_orphans=has_orphans)
+        return _Look(last_session, last_event, self._total + sum(counts.values()), changed, has_orphans=has_orphans)
 
     def _all(self, connection: sqlite3.Connection) -> _Look:
         """Return the differences between all stored sessions and the known ones."""
@@ -289,9 +288,15 @@ def _sessions_behind(connection: sqlite3.Connection, rowid: int) -> list[_Place]
     return [_Place(number, tuple(name)) for number, *name in rows]
 
 
-def _events_behind(connection: sqlite3.Connection, rowid: int) -> list[_Place]:
-    rows = connection.execute("SELECT rowid, id, app_name, user_id, session_id FROM events WHERE rowid > ? ORDER BY rowid", (rowid,))
-    return [_Place(number, tuple(name)) for number, *name in rows]
+def _events_behind(connection: sqlite3.Connection, rowid: int) -> tuple[dict[SessionKey, int], int]:
+    """Return the number of each session's events after a row, and the last row's number."""
+    # Without NOT INDEXED, SQLite would read the whole index of sessions for the groups.
+    query = "SELECT app_name, user_id, session_id, count(*), max(rowid) FROM events NOT INDEXED WHERE rowid > ? GROUP BY 1, 2, 3"
+    rows = connection.execute(query, (rowid,)).fetchall()
+    counts: Counter[SessionKey] = Counter()
+    for *name, count, _ in rows:
+        counts[SessionKey(*map(as_name, name))] += count  # two stored names may be read as one
+    return counts, max((last for *_, last in rows), default=rowid)
 
 
 def _last(connection: sqlite3.Connection, table: str) -> _Place:

@@ -12,6 +12,7 @@ from inspector_app.app import Inspector
 from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import Tokens
+from inspector_app.workspace.session_costs import SessionCosts
 from tests.gui.window.driver import WindowDriver
 
 
@@ -52,3 +53,19 @@ def test_an_unknown_price_is_reported_and_a_run_is_added(story: Inspector, drive
     driver.run_message("one more")
     qtbot.waitUntil(lambda: "cost unknown" in status.text("tokens") and status.text("tokens") != before, timeout=20_000)
     assert "$" not in "".join(headers(story))
+
+
+def test_events_evicted_before_they_were_priced_are_in_no_sum(
+    inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(recorded_db)
+    costs, session = inspector.controller.findChild(SessionCosts), inspector.current.session
+    assert costs is not None and session is not None
+    qtbot.waitUntil(lambda: costs.total is not None, timeout=20_000)
+    costs.price_again()
+    session.events.evict(1)
+    with qtbot.waitSignal(costs.changed, timeout=20_000):
+        pass
+    assert costs.total is None, "it would be too small"
+    assert costs.of_group(session.groups[0]) is None
+    assert costs.of_group(session.groups[len(session.groups) - 1]) is not None

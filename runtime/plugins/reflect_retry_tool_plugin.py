@@ -90,17 +90,18 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         key = self._key(tool, context)
         self._failures[key] += 1
         count = self._failures[key]
+        said = f"{type(error).__name__}: {error}".removesuffix(".")
         if count > self.max_retries:
             if self.throw_exception_if_retry_exceeded:
                 raise error
             advice = (
-                f"The error was {type(error).__name__}: {error}. For this tool the retry limit has been exceeded. Do not attempt to use the"
+                f"The error was {said}. For this tool the retry limit has been exceeded. Do not attempt to use the"
                 f" tool {tool.name} again for this. Find another way, or say what could not be done."
             )
         else:
             given = json.dumps(as_json(arguments), ensure_ascii=False)
             advice = (
-                f"The error was {type(error).__name__}: {error}. This was failure {count} of at most {self.max_retries} that may be"
+                f"The error was {said}. This was failure {count} of at most {self.max_retries} that may be"
                 f" followed by another call. The arguments were {given}. Look at the error before you call again. Wrong Function Name: is"
                 " there such a tool? Wrong arguments: are names, types and values right? Wrong moment: is something needed first?"
             )

@@ -86,16 +86,18 @@ async def test_a_callback_before_the_tool_can_answer_and_callbacks_after_it_see_
 
 @pytest.mark.parametrize("max_retries", [0, 1, 3])
 async def test_the_retry_plugin_ends_a_run_that_keeps_calling_a_missing_tool(max_retries: int) -> None:
-    asked: list[int] = []
+    asked: list[str] = []
 
     def reply(request: Any) -> Reply:
-        asked.append(len(request.contents))
+        asked.append(str(request.contents))
         return MISSING
 
     plugin = ReflectAndRetryToolPlugin(max_retries=max_retries)
     with pytest.raises(PluginError, match="no tool named 'fetch'"):
         await run(runner_for(llm_agent("agent", reply), plugins=[plugin]))
     assert len(asked) == max_retries + 1
+    assert not max_retries or "This was failure 1 of" in asked[1]
+    assert ".. " not in asked[-1]  # the error is a sentence already
 
 
 async def test_the_retry_plugin_counts_in_the_scope_that_a_subclass_names() -> None:

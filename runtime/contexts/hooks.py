@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 
-@runtime_checkable  # pydantic checks a context's field with isinstance
 class Hooks(Protocol):
     """The plugins of a run, as contexts, agents and flows see them; `PluginManager` is one."""
 

@@ -57,6 +57,7 @@ def encode_event(event: Event) -> str:
         UnstorableValueError: it contains a value that is not JSON.
     """
     try:
-        return event.model_dump_json(exclude_none=True)
+        # As `model_dump_json`, which passes on 17 arguments.
+        return event.__pydantic_serializer__.to_json(event, exclude_none=True).decode()
     except PydanticSerializationError as error:
         raise UnstorableValueError(f"event {event.id} by {event.author}", str(error)) from error

@@ -121,11 +121,12 @@ class EventList(MutableSequence[Event]):
         return found
 
     def _at(self, index: SupportsIndex) -> Event:
-        item = self._items[index]
+        item: Any = self._items[index]
         if type(item) is tuple:
             assert self._read is not None
             self._items[index] = item = self._read(item)
-        return cast(Event, item)
+        event: Event = item
+        return event
 
     def _edit(self) -> None:
         self.edited = True

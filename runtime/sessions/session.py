@@ -35,12 +35,17 @@ class Session(BaseModel):
     events: EventList = Field(default_factory=EventList)
     last_update_time: float = 0.0
 
-    _revision: Any = PrivateAttr(default=None)  # the version of this copy, for services shared by several writers
+    _revision: Any = PrivateAttr(default=None)
 
     @property
     def key(self) -> SessionKey:
         """The session's full key."""
         return SessionKey(self.app_name, self.user_id, self.id)
+
+    @property
+    def revision(self) -> Any:
+        """The version of this copy, which services shared by several writers compare; None if another service returned it."""
+        return (self.__pydantic_private__ or {}).get("_revision")  # pydantic's way to it takes as long as the rest of a comparison
 
     @classmethod
     def construct_unchecked(

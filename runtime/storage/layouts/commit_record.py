@@ -15,7 +15,7 @@ from runtime.storage.layouts.column_values import dump_json, load_json_object, r
 from runtime.storage.layouts.statements import Rows
 
 _RECHECKED = 10_000  # commits that are checked again for values of `temp:` keys at each first write
-Execute = Callable[..., Rows]  # runs a statement of `statements.SQL` by name, with its parameters as keywords
+Execute = Callable[..., Rows]  # runs a statement of `statements.SQL` by name, with its parameters as keywords or in one dict
 
 
 def record_snapshot(run: Execute, app_name: str, user_id: str, state: dict[str, Any], writer: str) -> None:

@@ -79,6 +79,11 @@ SQL = {
         f"INSERT INTO {COMMITS} (app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
         " VALUES (:app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
     ),
+    # Most commits. The driver takes as long to bind three values that are None as three others together with their column names.
+    "insert_plain_commit": (
+        f"INSERT INTO {COMMITS} (app_name, user_id, session_id, event_id, at, writer)"
+        " VALUES (:app_name, :user_id, :session_id, :event_id, :at, :writer)"
+    ),
     "copy_commit": (
         f"INSERT INTO {COMMITS} (seq, app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
         " VALUES (:seq, :app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"

@@ -67,6 +67,7 @@ class Database:
         file: the SQLite file, or None for a database in memory or on a server.
         name: the database's name in messages.
         writer: the process name recorded with our commits.
+        has_locks: whether several connections can write at once, so that a commit has to lock the rows that it reads and changes.
         foreign_writes: a counter, increased when another connection may have written since our last commit.
 
     Args:
@@ -85,6 +86,7 @@ class Database:
         self._tables = tables_of(layout)
         self._engine = _create_engine(url, options)
         self._is_sqlite = self._engine.dialect.name == "sqlite"
+        self.has_locks = not self._is_sqlite
         self._begin = "BEGIN IMMEDIATE" if self._is_sqlite else "BEGIN"
         self._begin_reading = "BEGIN" if self._is_sqlite else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         self._compiled = compiled_statements(self._engine.dialect, SQL if self._is_sqlite else POSTGRESQL)
@@ -123,11 +125,6 @@ class Database:
         """The driver's exception for a row that already exists."""
         error: type[Exception] = self._engine.dialect.loaded_dbapi.IntegrityError
         return error
-
-    @property
-    def has_locks(self) -> bool:
-        """Whether several connections can write at once, so that a commit has to lock the rows that it reads and changes."""
-        return not self._is_sqlite
 
     def state_json(self, state: dict[str, Any]) -> str:
         """Return a state as JSON for the state columns.
@@ -338,9 +335,9 @@ class Database:
         ours = self._writable or self._found is None or self._found.ours
         compiled, execute = self._compiled if ours else self._not_ours, driver.execute
 
-        def run(name: str, **values: Any) -> Rows:
+        def run(name: str, columns: dict[str, Any] | None = None, /, **values: Any) -> Rows:
             self._give_up_at = time.monotonic() + LONGEST_STATEMENT
-            return execute(compiled[name], values)
+            return execute(compiled[name], values if columns is None else columns)
 
         return run
 

@@ -114,7 +114,7 @@ class EventWriter:
                     run("lock_session", **key._asdict()).fetchone()
                 if again and self._was_written(run, session, commit):
                     return
-                known = self._write_rows(run, session, commit)
+                known = self._write_rows(run, session, key, commit)
         except BaseException:
             self.forget(key)
             raise
@@ -130,11 +130,11 @@ class EventWriter:
         session._revision = revision_of(self._database, row)
         return True
 
-    def _write_rows(self, run: Execute, session: Session, commit: Commit) -> _Known:
+    def _write_rows(self, run: Execute, session: Session, key: SessionKey, commit: Commit) -> _Known:
         """Write an event, its deltas and our record of it, and return the new cache entry."""
-        database, key = self._database, session.key
+        database = self._database
         database.check_text(commit.data, f"event {commit.event_id}")
-        known = self._known_session(run, session)
+        known = self._known_session(run, session, key)
         # google-adk sorts by this column, so it increases with every event. The event keeps its own time.
         latest = max(to_micros(commit.timestamp), known.latest_time + 1)
         state = {**known.state, **commit.own} if commit.own else known.state
@@ -152,20 +152,18 @@ class EventWriter:
         }
         self._insert_event(run, session, values)
         if commit.own:
-            run("update_session", state=database.state_json(state), **values)
-        else:
-            run("touch_session", **values)
+            values["state"] = database.state_json(state)
+        run("update_session" if commit.own else "touch_session", values)
         if commit.shared:
             write_shared(run, database, key, commit.user, commit.app, values["time"])
-        run("insert_commit", **values)
+        run("insert_commit" if commit.shared or commit.temp else "insert_plain_commit", values)
         revision = revision_of(database, (known.revision.create_time, values["time"], commit.event_id))
         return _Known(revision, known.seen, latest, state)
 
-    def _known_session(self, run: Execute, session: Session) -> _Known:
+    def _known_session(self, run: Execute, session: Session, key: SessionKey) -> _Known:
         """Return the valid cache entry of a session, reading it if needed."""
-        key = session.key
         known = self._known.get(key)
-        if known and known.seen == self._database.foreign_writes and known.revision == session._revision:
+        if known and known.seen == self._database.foreign_writes and known.revision == session.revision:
             return known
         row = find_row(run, key)
         if row is None:
@@ -177,7 +175,7 @@ class EventWriter:
 
     def _insert_event(self, run: Execute, session: Session, values: dict[str, Any]) -> None:
         try:
-            if run("insert_event", **values).rowcount == 0:
+            if run("insert_event", values).rowcount == 0:
                 raise StorageError(f"A trigger in {self._database.name} dropped event {values['event_id']}. Nothing was written.")
         except self._database.integrity_error as error:
             if not is_repeated_row(error):
@@ -185,7 +183,7 @@ class EventWriter:
             raise StaleSessionError(f"Event {values['event_id']} is already part of session {session.id}.") from error
 
     def _check_fresh(self, run: Execute, session: Session, row: Row) -> None:
-        held = session._revision
+        held = session.revision
         if held is None:
             # The session does not come from this service, so only its time can be compared.
             if read_time(row[1]) <= to_micros(session.last_update_time):

@@ -37,6 +37,21 @@ def test_lists_and_dicts_are_copied_at_every_depth() -> None:
     assert original == {"a": [1, {"b": [2, {}]}, []], "part": types.Part(text="said")}
 
 
+def test_sets_are_copied_with_the_objects_in_them() -> None:
+    class Counter:
+        """An object that can change, in a set by its identity."""
+
+        count = 0
+
+    original = {"ids": {"a", "b"}, "counters": {Counter()}}
+    copy: Any = structural_copy(original)
+    assert copy["ids"] == original["ids"]
+    copy["ids"].add("c")
+    next(iter(copy["counters"])).count = 1
+    assert original["ids"] == {"a", "b"}
+    assert next(iter(original["counters"])).count == 0
+
+
 def test_containers_that_were_never_set_are_copied() -> None:
     original = Outer()
     for copy in (structural_copy(original), copy_with(original, {"name": "other"})):

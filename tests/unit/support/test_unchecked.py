@@ -41,6 +41,7 @@ def test_changing_a_copy_does_not_change_the_original() -> None:
 
 def test_private_attributes_can_be_read_and_set() -> None:
     session = Session.construct_unchecked(SessionKey("a", "u", "s"), {}, 0.0)
-    assert session._revision is None
+    assert session._revision is session.revision is None
     session._revision = 1
-    assert session._revision == 1
+    assert session._revision == session.revision == session.model_copy().revision == 1
+    assert Session(id="s", app_name="a", user_id="u").revision is None

@@ -146,8 +146,9 @@ class TimelineController(QObject):
             return
         roles = {author: self._colours.role(author) for author in self._colours.authors}
         self._view.set_timeline(shown, roles, note, keep_zoom=keep_zoom)
-        if self._cursor.event_index is not None:
-            self._select(session, self._cursor.event_index)
+        index = self._cursor.event_index
+        if index is not None and any(one.first <= index < one.first + len(one.events) for one in ranges):
+            self._select(session, index)  # otherwise the invocation of the event that was selected meanwhile is drawn next
 
     def _select(self, session: OpenSession, index: int) -> None:
         selected = session.events.cached(index) if index < len(session.events) else None

@@ -19,6 +19,7 @@ from inspector_app.widgets import theme
 
 WORLD = 1.08  # the last position of the axis; the part after 1 has open bars and their labels
 _OPEN_END = 1.03  # where open bars end
+AGENT_OPACITY = 0.7  # of an agent's bar, so that its calls are seen first; a contrast of 3 with the pane needs 0.66
 _NARROWEST = 3  # pixels of a bar at least
 _LABELLED = 24  # pixels of a bar that may have a label
 _LABEL_GAP = 12
@@ -212,7 +213,7 @@ class TimelinePainter:
         top = view.y(number) + 4
         base = QColor(theme.color(self._role(row)))
         if row.kind == "agent":
-            base.setAlphaF(0.4)
+            base.setAlphaF(AGENT_OPACITY)
         if least:
             self._paint_many(painter, view, self._prepared(bars, least), shown, top, base, waits=self._waits(row))
         else:

@@ -45,6 +45,7 @@ class Tokens:
     Attributes:
         window, pane, raised, selected, added, removed: background colours.
         line: thin borders and rules; not for text.
+        handle: handles of scroll bars.
         text, dim, accent, ok, warn, bad: text and icon colours, each readable on every background.
         authors: four colours that distinguish authors, or the scopes session, user, app and temp.
         on_accent: text on an accent background.
@@ -57,6 +58,7 @@ class Tokens:
     added: str
     removed: str
     line: str
+    handle: str
     text: str
     dim: str
     accent: str
@@ -75,6 +77,7 @@ DARK = Tokens(
     added="#1d3a2b",
     removed="#43262a",
     line="#2e333f",
+    handle="#6b7386",
     text="#e4e7ee",
     dim="#a3abbd",
     accent="#8ab8ff",
@@ -92,6 +95,7 @@ LIGHT = Tokens(
     added="#dff3e7",
     removed="#fbe3e2",
     line="#dde1e9",
+    handle="#7d859a",
     text="#1d2330",
     dim="#565e74",
     accent="#1d55c0",
@@ -110,6 +114,7 @@ CONTRAST = Tokens(
     added="#003a12",
     removed="#520000",
     line="#c8c8c8",
+    handle="#c8c8c8",
     text="#ffffff",
     dim="#e6e6e6",
     accent="#ffe14d",

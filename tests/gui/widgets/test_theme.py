@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.presentation.event_summary import ICONS
 from inspector_app.sessions.session_node import MARKS
+from inspector_app.timeline.timeline_painter import AGENT_OPACITY
 from inspector_app.widgets import theme
 
 GROUNDS = ("window", "pane", "raised", "selected", "added", "removed")
@@ -35,6 +36,18 @@ def test_every_text_colour_is_readable_on_every_background(tokens: theme.Tokens,
     too_weak = [(text, ground) for text in texts for ground in grounds if contrast(text, ground) < least]
     assert too_weak == []
     assert contrast(tokens.on_accent, tokens.accent) >= least
+
+
+def blended(one: str, other: str, opacity: float) -> str:
+    parts = (int(one[at : at + 2], 16) * opacity + int(other[at : at + 2], 16) * (1 - opacity) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(part):02x}" for part in parts)
+
+
+@pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT, theme.CONTRAST], ids=["dark", "light", "high contrast"])
+def test_what_is_drawn_differs_from_its_background(tokens: theme.Tokens) -> None:
+    assert min(contrast(tokens.handle, ground) for ground in (tokens.window, tokens.pane, tokens.raised)) >= 3
+    bars = [blended(role, tokens.pane, AGENT_OPACITY) for role in (*tokens.authors, tokens.dim)]
+    assert min(contrast(bar, tokens.pane) for bar in bars) >= 3
 
 
 def test_lines_of_the_high_contrast_theme_are_visible() -> None:

@@ -106,7 +106,9 @@ class StreamingTools:
                         self._show(call, result)
                     else:
                         await self._tell(call, result, partial=True)
-        except Exception:  # the model waits for a result; the error's text may be none of its business
+        except Exception as error:  # the model waits for a result; the error's text may be none of its business
+            if isinstance(error.__context__, GeneratorExit):
+                return  # the loop was closed during the run, and this task is collected
             logger.exception("The streaming tool %s failed.", call.tool.name)
             await self._tell(call, {"error": f"{call.tool.name}() failed with an internal error."}, partial=False)
         finally:

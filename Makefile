@@ -84,6 +84,8 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench.memory
 	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.tail --mode wal
+	$(BIN)/python -m bench.tail_rate
+	$(BIN)/python -m bench.idle
 	$(BIN)/python -m bench.browse
 	$(BIN)/python -m bench.blocking_tool
 	$(BIN)/python -m bench.engines

@@ -31,15 +31,19 @@ def main() -> None:
     parser.add_argument("--events", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", metavar="TEXT", default="", help="only the rows whose work contains this text")
+    parser.add_argument("--keep", metavar="FOLDER", type=Path, help="where the databases are kept for the next time")
     parser.add_argument("--curves", metavar="FOLDER", type=Path, help="where the growth curves are drawn; default: nowhere")
     options = parser.parse_args()
     commit = options.before or _last_tag()
     rows = [row for row in ROWS if options.rows in row.work]
     with tempfile.TemporaryDirectory() as temporary, _checked_out(commit, Path(temporary) / "before") as before:
         folder = Path(temporary)
-        databases = {events: folder / f"{events}.db" for events in options.events}
+        kept = options.keep or folder
+        kept.mkdir(parents=True, exist_ok=True)
+        databases = {events: kept / f"{events}.db" for events in options.events}
         for events, file in [*databases.items(), (SMALL, folder / "small.db"), (PAGE, folder / "page.db")]:
-            write_database(file, events)
+            if not file.exists():
+                write_database(file, events)
         trees = [ROOT, *([before] if before else [])]
         places = [
             Place(tree, folder / f"own-{index}", databases, folder / "small.db", folder / "page.db") for index, tree in enumerate(trees)
@@ -62,6 +66,8 @@ def measured(rows: list[Row], places: list[Place], lengths: list[int], rounds: i
                         figures.setdefault((row.work, events), []).append(row.measure(place, events))
                     except LookupError:  # that version cannot do it
                         figures.pop((row.work, events), None)
+                if row.limit is not None:
+                    found[0].setdefault((_limit_of(row), events), []).append(row.limit(places[0], events))
         for place in places:
             place.forget()
     return found
@@ -74,8 +80,14 @@ def _table(rows: list[Row], found: list[Found], events: int, commit: str | None)
     for row in rows:
         now, earlier = (_median(figures, row, events) for figures in (found[0], found[1] if len(found) > 1 else {}))
         ratio = f"{now / earlier:.2f}" if now and earlier else ""
-        lines.append(f"| {row.work} | {row.goal} | {number(now)} | {number(earlier)} | {ratio} | {row.peer} |")
+        limit = found[0].get((_limit_of(row), events))
+        peer = f"a bare table {number(statistics.median(limit))}" if limit else row.peer
+        lines.append(f"| {row.work} | {row.goal} | {number(now)} | {number(earlier)} | {ratio} | {peer} |")
     return "\n".join(lines) + "\n"
+
+
+def _limit_of(row: Row) -> str:
+    return f"{row.work}: limit"
 
 
 def _median(figures: Found, row: Row, events: int) -> float | None:

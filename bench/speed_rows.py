@@ -82,6 +82,7 @@ class Row:
         measure: returns the figure of a version at a number of events; raises LookupError if that version has none.
         grows: whether it depends on the number of events: it gets a curve, and its figure in the table is that of the most events.
         peer: google-adk's or the machine's own figure, and when it was measured.
+        limit: returns what a bare Qt table did with the same work in the same run.
     """
 
     work: str
@@ -89,6 +90,7 @@ class Row:
     measure: Callable[[Place, int], float]
     grows: bool = False
     peer: str = ""
+    limit: Callable[[Place, int], float] | None = None
 
 
 def _printed(name: str, *arguments: str) -> Callable[[Place, int], float]:
@@ -107,6 +109,16 @@ def _command(words: str) -> Callable[[Place, int], float]:
     return lambda place, events: place.command(words.format(db=place.databases[events], small=place.small, picture=os.devnull))
 
 
+def _live(name: str) -> Callable[[Place, int], float]:
+    def measure(place: Place, _events: int) -> float:
+        session = ("-m", "bench.stream", "--measure", str(place.databases[min(place.databases)]))
+        return place.figures(*session, "--bare" if name.startswith("limit") else "--live", "10")[name]
+
+    return measure
+
+
+_TAIL = ("-m", "bench.tail_rate", "--events", "30000")
+_IDLE = ("-m", "bench.idle", "--seconds", "10")
 _STORAGE = ("bench/storage_work.py", "runtime", "0.09")  # 270 appends; `python -m bench.storage` has more
 _RUNTIME = ("bench/runtime_work.py", "runtime", "0.3")
 ROWS = (
@@ -134,6 +146,23 @@ ROWS = (
     Row(f"a session of {PAGE:,} events as HTML, s by the clock", "1", lambda place, _: place.html_page()),
     Row("open to the last row, ms", "200; 500 at 1,000,000", _window("open to last row, ms"), grows=True, peer="51,000 at 10,000"),
     Row("select: detail, ms", "33", _window("select: detail, ms"), grows=True, peer="4,400 at 10,000"),
+    Row("select: state, ms", "10", _window("select: state, ms"), grows=True),
     Row("state at any event, ms", "10", _window("state at any event, ms"), grows=True),
     Row("filter, plain text: all, ms", "3,000", _window("filter, plain text: all, ms"), grows=True),
+    Row("tail of another process, events/s", "10,000", _printed("tail: events/s", *_TAIL), limit=_printed("limit: events/s", *_TAIL)),
+    Row(
+        "… CPU of the window for an event, µs",
+        "100",
+        _printed("tail: CPU µs an event", *_TAIL),
+        limit=_printed("limit: CPU µs an event", *_TAIL),
+    ),
+    Row("… memory of the window then, MB", "250", _printed("tail: memory, MB", *_TAIL)),
+    Row(
+        "live stream of 10,000 events/s: shown, events/s",
+        "all",
+        _live("live: events/s shown"),
+        limit=_live("limit: bare table, each 16 ms: events/s"),
+    ),
+    Row("… the loop's gap, p99, ms", "10", _live("live: loop gap p99, ms"), limit=_live("limit: bare table, each 16 ms: loop gap p99, ms")),
+    Row("idle window, the most of five states, % of a core", "0.2", _printed("idle: the most of these, %", *_IDLE)),
 )

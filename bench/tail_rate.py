@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -50,6 +51,8 @@ def main() -> None:
 
 def _commit(database: str, count: int) -> None:
     writer = LiveWriter(database)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     sys.stdin.readline()
     for first in range(0, count, AT_ONCE):
         writer.commit(first, min(AT_ONCE, count - first))
@@ -64,10 +67,16 @@ def _measure(stored: Path, count: int, figures: dict[str, float]) -> Callable[[A
             file = stored.with_name(f"{name}.db")
             shutil.copy(stored, file)
             rate, spent = await fill(inspector, str(file), count)
+            if name == "tail":
+                figures["tail: memory, MB"] = round(_resident_mb())
             figures.update({f"{name}: events/s": round(rate), f"{name}: CPU µs an event": round(spent / count * 1e6, 1)})
         return 0
 
     return look
+
+
+def _resident_mb() -> float:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 async def _fill_window(inspector: Any, file: str, count: int) -> tuple[float, float]:
@@ -113,8 +122,8 @@ async def _fill_bare_table(_inspector: Any, file: str, count: int) -> tuple[floa
 async def _filled(file: str, count: int, is_there: Callable[[], bool]) -> tuple[float, float]:
     """Start the writer; return events a second until all are there, and this process's processor seconds."""
     writer = _writer(file, count)
-    assert writer.stdin is not None
-    await asyncio.sleep(3)  # until it has loaded
+    assert writer.stdin is not None and writer.stdout is not None
+    await run_in_thread(writer.stdout.readline)  # it has loaded
     began, spent = time.perf_counter(), time.process_time()
     writer.stdin.write("go\n")
     writer.stdin.flush()
@@ -127,7 +136,7 @@ async def _filled(file: str, count: int, is_there: Callable[[], bool]) -> tuple[
 
 def _writer(file: str, count: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "bench.tail_rate", "--commit", file, "--events", str(count)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
 def _table_end(file: str) -> int:

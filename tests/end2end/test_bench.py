@@ -37,6 +37,7 @@ def test_the_window_benchmarks_run_small() -> None:
     for module, *arguments, expected in (
         ("bench.stream", "--events", "3000", "--seconds", "1", "--starts", "1", "limit: bare table, each 100 ms: loop gap p99, ms"),
         ("bench.timeline", "--spans", "2000", "| a frame of zooming |"),
+        ("bench.tail_rate", "--events", "1000", "--stored", "1000", "limit: events/s"),
         ("bench.memory", "--events", "2000", "--pieces", "2000", "2,000 streamed, MB at every tenth"),
     ):
         done = subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=280)

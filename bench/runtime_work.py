@@ -18,7 +18,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -193,7 +193,7 @@ class RuntimeWork:
                 service.sessions["app"]["u"]["s"].events.extend(copies)
             return service
         await close_service(service)
-        with sqlite3.connect(file) as connection:
+        with closing(sqlite3.connect(file)) as connection, connection:
             turn = [json.loads(text) for (text,) in connection.execute("SELECT event_data FROM events ORDER BY rowid")]
             rows = ((data["id"], data["invocation_id"], _column(data["timestamp"]), json.dumps(data)) for data in _repeated(turn, earlier))
             columns = "app_name, user_id, session_id, id, invocation_id, timestamp, event_data"

@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -195,7 +196,7 @@ class StorageWork:
                 await service.append_event(session, event)
             return service
         await _close(service)
-        with sqlite3.connect(file) as connection:
+        with closing(sqlite3.connect(file)) as connection, connection:
             columns = "id, app_name, user_id, session_id, invocation_id, timestamp, event_data"
             connection.executemany(f"INSERT INTO events ({columns}) VALUES (?, 'a', 'u', 's', ?, ?, ?)", self._rows(kind, count))
         connection.close()
@@ -220,7 +221,7 @@ class StorageWork:
             await service.create_session(**OF, session_id=f"s-{number}", state={"step": number, "total": 4.2, "user:name": "maria"})
         if kind != "memory":
             await _close(service)
-            with sqlite3.connect(file) as connection:
+            with closing(sqlite3.connect(file)) as connection, connection:
                 columns = "app_name, user_id, {id}, state, create_time, update_time"
                 copy = f"INSERT INTO sessions ({columns}) SELECT {columns} FROM sessions WHERE id = 's-0'"
                 for number in range(1, count):

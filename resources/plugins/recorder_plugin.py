@@ -425,15 +425,19 @@ class Recording:
     def _open(self) -> sqlite3.Connection:
         os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
         database = sqlite3.connect(self._file, timeout=CLOSE_SECONDS, check_same_thread=False)
-        database.executescript(_TABLES)
-        database.execute("PRAGMA synchronous = NORMAL")
-        database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('format', ?)", (str(FORMAT),))
-        database.execute("UPDATE inspector_recording SET value = ? WHERE key = 'format' AND value = '1'", (str(FORMAT),))
-        database.commit()
-        (found,) = database.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()
-        if found != str(FORMAT):
-            raise ValueError(f"it is a recording of format {found}, and this plugin writes format {FORMAT}; name another file")
-        (newest,) = database.execute("SELECT coalesce(max(id), 0) FROM inspector_parts").fetchone()
+        try:
+            database.executescript(_TABLES)
+            database.execute("PRAGMA synchronous = NORMAL")
+            database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('format', ?)", (str(FORMAT),))
+            database.execute("UPDATE inspector_recording SET value = ? WHERE key = 'format' AND value = '1'", (str(FORMAT),))
+            database.commit()
+            (found,) = database.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()
+            if found != str(FORMAT):
+                raise ValueError(f"it is a recording of format {found}, and this plugin writes format {FORMAT}; name another file")
+            (newest,) = database.execute("SELECT coalesce(max(id), 0) FROM inspector_parts").fetchone()
+        except BaseException:
+            database.close()
+            raise
         if newest < max(self._parts.values(), default=0):  # the file was deleted since it was closed
             self._parts.clear()
             self._last.clear()

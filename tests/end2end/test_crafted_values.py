@@ -7,6 +7,7 @@ import pickle
 import shutil
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def v0(tmp_path: Path) -> Path:
 
 
 def change(file: Path, *statements: tuple[str, Any]) -> None:
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         for sql, value in statements:
             database.execute(sql, [value])
     database.close()
@@ -66,7 +67,7 @@ def test_a_crafted_time_is_no_traceback(ours: Path, capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize("text", ["1e400", "-1e400", "1856916000000", "1e18"])
 def test_a_crafted_time_inside_an_event_is_no_traceback(ours: Path, capsys: pytest.CaptureFixture[str], text: str) -> None:
-    with sqlite3.connect(ours) as database:
+    with closing(sqlite3.connect(ours)) as database, database:
         rows = database.execute("SELECT id, event_data FROM events").fetchall()
         for event_id, data in rows:
             crafted = json.dumps({**json.loads(data), "timestamp": "HERE"}).replace('"HERE"', text)
@@ -82,7 +83,7 @@ def test_a_crafted_time_inside_an_event_is_no_traceback(ours: Path, capsys: pyte
 @pytest.mark.parametrize("value", [None, b"\x00\xff", 7])
 @pytest.mark.parametrize("column", ["id", "invocation_id"])
 def test_an_id_of_another_type_is_marked_and_the_rest_is_shown(ours: Path, column: str, value: Any) -> None:
-    with sqlite3.connect(ours) as database:
+    with closing(sqlite3.connect(ours)) as database, database:
         names = ", ".join(row[1] for row in database.execute("PRAGMA table_info(events)"))
         database.execute(f"CREATE TABLE other AS SELECT {names} FROM events ORDER BY rowid")
         database.execute("DROP TABLE events")
@@ -119,7 +120,7 @@ COLLIDING = pickle.dumps({n * (2**61 - 1): 0 for n in range(3_000)})
 
 @pytest.mark.parametrize("slow", [REPEATED, COLLIDING], ids=["repeated", "colliding"])
 def test_slow_pickles_share_one_time_limit(v0: Path, slow: bytes) -> None:
-    with sqlite3.connect(v0) as database:
+    with closing(sqlite3.connect(v0)) as database, database:
         (first,) = database.execute("SELECT min(rowid) FROM events").fetchone()
         names = [row[1] for row in database.execute("PRAGMA table_info(events)") if row[1] != "id"]
         for number in range(40):
@@ -141,7 +142,7 @@ def test_slow_pickles_share_one_time_limit(v0: Path, slow: bytes) -> None:
 
 def damaged(v0: Path, event: int) -> list[str]:
     """Damage the actions of one event; return the ids of all events."""
-    with sqlite3.connect(v0) as database:
+    with closing(sqlite3.connect(v0)) as database, database:
         ids = [event_id for (event_id,) in database.execute("SELECT id FROM events ORDER BY rowid")]
         database.execute("UPDATE events SET actions = ? WHERE id = ?", [b"\x80\x04damaged", ids[event]])
     database.close()
@@ -151,7 +152,7 @@ def damaged(v0: Path, event: int) -> list[str]:
 @pytest.fixture
 def counting(v0: Path) -> Path:
     """A v0 database whose events set the keys k0, k1, … and n."""
-    with sqlite3.connect(v0) as database:
+    with closing(sqlite3.connect(v0)) as database, database:
         for number, (rowid,) in enumerate(database.execute("SELECT rowid FROM events ORDER BY rowid").fetchall()):
             delta = {"state_delta": {f"k{number}": number, "n": number, f"app:a{number % 3}": number}}
             database.execute("UPDATE events SET actions = ? WHERE rowid = ?", [pickle.dumps(delta), rowid])
@@ -188,7 +189,7 @@ def test_after_unreadable_actions_earlier_values_are_unknown(counting: Path, cap
 
 
 def test_unreadable_actions_of_another_session_make_shared_keys_unknown(counting: Path) -> None:
-    with sqlite3.connect(counting) as database:
+    with closing(sqlite3.connect(counting)) as database, database:
         database.execute("INSERT INTO sessions SELECT app_name, 'other', 'other', '{}', create_time, update_time FROM sessions")
         names = [row[1] for row in database.execute("PRAGMA table_info(events)")]
         columns = ", ".join(name for name in names if name not in ("id", "user_id", "session_id"))

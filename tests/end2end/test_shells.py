@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ HOSTILE = (r'x\"; touch ran-1; "', r"y\$(touch ran-2)", "z`touch ran-3`")
 
 def add_sessions(file: Path, *ids: str) -> None:
     """Add sessions to a database, as copies of its only one."""
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.executemany(
             "INSERT INTO sessions SELECT app_name, user_id, ?, state, create_time, update_time FROM sessions WHERE id = 's1'",
             [(name,) for name in ids],

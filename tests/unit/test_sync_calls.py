@@ -27,7 +27,7 @@ from tests.agent_specs import message
 from tests.seeds.running import run, runner_for, said, scripted, stored, texts
 from tests.sweep import count
 
-pytestmark = [pytest.mark.rule("R3"), pytest.mark.timeout(60)]
+pytestmark = [pytest.mark.rule("R3"), pytest.mark.timeout(240)]
 
 
 def calling(tools: list[Any], *calls: tuple[str, dict[str, Any]], name: str = "agent", **more: Any) -> LlmAgent:
@@ -408,5 +408,5 @@ async def main():
     task.cancel()
 asyncio.run(main())
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=40, check=False)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, check=False)
     assert (ended.stdout, ended.returncode) == ("blocked\n", 0), ended.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -158,7 +159,7 @@ def test_a_deleted_session_is_reported_and_shown_again_when_it_returns(
     address = inspector.cursor.session
     assert address is not None
     whole = story_db.read_bytes()
-    with sqlite3.connect(story_db) as connection:
+    with closing(sqlite3.connect(story_db)) as connection, connection:
         connection.execute("DELETE FROM sessions")
     connection.close()
     inspector.cursor.select_session(None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -41,11 +42,10 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Event]:
 def shown(inspector: Inspector, driver: WindowDriver, reading: asyncio.Event, tmp_path: Path) -> Inspector:
     """Return the window with a long session whose past is being read."""
     write_database(tmp_path / "long.db", COUNT)
-    with sqlite3.connect(tmp_path / "long.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "long.db")) as connection, connection:
         written = "json_set(event_data, '$.actions.state_delta.early', 'written once')"
         connection.execute(f"UPDATE events SET event_data = {written} WHERE rowid = 500")
         connection.execute("UPDATE sessions SET state = json_set(state, '$.early', 'written once', '$.\"never written\"', 1)")
-    connection.close()
     inspector.tasks.spawn(inspector.open([str(tmp_path / "long.db")]), "Opening")
     driver.run_until(lambda: inspector.cursor.event_index == COUNT - 1 and inspector.current.session.pages.present is not None)
     return inspector

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -162,7 +163,7 @@ def test_reload_reads_the_displayed_table_again(
     names = [page.tables.tables.item(row, 0).text() for row in range(page.tables.tables.rowCount())]
     page.tables.tables.setCurrentCell(names.index("notes"), 0)
     qtbot.waitUntil(lambda: page.tables.place_text == "rows 1–100 of 250" and not inspector.tasks.running)
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("INSERT INTO notes (text) VALUES ('one more')")
     connection.close()
     inspector.window.commands.reload.trigger()

@@ -6,6 +6,7 @@ import hashlib
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_reload_reads_the_file_again_and_other_databases_stay_open(
     opened(story_db, file)
     page = inspector.window.foreign_database
     assert inspector.window.page is page
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("INSERT INTO birds VALUES ('owl', 480)")
     connection.close()
     inspector.window.commands.reload.trigger()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ def test_a_session_deleted_during_its_run_stays_displayed(story: Inspector, stor
     story.run.resume(paused=True)
     qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=20_000)
     events = story.controller.events.event_count
-    with sqlite3.connect(story_db) as connection:
+    with closing(sqlite3.connect(story_db)) as connection, connection:
         connection.execute("DELETE FROM events")
         connection.execute("DELETE FROM sessions")
     connection.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +166,7 @@ def test_an_old_interrupted_invocation_is_pending(
 ) -> None:
     file = tmp_path / "long.db"
     write_database(file, COUNT)
-    with sqlite3.connect(file) as connection:  # only the user's message of the second run remains
+    with closing(sqlite3.connect(file)) as connection, connection:  # only the user's message of the second run remains
         gone = [event_data(number)["id"] for number in range(11, 20)]
         connection.execute(f"DELETE FROM events WHERE id IN ({', '.join('?' * len(gone))})", gone)
     connection.close()
@@ -261,7 +262,7 @@ def test_sessions_beyond_the_scan_limit_are_found_and_counted(
     monkeypatch.setattr("inspector_app.running.pending_controller.MOST_LISTED", 5)
     file = tmp_path / "many.db"
     write_many_sessions(file, 8, 1, 20)
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE events SET event_data = json_set(event_data, '$.author', 'user')")
     connection.close()
     opened(file)

@@ -6,6 +6,7 @@ import logging
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -169,7 +170,7 @@ def test_an_exception_in_an_agent_ends_the_run_and_is_reported(inspector: Inspec
 def test_a_message_that_was_not_stored_returns_to_the_composer(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     composer = story.window.workbench.composer
     composer.set_text("another one, please")
-    with sqlite3.connect(story_db) as connection:  # another process deletes the session now
+    with closing(sqlite3.connect(story_db)) as connection, connection:  # another process deletes the session now
         connection.execute("DELETE FROM events")
         connection.execute("DELETE FROM sessions")
     connection.close()

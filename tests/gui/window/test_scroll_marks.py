@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ def long_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a session that is read in pages, with three failures."""
     file = tmp_path_factory.mktemp("failures") / "long.db"
     write_database(file, 3_000)
-    with sqlite3.connect(file) as database:
+    with closing(sqlite3.connect(file)) as database, database:
         rows = database.execute("SELECT id, event_data FROM events ORDER BY rowid").fetchall()
         for place in FAILED_AT:
             event_id, data = rows[place]

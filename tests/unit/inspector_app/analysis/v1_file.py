@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,7 @@ def write_v1(file: Path, events: list[dict[str, Any]], *, state: dict[str, Any] 
         scope = next((prefix for prefix in ("user:", "app:") if key.startswith(prefix)), "")
         scopes[scope][key.removeprefix(scope)] = value
     times = text_of(START - 1), text_of(START + len(events))
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.executescript(_TABLES)
         connection.execute("INSERT INTO sessions VALUES ('app', 'user', ?, ?, ?, ?)", (session, json.dumps(scopes[""]), *times))
         connection.execute("INSERT INTO app_states VALUES ('app', ?, ?)", (json.dumps(scopes["app:"]), times[1]))

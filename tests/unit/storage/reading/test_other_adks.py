@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +188,7 @@ def test_a_converted_file_reads_the_same_and_can_be_continued(name: str, tmp_pat
                 assert new.created(summary.key) == database.created(summary.key)
                 if name != MIXED:
                     assert [*map(plain, new.events(summary.key))] == [*map(plain, database.events(summary.key))]
-    with sqlite3.connect(tmp_path / "new.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "new.db")) as connection, connection:
         times = {kind for (kind,) in connection.execute("SELECT typeof(timestamp) FROM events")}
         assert times <= {"text"}
 
@@ -218,7 +219,7 @@ def test_a_file_of_google_adk_with_one_millisecond_time_is_read_only(tmp_path: P
     file = Path(shutil.copy(fixtures_dir() / "hand" / "v1_by_hand.db", tmp_path))
     file.chmod(0o644)
     key = SessionKey("app", "u", "s")
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(
             "INSERT INTO events SELECT 'ts', app_name, user_id, session_id, invocation_id, 1795000009371,"
             " json_set(event_data, '$.id', 'ts', '$.timestamp', 1795000009371) FROM events WHERE id = 'hand-4'"
@@ -235,7 +236,7 @@ def test_mixed_times_are_compared_as_times(tmp_path: Path) -> None:
     """As SQL values, every text is later than every integer."""
     file = Path(shutil.copy(FOLDER / f"{MIXED}.db", tmp_path))
     key = SessionKey("weather_app", "alice", "chat-1")
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(
             "INSERT INTO sessions VALUES ('weather_app', 'alice', 'old', '{}', '2026-11-22 16:00:00', '2026-11-22 16:00:00')"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,14 +21,14 @@ def file(tmp_path: Path) -> Path:
     """Return a database with a session of five events, and state that the session shares."""
     file = tmp_path / "orders.db"
     write_database(file, 5)
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute('INSERT INTO user_states SELECT app_name, user_id, \'{"name": "Maria"}\', update_time FROM sessions')
         connection.execute("INSERT INTO app_states SELECT app_name, '{\"vat\": 0.23}', update_time FROM sessions")
     return file
 
 
 def _other_session(file: Path, user: str, app: str = APP, *, created: str) -> None:
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(
             "INSERT INTO sessions SELECT ?, ?, 'other', state, iif(? = 'before', '2000-01-01 00:00:00', '2099-01-01 00:00:00'), update_time"
             " FROM sessions",
@@ -36,7 +37,7 @@ def _other_session(file: Path, user: str, app: str = APP, *, created: str) -> No
 
 
 def _other_event(file: Path, user: str, app: str = APP) -> None:
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(
             "INSERT INTO events SELECT 'x', ?, ?, 'other', invocation_id, timestamp, event_data FROM events LIMIT 1", (app, user)
         )
@@ -84,6 +85,6 @@ def test_another_app_does_not_matter(file: Path) -> None:
 def test_nothing_is_known_of_an_event_that_is_no_longer_the_newest(file: Path) -> None:
     with StoredDatabase.open(str(file)) as database:
         pages = _pages(database)
-        with sqlite3.connect(file) as connection:
+        with closing(sqlite3.connect(file)) as connection, connection:
             add_events(connection, 5, 6)
         assert database.state_after(KEY, pages) is None

@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def restored(saved: SavedPast, file: Path) -> bool:
 
 
 def change(file: Path, statement: str) -> None:
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute(statement)
     connection.close()
 
@@ -83,7 +84,7 @@ def test_all_states_are_the_same(saved: SavedPast, file: Path) -> None:
 
 
 def test_only_events_added_since_are_read(saved: SavedPast, file: Path) -> None:
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         add_events(connection, COUNT, COUNT + 300)
     connection.close()
     assert check(saved, file) == 768

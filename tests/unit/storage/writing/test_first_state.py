@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from runtime.events import Event, EventActions
@@ -27,7 +28,7 @@ async def test_a_session_recreated_by_google_adk_has_no_first_state(tmp_path: Pa
     path = tmp_path / "s.db"
     async with DatabaseSessionService(f"sqlite:///{path}") as service:
         key = (await service.create_session(**NAMES, state={"k": 1})).key
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE sessions SET create_time = '2031-01-01 00:00:00.000000', update_time = '2031-01-01 00:00:00.000000'")
     connection.close()
     async with DatabaseSessionService(f"sqlite:///{path}") as service:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,7 @@ async def test_values_that_an_earlier_version_added_later_are_replaced_too(old: 
             await service.create_session(app_name="orders", user_id="user")
 
     await write()
-    with sqlite3.connect(old) as database:
+    with closing(sqlite3.connect(old)) as database, database:
         database.execute("UPDATE inspector_commits SET temp = ? WHERE seq = (SELECT max(seq) FROM inspector_commits)", ["[]"])
         row = "INSERT INTO inspector_commits (app_name, user_id, session_id, event_id, at, temp) VALUES ('orders', 'user', 's1', 'e', 1, ?)"
         database.execute(row, ['{"temp:token": "sk-temp-4711"}'])
@@ -141,7 +142,7 @@ async def test_copies_of_an_earlier_versions_database_have_no_values(old: Path, 
     # An earlier version's copy of deleted sessions is restored without the values.
     async with open_session_service(str(old)) as service:
         await delete_sessions(service, [KEY])
-    with sqlite3.connect(deleted) as database:
+    with closing(sqlite3.connect(deleted)) as database, database:
         database.execute('UPDATE inspector_commits SET temp = replace(temp, \'{"types": \', \'{"temp:old": "sk-temp-4711", "x": \')')
     database.close()
     assert put_back(old, deleted) == 1

@@ -17,7 +17,7 @@ Check = Callable[..., Awaitable[None]]
 REOPENING, STALE_COPIES, PAGES = "reopening", "stale copies", "pages"
 # Users may have sessions of the same id; a listed session has the time of its last event.
 IDS_OF_USERS, EVENT_TIMES = "ids of users", "event times"
-SECONDS = 30.0
+SECONDS = 120.0
 
 
 @dataclass(frozen=True)

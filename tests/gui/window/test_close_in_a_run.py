@@ -75,7 +75,7 @@ def close_during(agent_code: str, when: str, tmp_path: Path) -> tuple[subprocess
     env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path)}
     started = time.monotonic()
     command = [sys.executable, "-X", "dev", "-W", "error", str(DRIVER), str(folder), when]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200, cwd=tmp_path)
     return done, time.monotonic() - started
 
 

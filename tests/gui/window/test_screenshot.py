@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 def inspector(tmp_path: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
     command = [sys.executable, "-X", "dev", "-m", "inspector_app", *map(str, arguments)]
-    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=200, cwd=tmp_path)
 
 
 @pytest.mark.parametrize(("theme", "darkest"), [("dark", True), ("light", False)])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, aclosing
 from typing import Any
 
 from google.auth.exceptions import GoogleAuthError
 from google.genai import Client, types
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.llm_error import LlmError
@@ -25,16 +26,26 @@ class Gemini(BaseLlm):
     """Google's language models, through the Gemini API or Vertex AI.
 
     google-genai reads the service and the key from the environment: `GOOGLE_API_KEY`, or `GOOGLE_GENAI_USE_VERTEXAI`,
-    `GOOGLE_CLOUD_PROJECT` and `GOOGLE_CLOUD_LOCATION`. For anything else override `api_client`.
+    `GOOGLE_CLOUD_PROJECT` and `GOOGLE_CLOUD_LOCATION`. For anything else give `client_kwargs` or `client`, or override `api_client`.
 
     Attributes:
         model: the model's name.
+        client: the client for all requests; what it needs is not read from the environment then.
+        client_kwargs: further arguments of google-genai's Client, such as `location`. Not printed or stored, as they may hold keys.
         base_url: another server with the same protocol.
+        api_version: the version of the server's interface, such as `v1`. Default: `GOOGLE_GENAI_API_VERSION`, or google-genai's own.
+        speech_config: the voice in live conversations, which only the google-adk engine has.
+        use_interactions_api: google's Interactions API, which only the google-adk engine has: requests are refused.
         retry_options: which failures to retry, how often and with which delay; without it each request is sent once.
     """
 
     model: str = "gemini-2.5-flash"
+    client: Client | None = Field(default=None, exclude=True)
+    client_kwargs: dict[str, Any] | None = Field(default=None, exclude=True, repr=False)
     base_url: str | None = None
+    api_version: str | None = None
+    speech_config: types.SpeechConfig | None = None
+    use_interactions_api: bool = False
     retry_options: types.HttpRetryOptions | None = None
 
     _clients: ClientPerLoop = PrivateAttr(default_factory=ClientPerLoop)
@@ -54,12 +65,23 @@ class Gemini(BaseLlm):
     def api_client(self) -> Client:
         """A new google-genai client with this object's settings. Override it, for example by a `cached_property`, to use another client.
 
+        What `client_kwargs` sets counts more than the other attributes.
+
         Raises:
             LlmError: the key, or the project for Vertex AI, is missing.
         """
-        options = types.HttpOptions(base_url=self.base_url, retry_options=self.retry_options)
+        given = dict(self.client_kwargs or {})
+        own = types.HttpOptions(
+            base_url=self.base_url,
+            api_version=self.api_version or os.environ.get("GOOGLE_GENAI_API_VERSION") or None,
+            retry_options=self.retry_options,
+        )
+        options = types.HttpOptions.model_validate(given.pop("http_options", None) or {})
+        options = own.model_copy(update={name: getattr(options, name) for name in options.model_fields_set})
+        if self.model.startswith("projects/") and not given.keys() & {"vertexai", "enterprise"}:
+            given["vertexai"] = True
         try:
-            return Client(http_options=options, vertexai=True if self.model.startswith("projects/") else None)
+            return Client(http_options=options, **given)
         except (ValueError, GoogleAuthError) as error:
             reason = str(error)
         # Outside the except block, as the error keeps the incomplete client alive, which google-genai 2.x then closes with warnings.
@@ -70,7 +92,10 @@ class Gemini(BaseLlm):
 
         Raises:
             LlmError: the key is missing, the server refused or failed, the connection broke, or the answer is malformed.
+            EngineNeededError: `use_interactions_api` is set.
         """
+        if self.use_interactions_api:
+            raise EngineNeededError("Gemini(use_interactions_api=True)")
         request = self._as_sent(llm_request)
         with clear_errors(request["model"]):
             client = await self._client()
@@ -98,6 +123,8 @@ class Gemini(BaseLlm):
         raise EngineNeededError("Live audio with Gemini")
 
     async def _client(self) -> Client:
+        if self.client is not None:
+            return self.client
         if type(self).api_client is not Gemini.api_client:
             return self.api_client  # the subclass closes its own client
         return await self._clients.get(lambda: self.api_client)

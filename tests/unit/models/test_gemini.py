@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from google.genai import Client, _api_client, types
 
-from runtime.errors import LlmError
+from runtime.errors import EngineNeededError, LlmError
 from runtime.models import Gemini, LlmRequest, LlmResponse
 from runtime.support.worker_threads import run_in_thread
 from tests.gemini_server import Answer, Failure, GeminiServer, call, chunk, gemini_server, google_api_key, refusal
@@ -62,6 +62,41 @@ async def test_a_plain_answer(google_api_key: str) -> None:
     assert sent.body["contents"] == [{"role": "user", "parts": [{"text": "Hello?"}]}]
     assert sent.body["systemInstruction"]["parts"] == [{"text": "Be brief."}]
     assert sent.body["generationConfig"]["temperature"] == 0.5
+
+
+async def test_arguments_of_the_client_count_more_than_the_models_own(google_api_key: str) -> None:
+    arguments = {"api_key": "of-the-arguments", "http_options": {"headers": {"x-team": "desk"}, "api_version": "v1"}}
+    with gemini_server(Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:
+        await ask(server, api_version="v1alpha", client_kwargs=arguments)
+    (sent,) = server.requests
+    assert sent.path.startswith("/v1/models/")
+    assert (sent.headers["x-goog-api-key"], sent.headers["x-team"]) == ("of-the-arguments", "desk")
+    model = Gemini(client_kwargs=arguments)
+    assert "of-the-arguments" not in repr(model) + str(model.model_dump())
+
+
+@pytest.mark.parametrize("place", ["field", "environment"])
+async def test_the_version_of_the_interface_can_be_chosen(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if place == "environment":
+        monkeypatch.setenv("GOOGLE_GENAI_API_VERSION", "v1")
+    with gemini_server(Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:
+        await ask(server, **({"api_version": "v1"} if place == "field" else {}))
+    assert server.requests[0].path.startswith("/v1/models/")
+
+
+async def test_a_client_that_is_given_is_used() -> None:
+    with gemini_server(Answer([chunk({"text": "Hi."}, finish="STOP")])) as server:
+        client = Client(api_key="of-the-client", http_options=types.HttpOptions(base_url=server.url))
+        await ask(server, client=client)
+        await client.aio.aclose()
+        client.close()
+    assert server.requests[0].headers["x-goog-api-key"] == "of-the-client"
+
+
+async def test_the_interactions_api_is_refused_before_anything_is_sent() -> None:
+    with gemini_server() as server, pytest.raises(EngineNeededError, match="use_interactions_api=True\\) needs the google-adk engine"):
+        await ask(server, use_interactions_api=True)
+    assert server.requests == []
 
 
 async def test_labels_are_left_out_as_only_vertex_ai_takes_them() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QMarginsF, QPoint, QRect, QSize, QSizeF, Signal
+from PySide6.QtCore import QMarginsF, QPoint, QRect, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
@@ -83,8 +83,15 @@ def _save_pdf(file: str, size: QSize, paint: Paint) -> bool:
 
 
 def paint_widget(pane: QWidget) -> Paint:
-    """Return what paints a widget as it is displayed."""
-    return lambda painter: pane.render(painter, QPoint())
+    """Return what paints a widget as it is displayed, with parts whose own painting is postponed."""
+
+    def paint(painter: QPainter) -> None:
+        for part in pane.findChildren(QWidget):
+            if part.testAttribute(Qt.WidgetAttribute.WA_ForceUpdatesDisabled):
+                part.setUpdatesEnabled(True)  # Qt would leave them black
+        pane.render(painter, QPoint())
+
+    return paint
 
 
 def ask_for_file(window: QWidget, what: str, chosen: Callable[[str], object]) -> None:

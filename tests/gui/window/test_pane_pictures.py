@@ -70,3 +70,20 @@ def test_a_pane_is_printed_on_one_page(driver: WindowDriver, orders: Inspector, 
     orders.window.findChild(PanePictures).print_on(printer, pane)
     printed = (tmp_path / "events.pdf").read_bytes()
     assert printed.startswith(b"%PDF") and printed.count(b"/Type /Page\n") == 1
+
+
+def test_a_picture_has_the_rows_whose_painting_a_live_stream_postpones(driver: WindowDriver, orders: Inspector, tmp_path: Path) -> None:
+    driver.run_message("40 boxes of A4 paper")
+    table = driver.bench.stream.table
+    table.setFocus()
+    pictures = []
+    for name in ("calm.png", "live.png"):
+        orders.window.commands.save_picture.trigger()
+        table.paint_next()
+        if name == "live.png":
+            table.repaint()
+            table.paint_later()
+            assert not table.viewport().updatesEnabled()
+        save(orders, tmp_path / name)
+        pictures.append(QImage(str(tmp_path / name)))
+    assert pictures[0] == pictures[1]

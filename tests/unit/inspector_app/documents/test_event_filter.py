@@ -51,9 +51,11 @@ def test_a_text_is_searched_for_in_both_spellings() -> None:
 
 
 def test_a_condition_is_searched_for_by_what_it_requires() -> None:
-    found = wanted('author == "pricing" and tokens > 5').candidates
+    found = wanted('author == "pricing" and tokens < 5').candidates
     assert found is not None and list(found.parameters.values()) == ['%"pricing"%']
-    assert wanted("tokens > 5 and (text)").candidates is None
+    found = wanted("tokens.prompt > 5 and (text)").candidates
+    assert found is not None and list(found.parameters.values()) == [5]
+    assert wanted("tokens < 5 and (text)").candidates is None
 
 
 def test_every_value_suggests_a_filter_that_matches_its_event() -> None:

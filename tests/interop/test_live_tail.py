@@ -88,7 +88,7 @@ def _follow(file: Path, program: list[str], total: int, name: str) -> None:
                 writer.wait(watcher.tail.pause)
     assert writer.returncode == 0
     while watcher.tail.poll() or not watcher.tail._counted:
-        time.sleep(0.05)
+        time.sleep(watcher.tail.pause)  # the tail counts once the file has been calm for a while, as in the window
     watcher.tail.follow(watcher._newest, watcher.told[watcher._newest.session_id])
     watcher.look()
     watcher.tail.close()

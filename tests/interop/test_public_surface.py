@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DIFFERENCES = {
     r"^InvocationContext\.(live_session|active|transcription|input_realtime|output_realtime)_\w+ ": "state of its live flow",
     r"^RunConfig\.check_for_deprecated_save_live_audio$": "live audio",
-    r"^Gemini\.(speech_config|use_interactions_api) ": "live audio, and an API of the 2.x line",
     r"(cache_config|cache_metadata|cacheable_contents_token_count) ": "context caching is out of scope",
     r"interaction_id ": "the interactions API is out of scope",
     r"^InvocationContext\.(events_compaction_config|token_compaction_checked|canonical_tools_cache|credential_by_key) ": "state of its"

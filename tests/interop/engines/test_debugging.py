@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
@@ -314,12 +315,13 @@ async def test_a_run_that_is_stopped_at_once_ends_at_once(shared: Started) -> No
     for turns in range(12):
         debugger = Debugger()
         shared.engine.attach(debugger)
-        run = asyncio.ensure_future(anext(debugger.run(shared.engine.run(key, WEATHER)), None))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        debugger.stop()
-        async with asyncio.timeout(3):  # less than the grace before a kill
-            await run
+        async with aclosing(debugger.run(shared.engine.run(key, WEATHER))) as events:  # on a slow machine, an event comes before the stop
+            first = asyncio.ensure_future(anext(events, None))
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            debugger.stop()
+            async with asyncio.timeout(3):  # less than the grace before a kill
+                await first
     if shared.version != IN_PROCESS:
         assert shared.engine.child.ended is None
     assert summary(await drive(shared.engine, await shared.engine.new_session("u"), script(["still here"]))) == ["text still here"]

@@ -16,6 +16,7 @@ from google.genai import types
 from inspector_app.engines.agent_loader import check_names
 from inspector_app.engines.agent_output import OnOutput, OutputLine, source_from_child
 from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
+from inspector_app.engines.child_imports import Imports
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.child_rerun import ChildReplay, ChildRerun
 from inspector_app.engines.protocol import AgentDescription, Capability, Debugpy, places_from_json
@@ -31,7 +32,7 @@ from runtime.sessions.session import SessionKey
 from runtime.storage.layouts.decode import parse_event
 from runtime.support.ids import new_uuid
 
-LOAD_SECONDS = 60.0  # for the agent's imports; a person may wait longer, so the caller can say so
+LOAD_SECONDS = 60.0  # for the agent's imports, as long as modules are still imported: a slow machine may need minutes
 OPEN_SECONDS = 60.0  # for the services: importing drivers and opening the database
 
 MAX_QUEUED = 2_000  # streamed pieces; the child is not read while more wait to be taken
@@ -103,7 +104,7 @@ class ChildEngine:
             on_commit: see the class.
             sessions: where sessions are stored; see `open` in docs/engine-protocol.md.
             recording: the file in which model and tool calls are recorded; None: nowhere.
-            seconds: to wait for the agent's imports.
+            seconds: to wait for the agent's imports; longer as long as a module is imported in each half of this time.
             debugpy: let a debugger attach; nothing is waited for in vain then, as the debugger may hold the child at any time.
             environ: the child's environment variables; None means ours.
             embedded: run the agent on the embedded runtime, with our own Python.
@@ -553,15 +554,18 @@ def _services(sessions: Mapping[str, Any], recording: Path | None) -> dict[str, 
 
 async def _load(child: ChildProcess, path: str, seconds: float, debugpy: Debugpy | None) -> dict[str, Any]:
     options = {} if debugpy is None else {"debugpy": debugpy.port, "wait": debugpy.wait}
+    imports = Imports(child, seconds / 2)
     try:
-        loaded: dict[str, Any] = await child.request("load", seconds if debugpy is None else None, path=path, protocol=PROTOCOL, **options)
+        loaded: dict[str, Any] = await child.request(
+            "load", imports.seconds if debugpy is None else None, proceeds=imports.proceed, path=path, protocol=PROTOCOL, **options
+        )
         return loaded
     except TimeoutError:
         stack = await child.where()
         folder = path.removesuffix(".py").rstrip("/")
         own = [frame for frame in stack if frame["file"].startswith(folder)] or stack
         where = f" It is at {own[-1]['file']}, line {own[-1]['line']}." if own else ""
-        raise AgentStillLoadingError(f"{path} is still being imported after {seconds:g} s.{where}") from None
+        raise AgentStillLoadingError(f"{path} is still being imported after {imports.passed:g} s.{where}") from None
 
 
 def _event(data: bytes | Mapping[str, Any]) -> Event:

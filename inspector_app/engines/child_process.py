@@ -17,7 +17,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -268,12 +268,15 @@ class ChildProcess:
         self.hello = hello
         return hello
 
-    async def request(self, kind: str, seconds: float | None = None, **fields: Any) -> Any:
+    async def request(
+        self, kind: str, seconds: float | None = None, *, proceeds: Callable[[], Awaitable[bool]] | None = None, **fields: Any
+    ) -> Any:
         """Send a request and return its answer.
 
         Args:
             kind: its `type`.
             seconds: to wait at most; None: for ever.
+            proceeds: called after these seconds; the wait is repeated if it returns True.
             **fields: its other fields.
 
         Raises:
@@ -288,9 +291,17 @@ class ChildProcess:
         answer = self._answers[number] = self._loop.create_future()
         self.send(kind, id=number, **fields)
         try:
-            return await asyncio.wait_for(answer, seconds)
+            while not answer.done():
+                await asyncio.wait({answer}, timeout=seconds)
+                if not answer.done() and (proceeds is None or not await proceeds()):
+                    break
+            if not answer.done():
+                raise TimeoutError
+            return answer.result()
         finally:
             self._answers.pop(number, None)
+            if answer.done():
+                answer.exception()  # asyncio logs an error that is not read, as after a cancellation
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send a command without waiting. After the child's end, or once it is being killed, it is dropped."""
@@ -320,6 +331,13 @@ class ChildProcess:
             stack: list[dict[str, Any]] = await self.request("where", seconds)
             return stack
         return []
+
+    async def modules(self, seconds: float) -> int:
+        """Return how many modules the child has imported, which it answers also while it imports; 0 if it cannot answer in time."""
+        with contextlib.suppress(TimeoutError, ChildError, ChildEndedError):
+            count: int = await self.request("modules", seconds)
+            return count
+        return 0
 
     async def close(self, seconds: float = 2.0) -> None:
         """End the child, and all processes that it has left behind.

@@ -63,7 +63,11 @@ class Worker:
         self._run = CurrentRun()
         self._places = Places(self._run, channel, self._look)
         self._driver = Driver(self._run, channel, self._places, self._look)
-        self.at_once: dict[str, Callable[[Command], None]] = {"policy": self._on_policy, "where": self._on_where}
+        self.at_once: dict[str, Callable[[Command], None]] = {
+            "policy": self._on_policy,
+            "where": self._on_where,
+            "modules": self._on_modules,
+        }
         self.commands: dict[str, Callable[[Command], None]] = {
             **self.at_once,
             "run": self._on_run,
@@ -114,7 +118,7 @@ class Worker:
 
     def _take_at_once(self, line: bytes) -> bool:
         """Take a command that counts even while the agent blocks the loop; return whether it was one. Called on any thread."""
-        if not any(name in line for name in (b'"policy"', b'"where"')):
+        if not any(name in line for name in (b'"policy"', b'"where"', b'"modules"')):
             return False
         try:
             command = json.loads(line)
@@ -173,6 +177,9 @@ class Worker:
 
     def _on_where(self, command: Command) -> None:
         self._channel.send("answer", id=command.get("id"), value=where_is_agent())
+
+    def _on_modules(self, command: Command) -> None:
+        self._channel.send("answer", id=command.get("id"), value=len(sys.modules))
 
     def _on_run(self, command: Command) -> None:
         self._opened()

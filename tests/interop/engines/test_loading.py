@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
 import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
+from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import AgentStillLoadingError, ChildEngine
-from inspector_app.engines.child_process import ChildEndedError, ChildError
+from inspector_app.engines.child_imports import Imports
+from inspector_app.engines.child_process import PROTOCOL, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.environments import own_environment
-from tests.interop.engines.conftest import AGENTS, Start
+from tests.interop.engines.conftest import AGENTS, EMBEDDED, PYTHONS, Start
 from tests.interop.engines.driving import drive, text
 
 AGENT = """
@@ -145,6 +150,64 @@ async def test_an_endless_import_says_where_it_is(newest: str, start_engine: Sta
     write(tmp_path / "endless" / "agent.py", "import time\n\nwhile True:\n    time.sleep(0.01)\n")
     with pytest.raises(AgentStillLoadingError, match=r"still being imported after 1 s\. It is at .*agent\.py, line [34]"):
         await start_engine(newest, tmp_path / "endless", seconds=1)
+
+
+async def test_a_long_import_is_waited_for_as_long_as_modules_are_imported(newest: str, tmp_path: Path) -> None:
+    """Here it is stuck until a file exists; no clock is involved."""
+    code = """
+        import pathlib, time
+        print("stuck", flush=True)
+        while not pathlib.Path(__file__).with_name("first").exists():
+            time.sleep(0.01)
+        import tabnanny
+        print("stuck", flush=True)
+        while not pathlib.Path(__file__).with_name("second").exists():
+            time.sleep(0.01)
+    """
+    file = write(tmp_path / "long" / "agent.py", textwrap.dedent(code) + textwrap.dedent(AGENT))
+    stuck: asyncio.Queue[str] = asyncio.Queue()
+
+    def on_output(line: OutputLine) -> None:
+        if line.text == "stuck":
+            stuck.put_nowait(line.text)
+
+    child = ChildProcess(PYTHONS[newest](), on_output, embedded=newest == EMBEDDED)
+    imports = Imports(child, 60)
+    looks: list[bool] = []
+
+    async def proceeds() -> bool:
+        if not looks:
+            await stuck.get()
+            looks.extend([await imports.proceed(), await imports.proceed()])
+            file.with_name("first").touch()
+            await stuck.get()
+            looks.append(await imports.proceed())
+            file.with_name("second").touch()
+        return True
+
+    try:
+        await child.start()
+        loaded = await child.request("load", 0.01, proceeds=proceeds, path=str(file.parent), protocol=PROTOCOL)
+    finally:
+        await child.close(0)
+    assert loaded["app_name"] == "long"
+    assert looks == [True, False, True]
+    assert imports.passed == 180
+
+
+async def test_a_child_that_gets_no_processor_time_is_reported(newest: str, tmp_path: Path) -> None:
+    write(tmp_path / "slow" / "agent.py")
+    child = ChildProcess(PYTHONS[newest](), embedded=newest == EMBEDDED)
+    try:
+        await child.start()
+        assert child.pid is not None
+        os.kill(child.pid, signal.SIGSTOP)
+        imports = Imports(child, 0.01)
+        assert not await imports.proceed()
+        with pytest.raises(TimeoutError):
+            await child.request("load", 0.01, proceeds=imports.proceed, path=str(tmp_path / "slow"), protocol=PROTOCOL)
+    finally:
+        await child.close(0)
 
 
 async def test_an_import_that_ends_the_process_is_reported(newest: str, start_engine: Start, tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from inspector_app.commands import stdout
+from inspector_app.commands.opening import open_artifacts
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.reading import opened
-from inspector_app.commands.running import open_artifacts
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.engines.agent_loader import load_agent

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 from google.genai import types
 
 from inspector_app.commands.child_runs import open_child
+from inspector_app.commands.opening import open_runner, planned_engine
 from inspector_app.commands.options import Options
-from inspector_app.commands.running import open_runner, planned_engine
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.engines.child_engine import ChildEngine

@@ -70,8 +70,8 @@ def is_database(path: str) -> bool:
 
 def _root(options: Options) -> BaseAgent:
     """Return the agent tree as it is now. It runs the code that defines it."""
-    running = importlib.import_module("inspector_app.commands.running")
-    plan = running.planned_engine(Options(agent=options.agent, engine=options.engine, python=options.python, debugpy=None))
+    opening = importlib.import_module("inspector_app.commands.opening")
+    plan = opening.planned_engine(Options(agent=options.agent, engine=options.engine, python=options.python, debugpy=None))
     if plan.kind == "embedded":
         loaded = importlib.import_module("inspector_app.engines.agent_loader").load_agent(options.agent)
         root: BaseAgent = loaded.app.root_agent

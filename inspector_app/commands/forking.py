@@ -13,10 +13,11 @@ from google.genai import types
 
 from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import ChildSessions, message_of, open_child
+from inspector_app.commands.driving import drive
+from inspector_app.commands.opening import open_artifacts, open_runner, planned_engine
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import complain_of_nothing, counted, local_time, print_json, print_line
 from inspector_app.commands.reading import check_layout_is_written, opened
-from inspector_app.commands.running import drive, open_artifacts, open_runner, planned_engine
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.session_files import files_of

@@ -8,10 +8,11 @@ from typing import Any
 
 from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import ChildSessions, open_child
+from inspector_app.commands.driving import drive
+from inspector_app.commands.opening import open_runner, planned_engine
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.reading import opened
-from inspector_app.commands.running import drive, open_runner, planned_engine
 from inspector_app.commands.selection import session_key
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import load_agent

@@ -6,10 +6,10 @@ import asyncio
 from dataclasses import asdict
 from typing import Any
 
+from inspector_app.commands.opening import open_artifacts
 from inspector_app.commands.options import Options
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.reading import check_layout_is_written, opened
-from inspector_app.commands.running import open_artifacts
 from inspector_app.commands.selection import command_line, existing_key, session_words, whole_id
 from inspector_app.presentation.values import preview, visible
 from runtime.agents.base_agent import BaseAgent

@@ -7,10 +7,13 @@ text reports in capitals an arrow that points up, an arrow between folders of on
 from __future__ import annotations
 
 import fnmatch
+import re
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import Any
 
 import grimp
@@ -18,6 +21,7 @@ import grimp
 from tests.architecture.source_rules import ROOT
 
 Imports = Mapping[str, Set[str]]
+LATE_IMPORT = re.compile(r"""\bimport_module\(\s*["']([\w.]+)["']""")
 
 
 @dataclass
@@ -99,22 +103,27 @@ def lines(container: Container, imports: Imports) -> Iterator[str]:
     yield from (f"  {line}" for line in problems(container, imports))
 
 
-def circles(imports: Imports) -> list[list[str]]:
-    """Return the groups of modules that import each other in a circle, without modules that only import or are only imported."""
-    left = dict(imports)
-    while True:
-        imported = {name for names in left.values() for name in names}
-        free = [module for module, names in left.items() if module not in imported or not names & left.keys()]
-        if not free:
-            return [sorted(left)] if left else []
-        for module in free:
-            del left[module]
+def circle(imports: Imports) -> list[str]:
+    """Return modules of which each imports the next, the last one the first again; empty if there is no circle."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found[::-1]
+    return []
 
 
 def read_imports() -> Imports:
-    """Return module → modules that it imports, imports for types included."""
+    """Return module → modules that it imports, also for types only, and late with `importlib.import_module`."""
     graph = grimp.build_graph("runtime", "inspector_app", exclude_type_checking_imports=False, cache_dir=None)
-    return {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    return {module: graph.find_modules_directly_imported_by(module) | (late_imports(module) & graph.modules) for module in graph.modules}
+
+
+def late_imports(module: str) -> set[str]:
+    """Return the modules that the file of a module names in calls of `import_module`;"""
+    file = ROOT / Path(*module.split("."))
+    file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+    return {name for name in LATE_IMPORT.findall(file.read_text(encoding="utf-8")) if name != module}
 
 
 def report(packages: Sequence[Container], imports: Imports) -> tuple[list[str], bool]:
@@ -122,8 +131,9 @@ def report(packages: Sequence[Container], imports: Imports) -> tuple[list[str], 
     found: list[str] = []
     for package in packages:
         found += [*lines(package, imports), ""]
-    found += [f"CIRCLE: {' -> '.join(circle)}" for circle in circles(imports)]
-    fine = not circles(imports) and not any(problems(package, imports) for package in packages)
+    if loop := circle(imports):
+        found.append(f"CIRCLE: {' -> '.join(loop)}")
+    fine = not loop and not any(problems(package, imports) for package in packages)
     return [*found, "All arrows point down." if fine else "SOME ARROWS DO NOT POINT DOWN: see the lines in capitals."], fine
 
 

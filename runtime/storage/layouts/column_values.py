@@ -204,3 +204,13 @@ def read_state(value: Any) -> dict[str, Any]:
         return load_json_object(value)
     except ValueError as error:
         raise StorageError(f"A stored state is damaged: {error}.") from error
+
+
+def in_seconds(event: dict[str, Any]) -> None:
+    """Change an event's times from milliseconds to seconds; google-adk may have stored some of a file's events in seconds."""
+    actions = event.get("actions")
+    compaction = actions.get("compaction") if isinstance(actions, dict) else None
+    for holder, name in ((event, "timestamp"), (compaction, "start_timestamp"), (compaction, "end_timestamp")):
+        value = holder.get(name) if isinstance(holder, dict) else None
+        if isinstance(holder, dict) and isinstance(value, (int, float)) and not isinstance(value, bool):
+            holder[name] = to_seconds(value)

@@ -9,9 +9,8 @@ from pydantic import ValidationError
 
 from runtime.events.event import Event
 from runtime.events.marks import UNREADABLE_EVENT
-from runtime.storage.layouts.column_values import as_name, read_time, to_epoch, without_lone_surrogates
+from runtime.storage.layouts.column_values import as_name, in_seconds, read_time, to_epoch, without_lone_surrogates
 from runtime.storage.layouts.event_format import EventRow
-from runtime.storage.layouts.json_formats import in_seconds
 from runtime.storage.layouts.stored_event import StoredEvent, event_with_unknown
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from runtime.events.plain_event import plain_event
-from runtime.storage.layouts.column_values import MIXED_TIMES, may_have_surrogates, to_seconds, without_lone_surrogates
+from runtime.storage.layouts.column_values import MIXED_TIMES, in_seconds, may_have_surrogates, without_lone_surrogates
 from runtime.storage.layouts.commit_record import delta_of
 from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.support.quick_json import parser_of_many
@@ -88,16 +88,6 @@ SQLITE = EventFormat(
     other_service="has adk web's layout. Open it with SqliteSessionService or open_session_service, which detects the layout.",
     writer="SqliteSessionService",
 )
-
-
-def in_seconds(event: dict[str, Any]) -> None:
-    """Change an event's times from milliseconds to seconds; google-adk may have stored some of a file's events in seconds."""
-    actions = event.get("actions")
-    compaction = actions.get("compaction") if isinstance(actions, dict) else None
-    for holder, name in ((event, "timestamp"), (compaction, "start_timestamp"), (compaction, "end_timestamp")):
-        value = holder.get(name) if isinstance(holder, dict) else None
-        if isinstance(holder, dict) and isinstance(value, (int, float)) and not isinstance(value, bool):
-            holder[name] = to_seconds(value)
 
 
 TYPESCRIPT = EventFormat(

@@ -173,9 +173,12 @@ def test_private_copies_are_deleted_when_the_command_is_terminated(database: Pat
     command = [sys.executable, "-c", HELD_WHILE_COPYING, "sessions", str(database)]
     environment = {**os.environ, "TMPDIR": str(private)}
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        while not list(private.rglob("copy.db")):
-            assert process.poll() is None
-        process.send_signal(number)
-        answer = process.communicate(timeout=60)
+        try:
+            while not list(private.rglob("copy.db")):
+                assert process.poll() is None
+            process.send_signal(number)
+            answer = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert (process.returncode, answer) == (status, (b"", b""))
     assert list(private.iterdir()) == []

@@ -102,7 +102,10 @@ docs: $(STAMP)
 	@echo "Open build/docs/index.html."
 
 # The source archive and the wheel in dist, the wheel made from the archive, so that nothing outside it is needed. The version is the newest
-# tag's, such as v0.2.0, with the number of commits since then.
+# tag's, such as v0.2.0, with the number of commits since then. The URLs are those of the repository this one was cloned from, if it is a
+# public one; REPOSITORY=URL names another.
+REPOSITORY ?= $(shell git remote get-url origin 2>/dev/null | sed -nE 's|^git@([^:]+):|https://\1/|; s|//[^/@]*@|//|; s|\.git$$||; /^https:/p')
+dist: export AGENT_INSPECTOR_REPOSITORY = $(REPOSITORY)
 dist: $(STAMP)
 	@rm -rf dist
 	@log=$$($(BIN)/python -c 'from setuptools import build_meta; build_meta.build_sdist("dist")' 2>&1) || { echo "$$log"; exit 1; }

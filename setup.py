@@ -1,5 +1,6 @@
 """Packages and shared files of the wheel: `resources` is installed inside `inspector_app`. Everything else is in pyproject.toml."""
 
+import os
 from pathlib import Path
 
 from setuptools import find_namespace_packages, find_packages, setup
@@ -21,6 +22,14 @@ def _shared_files() -> list[tuple[str, list[str]]]:
     return files
 
 
+def _urls() -> dict[str, str]:
+    """Return the repository's pages; none unless `make dist` says where the repository is."""
+    repository = os.environ.get("AGENT_INSPECTOR_REPOSITORY")
+    if not repository:
+        return {}
+    return {"Source": repository, "Issues": f"{repository}/issues", "Changelog": f"{repository}/blob/HEAD/CHANGELOG.md"}
+
+
 setup(
     packages=[
         *find_packages(include=["runtime*", "inspector_app*"]),
@@ -29,4 +38,5 @@ setup(
     ],
     package_dir={_RESOURCES: "resources"},
     data_files=_shared_files(),
+    project_urls=_urls(),
 )

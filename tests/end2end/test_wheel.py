@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -69,7 +71,7 @@ def test_the_wheel_says_what_it_is_and_who_made_it(installed: Path, tmp_path: Pa
     assert run(installed, "--version", cwd=tmp_path).stdout == f"agent-inspector {version}\n"
 
 
-def test_the_version_is_the_tag_of_the_commit(tmp_path: Path) -> None:
+def test_a_release_has_the_version_of_its_tag_and_the_urls_of_its_repository(tmp_path: Path) -> None:
     git = ["git", "-c", "user.name=x", "-c", "user.email=x@example.org", "-C", str(tmp_path)]
     for file in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / file, tmp_path)
@@ -79,8 +81,37 @@ def test_the_version_is_the_tag_of_the_commit(tmp_path: Path) -> None:
     for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v7.8.9"]):
         subprocess.run([*git, *command], check=True)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    subprocess.run([*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path / "dist", tmp_path], check=True)
-    assert [wheel.name.split("-")[1] for wheel in (tmp_path / "dist").iterdir()] == ["7.8.9"]
+    variables = {**os.environ, "AGENT_INSPECTOR_REPOSITORY": "https://example.org/inspector"}
+    wheel = [*pip, "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path / "dist", tmp_path]
+    subprocess.run(wheel, check=True, env=variables)
+    (made,) = (tmp_path / "dist").iterdir()
+    assert made.name.split("-")[1] == "7.8.9"
+    with zipfile.ZipFile(made) as archive:
+        (metadata,) = (archive.read(name).decode() for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    assert [line.removeprefix("Project-URL: ") for line in metadata.splitlines() if line.startswith("Project-URL: ")] == [
+        "Source, https://example.org/inspector",
+        "Issues, https://example.org/inspector/issues",
+        "Changelog, https://example.org/inspector/blob/HEAD/CHANGELOG.md",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("origin", "url"),
+    [
+        ("git@example.org:a/inspector.git", "https://example.org/a/inspector"),
+        ("https://me:secret@example.org/a/inspector.git", "https://example.org/a/inspector"),
+        ("/srv/inspector.git", ""),
+        (None, ""),
+    ],
+)
+def test_the_repository_of_a_release_is_the_one_it_was_cloned_from(tmp_path: Path, origin: str | None, url: str) -> None:
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    if origin is not None:
+        subprocess.run(["git", "-C", tmp_path, "remote", "add", "origin", origin], check=True)
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    make = ["make", "-s", "-C", tmp_path, "--eval", "where: ; @echo '$(REPOSITORY)'", "where"]
+    assert subprocess.run(make, check=True, env=variables, capture_output=True, text=True).stdout == f"{url}\n"
 
 
 def test_the_installed_sample_runs(installed: Path, tmp_path: Path) -> None:

@@ -207,13 +207,18 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
     said, answers = [], []
     for part in parts:
         call = part.function_call
-        if part.function_response or (call and (call.name in REQUEST_CALLS or call.id not in responses)):
+        if part.function_response or (call and (call.name in REQUEST_CALLS or not _is_known(event, call, responses))):
             continue
         said.append(_without_client_id(part))
-        if call:
+        if call and call.id in responses:
             answers.append(_response_part(call, responses[call.id]))
     contents = [_content(event.content.role or "model", said)] if said else []
     return [*contents, _content("user", answers)] if answers else contents
+
+
+def _is_known(event: Event, call: types.FunctionCall, responses: dict[str | None, types.FunctionResponse]) -> bool:
+    """Return whether a model learns of its call: a call whose run was interrupted is left out, but not one that waits for its answer."""
+    return call.id in responses or call.id in (event.long_running_tool_ids or ())
 
 
 def _content(role: str, parts: list[types.Part]) -> types.Content:

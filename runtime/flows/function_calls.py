@@ -23,12 +23,12 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import ANSWER, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.events.tool_confirmation import ToolConfirmation
+from runtime.flows.function_response import function_response
 from runtime.flows.turn_agent import TurnAgent
 from runtime.sessions.state import State, independent
 from runtime.support.agent_thread import enclosing, until_suspended
 from runtime.support.calling import first_answer
 from runtime.support.ids import new_function_call_id
-from runtime.support.json_value import as_json
 from runtime.support.merge import merge
 from runtime.support.unchecked import construct_unchecked
 from runtime.tools.base_tool import BaseTool
@@ -140,10 +140,7 @@ async def _run_call(
         return None
     accepted, context.actions.set_model_response = context.actions.set_model_response, None
     mark = {ANSWER: {"call": call.id, "wrapped": not isinstance(accepted, dict)}} if accepted is not None else None
-    response = as_json(result if isinstance(result, dict) else {"result": result})
-    part = construct_unchecked(
-        types.Part, function_response=construct_unchecked(types.FunctionResponse, id=call.id, name=call.name, response=response)
-    )
+    part = construct_unchecked(types.Part, function_response=function_response(call.id, call.name, tool, result))
     return _event(ctx, agent, construct_unchecked(types.Content, role="user", parts=[part]), context.actions, custom_metadata=mark)
 
 

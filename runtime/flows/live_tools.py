@@ -16,8 +16,8 @@ from google.genai import types
 from runtime.contexts.context import ToolContext
 from runtime.contexts.live_request_queue import LiveRequest, LiveRequestQueue
 from runtime.events.event import Event
+from runtime.flows.function_response import function_response
 from runtime.flows.live_connection import LiveConnection
-from runtime.support.json_value import as_json
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_signature import signature_of
 from runtime.tools.function_tool import FunctionTool
@@ -120,8 +120,7 @@ class StreamingTools:
         call.is_over.set()
 
     async def _tell(self, call: _Call, result: Any, *, partial: bool) -> None:
-        response = as_json(result if isinstance(result, dict) else {"result": result})
-        answer = types.FunctionResponse(id=call.context.function_call_id, name=call.tool.name, response=response)
+        answer = function_response(call.context.function_call_id, call.tool.name, call.tool, result)
         await self._connection.send_content(types.Content(role="user", parts=[types.Part(function_response=answer)]), partial=partial)
 
     def _show(self, call: _Call, message: Event) -> None:

@@ -23,7 +23,8 @@ class BaseTool(ABC):  # noqa: B024 - subclasses, such as authenticated tools, ha
         description: the tool's purpose, for the model.
         is_long_running: the answer is given later, from outside; the returned value is only a receipt.
         custom_metadata: the application's own data.
-        behavior, response_scheduling: settings of live audio, which only the google-adk engine has. They are not used here.
+        behavior: a setting of live audio, which only the google-adk engine uses.
+        response_scheduling: when a live model reacts to a result that names no scheduling of its own; part of each function response.
     """
 
     is_long_running: bool = False

@@ -51,7 +51,8 @@ class FunctionTool(BaseTool):
         declarations, key = _declarations(self.func), (self.name, self.description)
         declaration = declarations.get(key)
         if declaration is None:
-            declaration = declarations[key] = declare(*key, signature_of(self.func).arguments)
+            told = [argument for argument in signature_of(self.func).arguments if not argument.name.startswith("_")]  # as google-adk 2
+            declaration = declarations[key] = declare(*key, told)
         # A copy whose dict of parameters may be changed: deep copies at every model call are slow.
         parameters = declaration.parameters
         return copy_unchecked(

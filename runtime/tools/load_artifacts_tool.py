@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
@@ -13,6 +14,8 @@ from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
     from runtime.models.llm_request import LlmRequest
+
+logger = logging.getLogger(__name__)
 
 _DESCRIPTION = "Shows you the files with these names, for your next answer only."
 _SHOWN_AS_THEY_ARE = ("image/", "audio/", "video/", "application/pdf")
@@ -53,7 +56,11 @@ class LoadArtifactsTool(BaseTool):
             ]
         )
         for name in _asked_for(llm_request):
-            llm_request.contents.append(types.Content(role="user", parts=await _shown(tool_context, name, known)))
+            shown = await _shown(tool_context, name, known)
+            if shown is None:
+                logger.warning("The model asked for the file %r, which does not exist.", name)
+                continue
+            llm_request.contents.append(types.Content(role="user", parts=shown))
 
 
 def _asked_for(request: LlmRequest) -> list[str]:
@@ -64,12 +71,12 @@ def _asked_for(request: LlmRequest) -> list[str]:
     return [name for names in asked if isinstance(names, list) for name in names if isinstance(name, str)]
 
 
-async def _shown(tool_context: ToolContext, name: str, known: list[str]) -> list[types.Part]:
+async def _shown(tool_context: ToolContext, name: str, known: list[str]) -> list[types.Part] | None:
     # Listed files only, as the name comes from a model. Models tend to drop the prefix.
     listed = next((candidate for candidate in (name, f"user:{name}") if candidate in known), None)
     part = await tool_context.load_artifact(listed) if listed is not None else None
     if part is None:
-        return [types.Part(text=f"There is no file {name!r}.")]
+        return None
     return [types.Part(text=f"Artifact {name} is:"), _as_models_take_it(part)]
 
 

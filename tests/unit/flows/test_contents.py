@@ -79,6 +79,11 @@ def test_a_call_without_a_response_is_left_out() -> None:
     assert seen(said("user", "go"), called("1"), said("user", "again")) == ["user: go", "user: again"]
 
 
+def test_a_call_that_waits_for_its_response_is_not_left_out() -> None:
+    waits = called("1").model_copy(update={"long_running_tool_ids": {"1"}})
+    assert seen(said("user", "go"), waits, said("user", "again")) == ["user: go", "model: call tool_1", "user: again"]
+
+
 def test_an_agent_on_no_branch_sees_all_branches() -> None:
     events = [said("user", "go"), said("a", "one", branch="p.a"), said("b", "two", branch="p.b")]
     assert seen(*events) == ["user: go", "user: For context: | [a] said: one", "user: For context: | [b] said: two"]

@@ -159,10 +159,10 @@ def test_a_function_without_parameters_and_docstring() -> None:
 
 
 def test_parameter_names_that_pydantic_reserves() -> None:
-    def tool(schema: str, json: str, _hidden: str, model_config: str) -> None:
+    def tool(schema: str, json: str, model_config: str) -> None:
         """Does it."""
 
-    assert list(parameters(tool)["properties"]) == ["schema", "json", "_hidden", "model_config"]
+    assert list(parameters(tool)["properties"]) == ["schema", "json", "model_config"]
 
 
 def test_a_recursive_type_is_declared_as_json_schema() -> None:
@@ -201,3 +201,14 @@ def test_changing_a_declaration_does_not_change_the_next_one() -> None:
 
     assert declared(tool).description == "Does it."
     assert parameters(tool) == {"type": "OBJECT", "properties": {"a": {"type": "STRING", "enum": ["x"]}}, "required": ["a"]}
+
+
+def test_private_parameters_are_not_declared() -> None:
+    def find(word: str, _limit: int = 10) -> None:
+        """Finds."""
+
+    def ping(_tries: int = 1) -> None:
+        """Pings."""
+
+    assert parameters(find) == {"type": "OBJECT", "properties": {"word": {"type": "STRING"}}, "required": ["word"]}
+    assert declared(ping).parameters is None

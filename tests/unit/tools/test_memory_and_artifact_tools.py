@@ -83,21 +83,21 @@ async def files() -> InMemoryArtifactService:
     return service
 
 
-async def test_load_artifacts_sends_files_in_one_request_only() -> None:
+async def test_load_artifacts_sends_files_in_one_request_only(caplog: pytest.LogCaptureFixture) -> None:
     seen: list[LlmRequest] = []
     names = ["note.txt", "photo", "table.csv", "zip", "../none"]
     replies = [Reply(calls=[("load_artifacts", {"artifact_names": names})]), "done", "again"]
     runner = runner_for(agent(seen, load_artifacts, *replies), artifact_service=await files())
     await run(runner)
     assert '["note.txt", "table.csv", "user:photo", "zip"]' in instruction_text(seen[0])
-    shown = [[part.text or part.inline_data for part in content.parts or []] for content in seen[1].contents[-5:]]
+    shown = [[part.text or part.inline_data for part in content.parts or []] for content in seen[1].contents[3:]]
     assert shown == [
         ["Artifact note.txt is:", "a note"],
         ["Artifact photo is:", types.Blob(data=b"png", mime_type="image/png")],
         ["Artifact table.csv is:", "ä,b"],
         ["Artifact zip is:", "[4 bytes of application/zip, which cannot be shown]"],
-        ["There is no file '../none'."],
     ]
+    assert "asked for the file '../none', which does not exist" in caplog.text
     await run(runner)
     assert "a note" not in str(seen[2].contents)
     assert "a note" not in str((await stored(runner)).events)

@@ -21,7 +21,7 @@ def is_installed(package: str) -> bool:
         return False
 
 
-def require(package: str, extra: str, part: str, *, oldest: str = "") -> None:
+def require(package: str, extra: str, part: str, *, oldest: str = "", distribution: str = "") -> None:
     """Check that a package is installed, without importing it.
 
     Args:
@@ -29,17 +29,26 @@ def require(package: str, extra: str, part: str, *, oldest: str = "") -> None:
         extra: the extra of agent-inspector that installs it.
         part: what needs it, as the subject of a sentence in the plural.
         oldest: the oldest version that will do, such as "1.24".
+        distribution: the package's name for pip, if it is another one.
 
     Raises:
         MissingPackageError: it is not installed, or too old.
     """
-    command = f"pip install 'agent-inspector[{extra}]'"
-    if not is_installed(package):
-        raise MissingPackageError(f"{part} need the package {package}: {command}.", name=package)
-    if oldest and _numbers(version := metadata.version(package)) < _numbers(oldest):
+    command, name = f"pip install 'agent-inspector[{extra}]'", distribution or package
+    if not is_installed(package) or (distribution and not _has_files(distribution)):
+        raise MissingPackageError(f"{part} need the package {name}: {command}.", name=package)
+    if oldest and _numbers(version := metadata.version(name)) < _numbers(oldest):
         raise MissingPackageError(
-            f"{part} need the package {package} in version {oldest} or newer, and {version} is installed: {command}.", name=package
+            f"{part} need the package {name} in version {oldest} or newer, and {version} is installed: {command}.", name=package
         )
+
+
+def _has_files(distribution: str) -> bool:
+    """Return whether pip knows it; a folder of the package's name can be anything."""
+    try:
+        return bool(metadata.version(distribution))
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def _numbers(version: str) -> list[int]:

@@ -203,7 +203,7 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
         # Of the same class: programs compare contents with the `types.UserContent` that they sent.
         return [construct_unchecked(type(event.content), role="user", parts=said)] if said else []
     if event.author != agent_name:
-        return _told(event, parts)
+        return as_context(event, parts)
     said, answers = [], []
     for part in parts:
         call = part.function_call
@@ -242,8 +242,13 @@ def _response_part(call: types.FunctionCall, response: types.FunctionResponse) -
     return construct_unchecked(types.Part, function_response=copy_unchecked(response, id=own_id, name=call.name))
 
 
-def _told(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:
-    """Return another agent's event as context in the user role."""
+def as_context(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:
+    """Return another agent's event as context in the user role; an empty list if none of it is for others.
+
+    Args:
+        event: the event.
+        parts: those of its parts that others may see.
+    """
     told = [_text("For context:")]
     for part in parts:
         if part.thought:

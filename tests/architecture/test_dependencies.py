@@ -13,7 +13,19 @@ from tests.architecture.source_rules import ROOT
 
 _OURS = {"inspector_app", "runtime"}
 # Packages of extras and of agents: the modules that import them say what to install.
-_OPTIONAL = {"crewai", "debugpy", "langchain_core", "litellm", "llama_index", "mcp", "opentelemetry", "psycopg", "rouge_score", "vertexai"}
+_OPTIONAL = {
+    "a2a",
+    "crewai",
+    "debugpy",
+    "langchain_core",
+    "litellm",
+    "llama_index",
+    "mcp",
+    "opentelemetry",
+    "psycopg",
+    "rouge_score",
+    "vertexai",
+}
 _WITH_AN_EXTRA = {"anyio", "httpx2", "requests"}  # dependencies of mcp's and Cloud Storage's packages
 _WITH_A_DEPENDENCY = {"pydantic_core", "shiboken6", "websockets"}
 

@@ -105,12 +105,12 @@ def test_other_code_sees_the_real_google(tmp_path: Path) -> None:
         ("import google.adk.agents.no_such_agent\n", 1, "google.adk.agents.no_such_agent"),
         ("from google.adk import Workflow\n", 1, "google.adk.Workflow"),
         ("from google.adk.workflow import node\n", 1, "google.adk.workflow"),
-        ("from google.adk.a2a.utils.agent_to_a2a import to_a2a\n", 1, "google.adk.a2a.utils.agent_to_a2a"),
+        ("from google.adk.a2a.executor.config import ExecuteInterceptor\n", 1, "google.adk.a2a.executor.config"),
         ("from google.adk.tools.openapi_tool import OpenAPIToolset\n", 1, "google.adk.tools.openapi_tool"),
         ("from google.adk.tools.bigquery import BigQueryToolset\n", 1, "google.adk.tools.bigquery"),
         ("from google.adk.skills import load_skill_from_dir\n", 1, "google.adk.skills"),
         ("from google.adk.environment import LocalEnvironment\n", 1, "google.adk.environment"),
-        ("from google.adk.agents.remote_a2a_agent import RemoteA2aAgent\n", 1, "google.adk.agents.remote_a2a_agent"),
+        ("from google.adk.agents import ManagedAgent\n", 1, "google.adk.agents.ManagedAgent"),
     ],
 )
 def test_a_name_that_the_runtime_does_not_have_is_reported_with_its_line_and_the_engine_that_has_it(

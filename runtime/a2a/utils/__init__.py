@@ -1,0 +1,1 @@
+"""Serving an agent over A2A."""

@@ -78,6 +78,7 @@ class Source(abc.ABC):
         traces: where calls of any session are recorded that arrived as traces; None if they are not kept.
         is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write to it now.
+        is_unsaved: whether it is deleted with the window.
         read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
         unfinished: session → the invocations that had pending items when the whole database was last scanned.
     """
@@ -92,6 +93,7 @@ class Source(abc.ABC):
     read_only_reason = ""
     can_copy = False
     is_paged = False
+    is_unsaved = False
     read_only_because = ""
     recording: Path | None = None
     traces: Path | None = None
@@ -289,7 +291,7 @@ class DatabaseSource(Source):
     def as_unsaved(self) -> DatabaseSource:
         """Present the database as this window's own sessions, which are deleted when the window is closed."""
         self.title, self.badge, self.note = "unsaved", "not saved", "Sessions of this window. Closing the window deletes them."
-        self.ours = self.writing_allowed = True
+        self.ours = self.writing_allowed = self.is_unsaved = True
         self.can_copy = False
         self.recording = None
         self._event_notes = None
@@ -501,6 +503,7 @@ class MemorySource(Source):
     badge = "not saved"
     note = "Sessions of this window. Closing the window deletes them."
     ours = True
+    is_unsaved = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -20,6 +20,7 @@ _TITLES = {
     "changed": "The code in this folder has changed since you trusted it. Do you still trust it?",
     "replaced": "This folder has been replaced since you trusted it. Do you trust its code?",
 }
+_ACCEPT = "Trust and load"
 _RUNS = "Loading an agent runs its Python code, which can do everything your account can do."
 
 
@@ -100,23 +101,30 @@ class TrustPage(QWidget):
             self._files.addItem(f"… and {len(files) - _MAX_FILES} more")
         lines = min(max(self._files.count(), 2), _SHOWN_FILES)
         self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 12 if files else 0)
+        self._say(_ACCEPT)
         self._decline.setFocus()  # so that Enter gives the safe answer
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
-        accept = QPushButton("Trust and load", parent)
-        accept.setObjectName("trust_accept")
-        accept.setProperty("primary", True)
-        accept.clicked.connect(self._on_accept)
+        self._accept = QPushButton(_ACCEPT, parent)
+        self._accept.setObjectName("trust_accept")
+        self._accept.setProperty("primary", True)
+        self._accept.clicked.connect(self._on_accept)
         self._decline = QPushButton("Don't load", parent)
         self._decline.setObjectName("trust_decline")
         self._decline.clicked.connect(self.declined)
-        for button in (accept, self._decline):
+        for button in (self._accept, self._decline):
             button.setAccessibleName(button.text())
             line.addWidget(button)
         line.addStretch(1)
         return line
 
     def _on_accept(self) -> None:
-        assert self._question is not None
-        self.trusted.emit(self._question, self._changes.isChecked())
+        question, self._question = self._question, None  # a second click changes nothing
+        if question is not None:
+            self._say("Loading…")
+            self.trusted.emit(question, self._changes.isChecked())
+
+    def _say(self, words: str) -> None:
+        self._accept.setText(words)
+        self._accept.setAccessibleName(words)

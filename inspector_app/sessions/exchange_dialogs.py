@@ -51,15 +51,18 @@ def ask_what_to_import(chosen: Callable[[str], None], parent: QWidget) -> None:
     _open(dialog)
 
 
-def ask_for_new_database(chosen: Callable[[str], None], rejected: Callable[[], None], parent: QWidget) -> None:
+def ask_for_new_database(
+    chosen: Callable[[str], None], rejected: Callable[[], None], parent: QWidget, title: str = "Import into a new database"
+) -> None:
     """Ask for the path of a new database.
 
     Args:
         chosen: receives the path.
         rejected: called if the user gives up.
         parent: the window.
+        title: of the dialog.
     """
-    dialog = QFileDialog(parent, "Import into a new database")
+    dialog = QFileDialog(parent, title)
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # existing sessions are kept
     dialog.setNameFilter("Session databases (*.db)")

@@ -50,7 +50,8 @@ class MainWindow(QMainWindow):
         paths_dropped(list[str]): files or folders were dropped onto the window.
         agent_chosen(str), database_chosen(str), eval_set_chosen(str): the user chose a path in the file dialog.
         page_changed: another page is displayed.
-        close_requested: the user wants to close the window; it stays open until `close_now` is called.
+        leave_requested: the user wants to close the window; sessions that would be deleted may be saved first.
+        close_requested: the window is to be closed; it stays open until `close_now` is called.
         work_requested: an action is about to change the workbench, which may not be the displayed page.
 
     Args:
@@ -64,6 +65,7 @@ class MainWindow(QMainWindow):
     database_chosen = Signal(str)
     eval_set_chosen = Signal(str)
     page_changed = Signal()
+    leave_requested = Signal()
     close_requested = Signal()
     work_requested = Signal()
 
@@ -149,12 +151,12 @@ class MainWindow(QMainWindow):
         self.close()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Emit `close_requested` instead of closing: a run must end before its window closes."""
+        """Emit a signal instead of closing: a person is asked about unsaved sessions, and a run must end before its window closes."""
         if self._may_close:
             event.accept()
             return
         event.ignore()
-        self.close_requested.emit()
+        (self.leave_requested if event.spontaneous() else self.close_requested).emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Paint all rows of the stream; a live stream postpones some."""
@@ -285,7 +287,7 @@ class MainWindow(QMainWindow):
         ):  # connected first, so that the pane is displayed when the action runs
             action.triggered.connect(self.work_requested)
         self.workbench.asked_for.connect(self.work_requested)
-        actions.quit.triggered.connect(self.close_requested)
+        actions.quit.triggered.connect(self.leave_requested)
         actions.open_agent.triggered.connect(self._on_open_agent)
         actions.open_database.triggered.connect(self._on_open_database)
         actions.open_eval_set.triggered.connect(self._on_open_eval_set)

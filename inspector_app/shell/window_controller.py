@@ -54,6 +54,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sizes_controller import SizesController
 from inspector_app.shell.background_notices import BackgroundNotices
+from inspector_app.shell.leave_controller import LeaveController
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.output_log import OutputLog
 from inspector_app.shell.pane_pictures import PanePictures
@@ -87,6 +88,7 @@ from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.session_costs import SessionCosts
 from inspector_app.workspace.session_notes import SessionNotes
 from inspector_app.workspace.traceback_store import TracebackStore
+from inspector_app.workspace.unsaved_sessions import UnsavedSessions
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
 from inspector_app.workspace.written_output import WrittenOutput
@@ -187,6 +189,7 @@ class WindowController(QObject):
         pictures.done.connect(messages.info)
         pictures.failed.connect(messages.warning)
         SettingsController(preferences, prices, costs, tasks, window)
+        self._leaving = LeaveController(UnsavedSessions(databases, catalog), preferences, tasks, window, self)
         recording = RecordingController(run, preferences, self)
         window.commands.record_requests.setChecked(preferences.records_requests)
         window.commands.record_requests.toggled.connect(recording.choose)
@@ -352,6 +355,7 @@ class WindowController(QObject):
     def _connect_window(self) -> None:
         window, commands = self.window, self.window.commands
         window.close_requested.connect(self.close_requested)
+        self._leaving.close_requested.connect(self.close_requested)
         commands.reload.triggered.connect(self._on_reload)
         commands.close_database.triggered.connect(self._on_close_database)
         for choice, command in commands.themes.items():
@@ -422,7 +426,7 @@ class WindowController(QObject):
         self.search.hit_opened.connect(self._on_hit_opened)
         self._tool_agent_events.tool_agent_event_selected.connect(bench.detail.show_tool_agent_event)
         self._notes.editing_began.connect(self._on_note_begun)
-        bench.detail.note.left.connect(bench.stream.table.setFocus)
+        bench.detail.note.left.connect(self._on_note_left)
         noting = (commands.next_note.triggered, commands.previous_note.triggered)
         for going in (commands.next_hit.triggered, commands.previous_hit.triggered, commands.go_to_event.triggered, *noting):
             going.connect(bench.leave_database_page)
@@ -559,6 +563,12 @@ class WindowController(QObject):
     def _on_note_begun(self) -> None:
         self.window.workbench.raise_pane("detail")
         self.window.workbench.stream.set_following(False)  # else the next event of a run would be selected
+
+    def _on_note_left(self) -> None:
+        stream = self.window.workbench.stream
+        stream.table.setFocus()
+        if self._cursor.event_index == self.events.event_count - 1:
+            stream.set_following(True)  # as before the note
 
     def _on_hit_opened(self) -> None:
         self.window.workbench.stream.table.setFocus(Qt.FocusReason.OtherFocusReason)  # gets it when the dialog gives it back

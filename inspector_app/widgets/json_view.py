@@ -72,7 +72,7 @@ class JsonView(QWidget):
         wraps = len(shown) <= MOST_WRAPPED
         self._shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
         self._shown.setPlainText(broken_lines(shown[:MAX_SHOWN]))
-        self._facts.setText(f"{len(text):,} characters" + ("" if whole else ", long texts cut"))
+        self._facts.setText(f"{len(text):,} character{'' if len(text) == 1 else 's'}" + ("" if whole else ", long texts cut"))
         self._full.setVisible(not whole)
 
     @property

@@ -87,5 +87,5 @@ def _pieces(line: str, length: int) -> Iterator[str]:
 
 
 def _facts(text: str) -> str:
-    facts = f"{len(text):,} characters"
+    facts = "1 character" if len(text) == 1 else f"{len(text):,} characters"
     return facts if len(text) <= MAX_SHOWN else f"{facts}, the first {MAX_SHOWN:,} shown; Copy all copies everything"

@@ -194,11 +194,13 @@ def test_escape_gives_up_and_a_long_text_cannot_be_saved(database: Path, driver:
     assert driver.bench.stream.table.hasFocus()
 
 
-def test_writing_a_note_stops_following_the_newest_event(database: Path, driver: WindowDriver) -> None:
+def test_writing_a_note_stops_following_the_newest_event_until_it_is_written(database: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     select(driver, driver.inspector.controller.events.event_count - 1)
     driver.bench.stream.set_following(True)
     driver.inspector.window.commands.edit_note.trigger()
     assert not driver.bench.stream.following
+    qtbot.keyClick(editor(driver), Qt.Key.Key_Escape)
+    assert driver.bench.stream.following
 
 
 def test_the_search_in_all_sessions_finds_notes(database: Path, inspector: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:

@@ -64,7 +64,11 @@ def test_no_code_runs_before_the_folder_is_trusted(
 
     opened(agent_folder)
     assert window.page is window.trust, "declining is not remembered"
-    press(inspector, "trust_accept", qtbot)
+    accept = window.trust.findChild(QPushButton, "trust_accept")
+    accept.click()
+    accept.click()  # changes nothing
+    assert accept.text() == accept.accessibleName() == "Loading…"
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=10_000)
     assert (agent_folder / "it-ran").exists()
     assert window.page is window.workbench
     assert inspector.agents.loaded is not None

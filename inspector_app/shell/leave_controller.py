@@ -1,0 +1,64 @@
+"""What happens when a person closes the window: sessions without a database are not deleted silently."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from inspector_app.sessions.exchange_dialogs import ask_for_new_database
+from inspector_app.shell.leave_dialog import LeaveDialog
+from inspector_app.shell.main_window import MainWindow
+from inspector_app.support.preferences import Preferences
+from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.unsaved_sessions import UnsavedSessions
+
+
+class LeaveController(QObject):
+    """Asks before the window is closed, if that would delete sessions.
+
+    Signals:
+        close_requested: nothing is left to ask.
+
+    Args:
+        unsaved: the sessions.
+        preferences: remembers where they were saved.
+        tasks: runs the saving; it reports errors, and the window stays open then.
+        window: the window.
+    """
+
+    close_requested = Signal()
+
+    def __init__(
+        self, unsaved: UnsavedSessions, preferences: Preferences, tasks: Tasks, window: MainWindow, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._unsaved = unsaved
+        self._preferences = preferences
+        self._tasks = tasks
+        self._window = window
+        window.leave_requested.connect(self._on_leave_requested)
+
+    def _on_leave_requested(self) -> None:
+        count = self._unsaved.count()
+        if count == 0:
+            self.close_requested.emit()
+            return
+        if self._window.findChild(LeaveDialog) is not None:
+            return
+        asked = LeaveDialog(count, self._window)
+        asked.save_button.clicked.connect(self._on_save)
+        asked.delete_button.clicked.connect(self.close_requested)
+        asked.open()
+
+    def _on_save(self) -> None:
+        ask_for_new_database(self._on_chosen, partial(self._window.activateWindow), self._window, "Save the sessions of this window")
+
+    def _on_chosen(self, file: str) -> None:
+        self._tasks.spawn(self._save(Path(file)), f"Saving to {Path(file).name}")
+
+    async def _save(self, file: Path) -> None:
+        for written in await self._unsaved.save(file):
+            self._preferences.add_recent(str(written))
+        self.close_requested.emit()

@@ -1,0 +1,99 @@
+"""A person who closes the window is asked about sessions that have no database, and can save them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from inspector_app.shell.leave_dialog import LeaveDialog
+from runtime.sessions.note import Note
+from runtime.storage.reading.reader import StoredDatabase
+from tests.gui.window.driver import WindowDriver
+
+
+@contextmanager
+def leaving(inspector: Inspector, qtbot: QtBot) -> Iterator[None]:
+    """Wait until the window is to be closed. It stays open: the fixture closes it."""
+    inspector.controller.close_requested.disconnect(inspector.close)
+    with qtbot.waitSignal(inspector.controller.close_requested, timeout=10_000):
+        yield
+    inspector.controller.close_requested.connect(inspector.close)
+
+
+def ask(inspector: Inspector) -> LeaveDialog:
+    """Quit, and return the question."""
+    inspector.window.commands.quit.trigger()
+    asked = inspector.window.findChild(LeaveDialog)
+    assert asked is not None
+    return asked
+
+
+def choose_file(inspector: Inspector, asked: LeaveDialog, file: Path) -> None:
+    asked.save_button.click()
+    (dialog,) = inspector.window.findChildren(QFileDialog)
+    dialog.fileSelected.emit(str(file))
+    dialog.close()
+
+
+def test_unsaved_sessions_are_saved_with_their_notes_before_the_window_closes(
+    orders: Inspector, driver: WindowDriver, qtbot: QtBot, tmp_path: Path
+) -> None:
+    address = driver.run_message("2 desk lamps")
+    driver.inspector.window.commands.toggle_bookmark.trigger()
+    driver.run_until_idle()
+    ids = driver.stream.ids()
+    asked = ask(orders)
+    assert asked.text() == "1 session is not saved."
+    asked.reject()
+    assert orders.window.isVisible()
+
+    file = tmp_path / "kept.db"
+    file.touch()
+    choose_file(orders, ask(orders), file)
+    driver.run_until(lambda: "already exists" in driver.log_text())
+    assert orders.window.isVisible()
+
+    file.unlink()
+    with leaving(orders, qtbot):
+        choose_file(orders, ask(orders), file)
+    with StoredDatabase.open(str(file)) as stored:
+        assert [event.id for event in stored.events(address.key)] == ids
+        assert [note.is_bookmark for note in stored.notes(address.key)[address.key].values()] == [True]
+
+
+def test_sessions_of_an_agent_in_another_process_keep_their_layout(
+    inspector: Inspector, driver: WindowDriver, qtbot: QtBot, story_db: Path, tmp_path: Path
+) -> None:
+    async def have_sessions() -> None:
+        shutil.copy(story_db, inspector.databases.unsaved_file.target)
+        source = await inspector.databases.unsaved()
+        (summary,) = await source.sessions()
+        event = (await source.events(summary.key))[0]
+        await source.set_note(summary.key, event.id, Note("Ask Ana.", False, 1.0))
+
+    inspector.tasks.spawn(have_sessions(), "Preparing")
+    driver.run_until_idle()
+    file = tmp_path / "kept.db"
+    with leaving(inspector, qtbot):
+        choose_file(inspector, ask(inspector), file)
+    with StoredDatabase.open(str(story_db)) as before, StoredDatabase.open(str(file)) as after:
+        assert after.layout.kind == before.layout.kind
+        assert [summary.key for summary in after.sessions()] == [summary.key for summary in before.sessions()]
+        assert [note.text for notes in after.notes().values() for note in notes.values()] == ["Ask Ana."]
+
+
+def test_nothing_is_asked_when_nothing_would_be_deleted(inspector: Inspector, qtbot: QtBot) -> None:
+    with leaving(inspector, qtbot):
+        inspector.window.commands.quit.trigger()
+
+
+def test_unsaved_sessions_may_be_deleted(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.run_message("2 desk lamps")
+    with leaving(orders, qtbot):
+        ask(orders).delete_button.click()

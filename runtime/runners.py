@@ -219,8 +219,13 @@ class Runner(SessionEdits):
         """Complete an event, pass it to the plugins, and commit it unless it is partial or holds a model's live audio."""
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
-        _add_run_metadata(ctx, event)
-        if self.plugin_manager.takes("on_event_callback"):
+        if not self.plugin_manager.takes("on_event_callback"):
+            if not event.partial and ctx.live_request_queue is None:
+                await self._commit(ctx, event)  # adds the metadata
+                return event
+            _add_run_metadata(ctx, event)
+        else:
+            _add_run_metadata(ctx, event)
             changed = await self.plugin_manager.run_hook("on_event_callback", invocation_context=ctx, event=event)
             if changed is not None and changed is not event:
                 kept = _IDENTITY if changed.author else {*_IDENTITY, "author"}
@@ -233,21 +238,22 @@ class Runner(SessionEdits):
     async def _commit(self, ctx: InvocationContext, event: Event) -> Event:
         """Append an event to the session, and return the stored snapshot. Nothing else of a run appends events."""
         shared = ctx.shared
-        writer = event.actions.state_delta
+        session, writer = ctx.session, event.actions.state_delta
         delta = dict(writer)
         async with shared.committing:
             _add_run_metadata(ctx, event)
             if not shared.has_resumed_mark:
                 event.custom_metadata = {**(event.custom_metadata or {}), RESUMED: True}
             await append_rebased(self.session_service, ctx, event)
-            committed = ctx.session.events[-1]
+            committed = session.events[-1]
             shared.has_resumed_mark = True
             if delta:
-                ctx.writes.commit(writer, delta)
+                if shared.writes is not None:
+                    shared.writes.commit(writer, delta)
                 apply_delta(shared.committed_state, delta)  # including `temp:` keys, which the service removes from the event
                 apply_delta(shared.committed_state, committed.actions.state_delta)  # the other values, as stored
         if self.feed_memory == "event":
-            await remember_event(self.memory_service, ctx.session, committed)
+            await remember_event(self.memory_service, session, committed)
         return committed
 
     def _refuse(self, ctx: InvocationContext, event: Event, error: Exception) -> None:
@@ -493,7 +499,8 @@ class Runner(SessionEdits):
 
 
 def _add_run_metadata(ctx: InvocationContext, event: Event) -> None:
-    metadata = ctx.run_config.custom_metadata if ctx.run_config else None
+    config = ctx.run_config
+    metadata = config.custom_metadata if config else None
     if metadata:
         event.custom_metadata = {**metadata, **(event.custom_metadata or {})}
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from enum import Enum
+from functools import cache
 from typing import Any
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from runtime.sessions.base_session_service import GetSessionConfig
+from runtime.support.unchecked import copy_unchecked
 
 
 class StreamingMode(Enum):
@@ -31,6 +33,12 @@ class ToolThreadPoolConfig(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     max_workers: int = Field(default=4, ge=1)
+
+
+@cache
+def _transcribed() -> types.AudioTranscriptionConfig:
+    # Cached, as google-genai's constructor is slow and every run has two; callers copy it.
+    return types.AudioTranscriptionConfig()
 
 
 class RunConfig(BaseModel):
@@ -71,8 +79,8 @@ class RunConfig(BaseModel):
     http_options: types.HttpOptions | None = None
     speech_config: types.SpeechConfig | None = None
     support_cfc: bool = False
-    output_audio_transcription: types.AudioTranscriptionConfig | None = Field(default_factory=types.AudioTranscriptionConfig)
-    input_audio_transcription: types.AudioTranscriptionConfig | None = Field(default_factory=types.AudioTranscriptionConfig)
+    output_audio_transcription: types.AudioTranscriptionConfig | None = Field(default_factory=lambda: copy_unchecked(_transcribed()))
+    input_audio_transcription: types.AudioTranscriptionConfig | None = Field(default_factory=lambda: copy_unchecked(_transcribed()))
     realtime_input_config: types.RealtimeInputConfig | None = None
     enable_affective_dialog: bool | None = None
     proactivity: types.ProactivityConfig | None = None

@@ -143,22 +143,27 @@ class BaseSessionService(abc.ABC):
             StaleSessionError: another writer appended to this session since it was loaded (services shared by several processes).
             SessionNotFoundError: the session was deleted.
         """
-        if event.partial:
+        fields = event.__dict__  # pydantic's attributes are slow
+        if fields["partial"]:
             return event
-        if not event.id:
+        if not fields["id"]:
             event.id = new_uuid()
-        if not event.timestamp:
+        if not fields["timestamp"]:
             event.timestamp = time.time()
         check_storable(event)
         committed, containers, temp = _snapshot(event)
-        await self._commit(session, committed, {TEMP_GONE: True, **temp} if begins_resumed_run(event) else temp)
+        resumes = fields["custom_metadata"] is not None and begins_resumed_run(event)
+        await self._commit(session, committed, {TEMP_GONE: True, **temp} if resumes else temp)
         _settle(event, committed, containers, temp)
-        apply_delta(session.state, {**committed.actions.state_delta, **structural_copy(containers), **temp})
-        if isinstance(session.events, EventList):
-            session.events.add_committed((committed,))
+        stored: dict[str, Any] = committed.actions.state_delta
+        if stored or temp:
+            apply_delta(session.state, {**stored, **structural_copy(containers), **temp} if containers or temp else stored)
+        events = session.events
+        if isinstance(events, EventList):
+            events.add_committed((committed,))
         else:
-            session.events.append(committed)
-        session.last_update_time = event.timestamp
+            events.append(committed)
+        session.last_update_time = fields["timestamp"]
         return event
 
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
@@ -258,11 +263,14 @@ def _snapshot(event: Event) -> tuple[Event, dict[str, Any], dict[str, Any]]:
     Raises:
         UnstorableValueError: a value of its delta, checkpoint or metadata cannot be stored.
     """
-    actions = event.actions
+    fields = event.__dict__
+    actions, metadata = fields["actions"], fields["custom_metadata"]
+    of_actions = actions.__dict__
+    given, checkpoint = of_actions["state_delta"], of_actions["agent_state"]
     delta: dict[str, Any] = {}
     containers: dict[str, Any] = {}
     temp: dict[str, Any] = {}
-    for key, value in actions.state_delta.items():
+    for key, value in given.items():
         if is_plain(value) and type(key) is str and key.isascii() and ":" not in key:
             delta[key] = value  # the common case needs neither a copy nor a check
         elif _checked_key(key).startswith(State.TEMP_PREFIX):
@@ -270,24 +278,25 @@ def _snapshot(event: Event) -> tuple[Event, dict[str, Any], dict[str, Any]]:
         else:
             delta[key] = containers[key] = storable(value, ("state", key))
     replaced: dict[str, Any] = {"state_delta": delta}
-    if actions.agent_state is not None:
-        replaced["agent_state"] = storable(actions.agent_state, f"agent_state of {event.author}")
+    if checkpoint is not None:
+        replaced["agent_state"] = storable(checkpoint, f"agent_state of {event.author}")
     copied: dict[str, Any] = {"actions": copy_with(actions, replaced)}
-    if event.custom_metadata is not None:
-        copied["custom_metadata"] = storable(event.custom_metadata, "custom_metadata")
+    if metadata is not None:
+        copied["custom_metadata"] = storable(metadata, "custom_metadata")
     return copy_with(event, copied), containers, temp
 
 
 def _settle(event: Event, committed: Event, containers: dict[str, Any], temp: dict[str, Any]) -> None:
     """Replace the values of a committed event that its agent may still hold and change."""
-    actions = event.actions
+    fields = event.__dict__
+    actions = fields["actions"]
     for key in temp:
         del actions.state_delta[key]
     if containers:
         apply_delta(actions.state_delta, structural_copy(containers))
     if actions.agent_state is not None:
         actions.agent_state = structural_copy(committed.actions.agent_state)
-    if event.custom_metadata is not None:
+    if fields["custom_metadata"] is not None:
         event.custom_metadata = structural_copy(committed.custom_metadata)
 
 

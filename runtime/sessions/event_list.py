@@ -92,6 +92,11 @@ class EventList(MutableSequence[Event]):
         item = self._items[-1] if self._items else None
         return item[0] if type(item) is tuple else item.id if isinstance(item, Event) else None
 
+    def ends_as(self, stored: Sequence[Event]) -> bool:
+        """Return whether a service's own events are as many, and the last of them is the last here."""
+        items = self._items
+        return len(items) == len(stored) and (not items or items[-1] is stored[-1])
+
     def add_committed(self, items: Iterable[Event | StoredRow]) -> None:
         """Append newly stored events; for session services."""
         self._items.extend(items)
@@ -108,7 +113,7 @@ class EventList(MutableSequence[Event]):
         places = found.places
         for index in range(found.count, len(self._items)):
             item = self._items[index]
-            invocation_id = item[1] if type(item) is tuple else cast(Event, item).invocation_id
+            invocation_id = item[1] if type(item) is tuple else item.__dict__["invocation_id"]
             if invocation_id in places:
                 places[invocation_id].append(index)
             else:
@@ -142,7 +147,8 @@ class EventList(MutableSequence[Event]):
         if isinstance(index, slice):
             with collection_paused():
                 return [self._at(each) for each in range(len(self._items))[index]]
-        return self._at(index)
+        item = self._items[index]
+        return self._at(index) if type(item) is tuple else cast(Event, item)
 
     @overload
     def __setitem__(self, index: SupportsIndex, value: Event) -> None: ...

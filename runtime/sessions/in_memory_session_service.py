@@ -214,22 +214,23 @@ class InMemorySessionService(BaseSessionService):
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
         key = session.key
         parts = split_delta(event.actions.state_delta)
+        event_id, timestamp = event.id, event.timestamp
         with self._lock:
             stored = self._sessions.get(key)
             if stored is None:
                 raise SessionNotFoundError(f"Session not found: {session.id}")
-            if event.id in stored.event_ids:
-                raise StaleSessionError(f"Event {event.id} is already part of session {session.id}.")
+            if event_id in stored.event_ids:
+                raise StaleSessionError(f"Event {event_id} is already part of session {session.id}.")
             if _is_behind(session, stored):
                 raise StaleSessionError(f"Session {session.id} was modified since this run loaded it. Reload it and append again.")
             stored.commits.append(self._share(key, parts["app"], parts["user"]))
             stored.state.update(parts["session"])
             stored.events.append(event)
-            stored.event_ids.add(event.id)
+            stored.event_ids.add(event_id)
             if temp:
-                stored.temp_deltas[event.id] = temp
-            stored.last_update_time = event.timestamp
-            stored.latest.append(max(event.timestamp, stored.latest[-1]) if stored.latest else event.timestamp)
+                stored.temp_deltas[event_id] = temp
+            stored.last_update_time = timestamp
+            stored.latest.append(max(timestamp, stored.latest[-1]) if stored.latest else timestamp)
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`."""
@@ -339,10 +340,8 @@ def _events_for_run(stored: _Stored) -> EventList:
 
 def _is_behind(session: Session, stored: _Stored) -> bool:
     """Return whether a run's copy lacks events. Other copies need not be up to date, as in google-adk."""
-    mine, kept = session.events, stored.events
-    if not mine.is_of_run or mine.edited:
-        return False
-    return len(mine) != len(kept) or (bool(kept) and mine[-1] is not kept[-1])
+    mine = session.events
+    return mine.is_of_run and not mine.edited and not mine.ends_as(stored.events)
 
 
 def _choose(stored: _Stored, config: GetSessionConfig | None) -> list[Event]:

@@ -40,7 +40,8 @@ class Session(BaseModel):
     @property
     def key(self) -> SessionKey:
         """The session's full key."""
-        return SessionKey(self.app_name, self.user_id, self.id)
+        fields = self.__dict__  # pydantic's attributes are slow, and every commit needs the key
+        return SessionKey(fields["app_name"], fields["user_id"], fields["id"])
 
     @property
     def revision(self) -> Any:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel
 
@@ -17,6 +17,7 @@ T = TypeVar("T")
 Model = TypeVar("Model", bound=BaseModel)
 
 _SHARED = frozenset({str, int, float, bool, bytes, type(None)})  # types of values that cannot change
+_NOTHING: dict[str, Any] = {}
 
 
 def structural_copy(value: T) -> T:
@@ -62,32 +63,33 @@ def copy_with(model: Model, values: dict[str, Any]) -> Model:
         model: the object.
         values: field → its value in the copy; not copied.
     """
-    return _copy(model, {**model.__dict__, **values}, {*model.__pydantic_fields_set__, *values}, values)
+    return _model(model, values)
 
 
-def _model(model: Model) -> Model:
-    return _copy(model, model.__dict__.copy(), model.__pydantic_fields_set__.copy(), ())
-
-
-def _copy(model: Model, fields: dict[str, Any], names: set[str], done: Container[str]) -> Model:
-    """Return an object with these fields, after copying those that are not `done`."""
+def _model(model: Model, values: dict[str, Any] = _NOTHING) -> Model:
+    fields, names = model.__dict__.copy(), model.__pydantic_fields_set__.copy()
     for name in names:
         item = fields.get(name)
-        if type(item) not in _SHARED and name not in done:
+        if type(item) not in _SHARED and name not in values:
             fields[name] = _copiers[type(item)](item)
     cls = type(model)
-    for name in _made_by_factories[cls]:  # the other fields that were never set hold a default that cannot change
-        if name not in names:
+    shape = _shapes[cls]
+    for name in shape.made_by_factories:  # the other fields that were never set hold a default that cannot change
+        if name not in names and name not in values:
             item = fields.get(name)
             if type(item) is dict and not item:  # most of an event's
                 fields[name] = {}
             elif type(item) not in _SHARED:
                 fields[name] = _copiers[type(item)](item)
+    if values:
+        fields.update(values)
+        names.update(values)
     copy: Model = new_object(cls)
     set_fields(copy, fields)
     set_names(copy, names)
-    extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    set_extra(copy, extra if extra is None else _dict(extra))
+    extra = model.__pydantic_extra__ if shape.takes_extra else None
+    set_extra(copy, _dict(extra) if extra else extra if extra is None else {})
+    private = model.__pydantic_private__ if shape.has_private else None
     set_private(copy, private and private.copy())
     return copy
 
@@ -108,16 +110,34 @@ class _Copiers(dict[type, Callable[[Any], Any]]):
         return copier
 
 
-class _FactoryFields(dict[type[BaseModel], tuple[str, ...]]):
-    """The fields of a class whose default can change, found once for each class."""
+class _Shape(NamedTuple):
+    """What the copies of a class's objects need to have copied, besides the fields that were set.
 
-    def __missing__(self, cls: type[BaseModel]) -> tuple[str, ...]:
-        """Find the fields of a class."""
+    Attributes:
+        made_by_factories: the fields whose default can change.
+        takes_extra: whether objects may have unknown fields.
+        has_private: whether they have private attributes.
+    """
+
+    made_by_factories: tuple[str, ...]
+    takes_extra: bool
+    has_private: bool
+
+
+class _Shapes(dict[type[BaseModel], _Shape]):
+    """The shape of each class, found once."""
+
+    def __missing__(self, cls: type[BaseModel]) -> _Shape:
+        """Find the shape of a class."""
         containers = (list, dict, BaseModel)
-        fields = cls.model_fields.items()
-        self[cls] = found = tuple(name for name, field in fields if field.default_factory or isinstance(field.default, containers))
-        return found
+        made = tuple(
+            name
+            for name, field in cls.model_fields.items()
+            if isinstance(field.default, containers) or (field.default_factory and not any(field.annotation is kind for kind in _SHARED))
+        )
+        self[cls] = shape = _Shape(made, cls.model_config.get("extra") == "allow", bool(cls.__private_attributes__))
+        return shape
 
 
 _copiers = _Copiers({list: _list, dict: _dict, set: _set})
-_made_by_factories = _FactoryFields()
+_shapes = _Shapes()

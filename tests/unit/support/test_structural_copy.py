@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from google.genai import types
-from pydantic import BaseModel, ConfigDict, Field
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from runtime.support.structural_copy import copy_with, structural_copy
 
@@ -22,8 +24,31 @@ class Outer(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     name: str = ""
+    id: str = Field(default_factory=lambda: "new")
     seen: dict[str, Any] = Field(default_factory=dict)
     inner: Inner = Field(default_factory=Inner)
+
+    _origin: str | None = PrivateAttr(default=None)
+
+
+VALUES = st.recursive(
+    st.none() | st.text(max_size=3), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+)
+
+
+@st.composite
+def outers(draw: st.DrawFn) -> Outer:
+    """Return an object of which any fields are set, one of them perhaps to a value of another type."""
+    given = draw(
+        st.fixed_dictionaries({}, optional={"name": st.text(), "seen": st.dictionaries(st.text(), VALUES, max_size=3), "more": VALUES})
+    )
+    made = Outer(**given)
+    made._origin = draw(st.none() | st.text())
+    if draw(st.booleans()):
+        made.id = draw(VALUES)  # not validated
+    if draw(st.booleans()):
+        made.inner.notes.append("in place")
+    return made
 
 
 def test_lists_and_dicts_are_copied_at_every_depth() -> None:
@@ -71,3 +96,30 @@ def test_replaced_values_are_not_copied_and_the_others_are() -> None:
     assert copy.seen is seen
     copy.inner.notes.append("second")
     assert original.inner.notes == ["first"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(outers(), st.none() | VALUES)
+def test_a_copy_is_what_pydantic_copies(original: Outer, name: Any) -> None:
+    for copy, expected in (
+        (structural_copy(original), original.model_copy(deep=True)),
+        (copy_with(original, {"name": name}), original.model_copy(deep=True, update={"name": name})),
+    ):
+        assert _content(copy) == _content(expected)
+        assert all(mine is not theirs for mine, theirs in zip(_containers(copy), _containers(original), strict=True))
+
+
+def _content(model: Outer) -> tuple[Any, ...]:
+    return list(model.__dict__.items()), model.model_fields_set, model.model_extra, model.__pydantic_private__
+
+
+def _containers(model: Outer) -> list[Any]:
+    return [
+        model.__dict__,
+        model.model_fields_set,
+        model.model_extra,
+        model.__pydantic_private__,
+        model.seen,
+        model.inner,
+        model.inner.notes,
+    ]

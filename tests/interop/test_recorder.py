@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -64,17 +65,19 @@ def test_a_run_on_google_adk_is_recorded(python: Callable[[], str], tmp_path: Pa
     file = tmp_path / "run.rec.db"
     ids, errors, problem = run_adk(PROGRAM, str(FILE), str(file), str(tmp_path / "run.db"), python=python())
     assert (errors, problem) == (["ValueError", "LookupError"], None)
-    recording = Recording(file)
-    calls = recording.model_calls()
-    answered = [call.event_id for call in calls if call.error is None]
-    assert answered == [event_id for event_id in ids if event_id in answered] and len(answered) == 3
-    assert [call.error for call in calls] == [None, None, "ValueError: overloaded", None]
-    assert calls[0].answered["usage_metadata"]["total_token_count"] == 9
-    assert all(call.first is not None and call.ended is not None for call in calls if call.error is None)
-    assert [(call.tool, call.error) for call in recording.tool_calls()] == [("look", None), ("look", "LookupError: no such place")]
-    request = recording.request(calls[1].number)
-    assert request.contents[0]["parts"] == [{"text": "north"}]
-    (response,) = [part["function_response"] for content in request.contents for part in content["parts"] if "function_response" in part]
-    assert response["response"] == {"api_key": "(redacted)"}
-    assert request.answer is not None and request.answer["parts"] == [{"text": "Seen."}]
+    with closing(Recording(file)) as recording:
+        calls = recording.model_calls()
+        answered = [call.event_id for call in calls if call.error is None]
+        assert answered == [event_id for event_id in ids if event_id in answered] and len(answered) == 3
+        assert [call.error for call in calls] == [None, None, "ValueError: overloaded", None]
+        assert calls[0].answered["usage_metadata"]["total_token_count"] == 9
+        assert all(call.first is not None and call.ended is not None for call in calls if call.error is None)
+        assert [(call.tool, call.error) for call in recording.tool_calls()] == [("look", None), ("look", "LookupError: no such place")]
+        request = recording.request(calls[1].number)
+        assert request.contents[0]["parts"] == [{"text": "north"}]
+        (response,) = [
+            part["function_response"] for content in request.contents for part in content["parts"] if "function_response" in part
+        ]
+        assert response["response"] == {"api_key": "(redacted)"}
+        assert request.answer is not None and request.answer["parts"] == [{"text": "Seen."}]
     assert b"horse-battery" not in file.read_bytes()

@@ -127,6 +127,7 @@ class Runner(SessionEdits):
         new_message: types.Content | None = None,
         state_delta: dict[str, Any] | None = None,
         run_config: RunConfig | None = None,
+        yield_user_message: bool = False,
     ) -> AsyncGenerator[Event, None]:
         """Run one invocation, or resume one.
 
@@ -142,9 +143,10 @@ class Runner(SessionEdits):
                 message and an invocation, an `LlmAgent` starts a new invocation over the session's events.
             state_delta: state changes that go with the message.
             run_config: settings of the run.
+            yield_user_message: whether to yield the event of `new_message` first. It is committed in any case.
 
         Yields:
-            The agents' events in order; nothing if the invocation is already finished. The user's own message is committed, not yielded.
+            The agents' events in order; nothing of them if the invocation is already finished.
 
         Raises:
             SessionNotFoundError: the session does not exist.
@@ -160,10 +162,12 @@ class Runner(SessionEdits):
         ctx.shared.sync_calls = sync_calls_of(self.agent.root_agent)
         if new_message is not None:
             try:
-                await self._commit_message(ctx, new_message, state_delta)
+                said = await self._commit_message(ctx, new_message, state_delta)
             except Exception as error:
                 await self._report(ctx, error)
                 raise
+            if yield_user_message:
+                yield said
         ctx.agent = agent_to_run(self.agent, ctx)
         if ctx.end_of_agents.get(ctx.places.key(ctx.agent)):
             return  # the invocation is finished
@@ -324,11 +328,13 @@ class Runner(SessionEdits):
     def _is_resumable(self) -> bool:
         return self.resumability_config is not None and self.resumability_config.is_resumable
 
-    async def _commit_message(self, ctx: InvocationContext, message: types.Content, state_delta: dict[str, Any] | None) -> None:
-        """Commit the user's message as the invocation's first event, or as the answer to one of its calls."""
+    async def _commit_message(self, ctx: InvocationContext, message: types.Content, state_delta: dict[str, Any] | None) -> Event:
+        """Commit the user's message as the invocation's first event, or as the answer to one of its calls, and return its event."""
         changed = await self.plugin_manager.run_hook("on_user_message_callback", invocation_context=ctx, user_message=message)
         event = await message_event(ctx, message if changed is None else changed, state_delta)
-        ctx.user_content = structural_copy((await self._commit(ctx, event)).content)
+        event = await self._commit(ctx, event)
+        ctx.user_content = structural_copy(event.content)
+        return event
 
     async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
         return self._running.get((user_id, session_id)) or self._new_context(await self._load(user_id, session_id))

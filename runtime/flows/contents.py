@@ -54,7 +54,8 @@ class Conversation:
             present_turn_only: begin at the last event of the user or another agent (`include_contents="none"`).
 
         Returns:
-            A new list, in order; each function call is followed by its newest response, and calls without a response are left out.
+            A new list, in order; each function call is followed by its newest response. Calls without a response are left out, except
+            long-running ones.
         """
         with self._lock:
             self._extend(events)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
 from runtime.artifacts.readable import is_text, kind_of_bytes, text_of
 from runtime.contexts.context import ToolContext
+from runtime.errors.engine_needed_error import EngineNeededError
+from runtime.support.calling import call_bound
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
@@ -22,10 +25,22 @@ _SHOWN_AS_THEY_ARE = ("image/", "audio/", "video/", "application/pdf")
 
 
 class LoadArtifactsTool(BaseTool):
-    """Lists the files for the model; requested files become part of its next request only, not of the session."""
+    """Lists the files for the model; requested files become part of its next request only, not of the session.
 
-    def __init__(self) -> None:
+    Args:
+        process_artifact: a sync or async function of a part and its file name, which returns the part to send in its place, or None for
+            none. If it fails, the error is logged and the file is left out. By default, files that models do not accept are sent as text.
+        enable_spreadsheet_parsing: spreadsheets as tables, which only the google-adk engine makes.
+
+    Raises:
+        EngineNeededError: spreadsheets are to be parsed.
+    """
+
+    def __init__(self, process_artifact: Callable[[types.Part, str], Any] | None = None, enable_spreadsheet_parsing: bool = False) -> None:
         super().__init__(name="load_artifacts", description=_DESCRIPTION)
+        if enable_spreadsheet_parsing:
+            raise EngineNeededError("LoadArtifactsTool(enable_spreadsheet_parsing=True)")
+        self._process_artifact = process_artifact
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         names = types.Schema(type=types.Type.ARRAY, items=types.Schema(type=types.Type.STRING))
@@ -56,11 +71,26 @@ class LoadArtifactsTool(BaseTool):
             ]
         )
         for name in _asked_for(llm_request):
-            shown = await _shown(tool_context, name, known)
-            if shown is None:
+            listed = next((candidate for candidate in (name, f"user:{name}") if candidate in known), None)  # models drop the prefix
+            part = await tool_context.load_artifact(listed) if listed is not None else None
+            if part is None or listed is None:
                 logger.warning("The model asked for the file %r, which does not exist.", name)
                 continue
-            llm_request.contents.append(types.Content(role="user", parts=shown))
+            part = await self._processed(tool_context, part, listed)
+            if part is not None:
+                parts = [types.Part(text=f"Artifact {name} is:"), part]
+                llm_request.contents.append(types.Content(role="user", parts=parts))
+
+    async def _processed(self, tool_context: ToolContext, part: types.Part, name: str) -> types.Part | None:
+        if self._process_artifact is None:
+            return _as_models_take_it(part)
+        try:
+            sync_calls = tool_context._invocation_context.sync_calls
+            processed: types.Part | None = await call_bound(sync_calls, self._process_artifact, [part, name], {})
+        except Exception:
+            logger.exception("The file %r could not be processed, so the model does not get it.", name)
+            return None
+        return processed
 
 
 def _asked_for(request: LlmRequest) -> list[str]:
@@ -69,15 +99,6 @@ def _asked_for(request: LlmRequest) -> list[str]:
     responses = [part.function_response for part in parts if part.function_response]
     asked = [(response.response or {}).get("artifact_names") for response in responses if response.name == "load_artifacts"]
     return [name for names in asked if isinstance(names, list) for name in names if isinstance(name, str)]
-
-
-async def _shown(tool_context: ToolContext, name: str, known: list[str]) -> list[types.Part] | None:
-    # Listed files only, as the name comes from a model. Models tend to drop the prefix.
-    listed = next((candidate for candidate in (name, f"user:{name}") if candidate in known), None)
-    part = await tool_context.load_artifact(listed) if listed is not None else None
-    if part is None:
-        return None
-    return [types.Part(text=f"Artifact {name} is:"), _as_models_take_it(part)]
 
 
 def _as_models_take_it(part: types.Part) -> types.Part:

@@ -161,6 +161,15 @@ async def test_a_replaced_event_keeps_its_identity_and_what_the_replacement_does
     assert sorted(filter(None, (event.branch for event in plain))) == sorted(filter(None, (event.branch for event in replaced)))
 
 
+async def test_the_users_message_is_yielded_on_request() -> None:
+    runner = InMemoryRunner(agent(), app_name="app")
+    await runner.session_service.create_session(**OF)
+    events = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=message("hi"), yield_user_message=True)]
+    stored = await runner.session_service.get_session(**OF)
+    assert stored is not None and [event.id for event in events] == [event.id for event in stored.events]
+    assert [event.author for event in events] == ["user", "agent"]
+
+
 @pytest.mark.rule("R11")
 async def test_message_state_delta_and_run_metadata_are_committed() -> None:
     service = InMemorySessionService()

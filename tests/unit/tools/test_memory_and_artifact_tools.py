@@ -10,6 +10,7 @@ from google.genai import types
 from runtime.agents import LlmAgent, ToolContext
 from runtime.agents.callback_context import ServiceMissingError
 from runtime.artifacts import InMemoryArtifactService
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.events import Event
 from runtime.memory import InMemoryMemoryService
 from runtime.models.llm_request import LlmRequest
@@ -101,6 +102,30 @@ async def test_load_artifacts_sends_files_in_one_request_only(caplog: pytest.Log
     await run(runner)
     assert "a note" not in str(seen[2].contents)
     assert "a note" not in str((await stored(runner)).events)
+
+
+async def test_files_can_be_processed_before_they_are_sent(caplog: pytest.LogCaptureFixture) -> None:
+    def process(part: types.Part, name: str) -> types.Part | None:
+        if name == "zip":
+            raise OSError("broken")
+        return None if name == "table.csv" else types.Part(text=f"own {name}")
+
+    async def process_later(part: types.Part, name: str) -> types.Part | None:
+        return process(part, name)
+
+    for given in (process, process_later):
+        seen: list[LlmRequest] = []
+        replies = [Reply(calls=[("load_artifacts", {"artifact_names": ["photo", "table.csv", "zip"]})]), "done"]
+        await run(runner_for(agent(seen, LoadArtifactsTool(process_artifact=given), *replies), artifact_service=await files()))
+        (shown,) = seen[1].contents[3:]
+        assert [part.text for part in shown.parts or []] == ["Artifact photo is:", "own user:photo"]
+        assert "'zip' could not be processed" in caplog.text
+        caplog.clear()
+
+
+def test_spreadsheets_need_the_google_adk_engine() -> None:
+    with pytest.raises(EngineNeededError, match="enable_spreadsheet_parsing=True"):
+        LoadArtifactsTool(enable_spreadsheet_parsing=True)
 
 
 async def test_without_files_the_instruction_does_not_mention_them() -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations, stray_results, with_recorded_ends
 from runtime.sessions.recorded_end import RecordedEnd
@@ -24,12 +24,13 @@ from runtime.storage.reading.copied_events import Readable
 from runtime.storage.reading.event_glance import Fields, Glance, Ids, look, look_closely
 from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.typed_glance import typed_look
+from runtime.storage.reading.whole_invocations import IsFinished, Stretch, finished_look, stretches
 from runtime.support.quick_json import from_json, parser_of_many
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-_CHUNK = 2_000  # rows in one short transaction
+_CHUNK = 1_000  # rows in one short transaction; about 3 ms of work
 _FEW = 4_000  # rows that are read without loading msgspec
 WORTH_SAVING = 20_000  # rows above which the result of a scan is saved
 _COLUMNS = "id, invocation_id, timestamp, event_data"  # of a row to be decoded
@@ -37,12 +38,39 @@ _ROW, _NEXT = "SELECT rowid, invocation_id, event_data", f"ORDER BY rowid LIMIT 
 _IS_OF = "app_name = ?2 AND user_id = ?3 AND session_id = ?4"
 # Rows after one: those of a session; all, marked whether they are of a session, as SQLite compares names faster than it returns them; all.
 _OF_ONE = f"{_ROW}, 1 FROM events WHERE rowid > ?1 AND {_IS_OF} {_NEXT}"
-_MARKED = f"{_ROW}, {_IS_OF} FROM events WHERE rowid > ?1 {_NEXT}"
+_MARKED = f"SELECT rowid, invocation_id, CASE WHEN {_IS_OF} THEN event_data END, {_IS_OF} FROM events WHERE rowid > ?1 {_NEXT}"
 _NAMED = f"{_ROW}, 0, app_name, user_id, session_id FROM events WHERE rowid > ?1 {_NEXT}"
-_BREATH = 50  # rows between two pauses; about 2 ms of work
-_Row = tuple[int, Any, Any, Any]  # number, invocation id, JSON, and a mark
-_Run = tuple[tuple[Any, ...], list[_Row]]  # stored names of a session, and successive rows of it
+_Run = tuple[tuple[Any, ...], list[Stretch]]  # stored names of a session, and successive rows of it
 _NO_ANSWERS: frozenset[str | None] = frozenset()
+
+
+class _Chunk(NamedTuple):
+    """Rows that were read at once.
+
+    Attributes:
+        runs: by session.
+        count: number of the rows.
+        last: row number of the last one, or of the last one before.
+    """
+
+    runs: list[_Run]
+    count: int
+    last: int
+
+
+class _Counted:
+    """Rows to be read one by one, while they are in the processor's cache."""
+
+    def __init__(self, rows: Iterable[Any], after: int) -> None:
+        self._rows = rows
+        self.count, self.last = 0, after
+
+    def __iter__(self) -> Iterator[Any]:
+        """Yield the rows."""
+        for row in self._rows:
+            self.count += 1
+            self.last = row[0]
+            yield row
 
 
 @dataclass(slots=True)
@@ -166,6 +194,13 @@ class _Session:
         if speaks:
             invocation.answered = answers
 
+    def add_finished(self, name: str) -> None:
+        """Note all the events of a new invocation that has no pending items."""
+        if self.steps:
+            self._note_step((name, None))
+        self._settle_latest()
+        self.invocations[name] = self.latest = None
+
     def _go_to(self, name: str) -> None:
         self._settle_latest()
         self.latest = name
@@ -213,6 +248,7 @@ class PendingRows:
         self._saved = saved
         self._parse = parser_of_many()
         self._typed_look: Callable[[Any, Any], Fields | None] | None = None
+        self._is_finished: IsFinished | None = None
 
     def find(
         self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
@@ -239,21 +275,31 @@ class PendingRows:
             progress: see `find`.
         """
         sessions, last = self._load() if key is None else ({}, None)
-        adders: dict[tuple[Any, ...], Callable[[int, Fields], None]] = {}  # stored names → what adds a row to their session
+        of_names: dict[tuple[Any, ...], _Session] = {}  # stored names → their session
+
+        def session_of(names: tuple[Any, ...]) -> _Session:
+            found = of_names.get(names)
+            if found is None:
+                found = of_names[names] = sessions.setdefault(SessionKey(*map(as_name, names)), _Session())
+            return found
+
         number = rowid = 0
-        for runs in self._chunks(key, last):
+        for chunk in self._chunks(key, last, session_of):
             progress(number)
-            number += sum(len(rows) for _, rows in runs)
+            number, rowid = number + chunk.count, chunk.last
             quickly = self._quick_look(number)
-            for names, rows in runs:
-                add = adders.get(names)
-                if add is None:
-                    add = adders[names] = sessions.setdefault(SessionKey(*map(as_name, names)), _Session()).add
-                for rowid, invocation_id, data, _ in rows:
-                    if gently and rowid % _BREATH == 0:
-                        time.sleep(0.001)
-                    add(rowid, quickly(invocation_id, data) or self._look_closely(rowid))
-        adders.clear()
+            for names, run in chunk.runs:
+                session = session_of(names)
+                add = session.add
+                for name, rows in run:
+                    if rows is None:
+                        session.add_finished(name)
+                        continue
+                    for place, invocation_id, data, _ in rows:
+                        add(place, quickly(invocation_id, data) or self._look_closely(place))
+            if gently:
+                time.sleep(0.001)
+        of_names.clear()
         if key is None and number > WORTH_SAVING:
             self._save(sessions, rowid)
         # Sessions are released one by one: freeing a million small objects at once would block all threads.
@@ -303,26 +349,39 @@ class PendingRows:
         """
         if number > _FEW and self._typed_look is None:
             self._typed_look = typed_look(json_wins=self._json_wins) or self._look
+            self._is_finished = finished_look(json_wins=self._json_wins)
         return self._typed_look or self._look
 
-    def _chunks(self, key: SessionKey | None, after: int | None) -> Iterable[list[_Run]]:
+    def _chunks(self, key: SessionKey | None, after: int | None, session_of: Callable[[tuple[Any, ...]], _Session]) -> Iterable[_Chunk]:
         last = -(2**63) if after is None else after
         names: tuple[Any, ...] | None = key  # of all rows of the chunk before
         while True:
-            runs = self._run_of(key, names, last) if names is not None else None
-            if runs is None:
-                named = self._file.read(partial(_fetch, query=_NAMED, values=(last,)))
-                runs = [(of, [row[:4] for row in run]) for of, run in groupby(named, itemgetter(4, 5, 6))]
-                names = runs[0][0] if len(runs) == 1 else None
-            yield runs
-            if sum(len(rows) for _, rows in runs) < _CHUNK:
+            chunk = self._file.read(partial(self._read_of, key, names, last, session_of)) if names is not None else None
+            if chunk is None:
+                chunk = self._file.read(partial(self._read_named, last, session_of))
+                names = chunk.runs[0][0] if len(chunk.runs) == 1 else None
+            yield chunk
+            if chunk.count < _CHUNK:
                 return
-            last = runs[-1][1][-1][0]
+            last = chunk.last
 
-    def _run_of(self, key: SessionKey | None, names: tuple[Any, ...], last: int) -> list[_Run] | None:
+    def _read_of(
+        self, key: SessionKey | None, names: tuple[Any, ...], last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any
+    ) -> _Chunk | None:
         """Return the next rows if they all have these names."""
-        rows = self._file.read(partial(_fetch, query=_MARKED if key is None else _OF_ONE, values=(last, *names)))
-        return [(names, rows)] if all(row[3] for row in rows) else None
+        rows = _Counted(connection.execute(_MARKED if key is None else _OF_ONE, (last, *names)), last)
+        found = stretches(rows, session_of(names).invocations, self._is_finished)
+        if not all(row[3] for _, kept in found for row in kept or ()):  # a row of another session has no JSON, so it is kept
+            return None
+        return _Chunk([(names, found)], rows.count, rows.last)
+
+    def _read_named(self, last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any) -> _Chunk:
+        rows = _Counted(connection.execute(_NAMED, (last,)), last)
+        runs = [
+            (names, stretches([row[:4] for row in run], session_of(names).invocations, self._is_finished))
+            for names, run in groupby(rows, itemgetter(4, 5, 6))
+        ]
+        return _Chunk(runs, rows.count, rows.last)
 
     def _load(self) -> tuple[dict[SessionKey, _Session], int | None]:
         """Return what the saved scan found, and the last row it read; nothing if there is none."""

@@ -26,7 +26,7 @@ def typed_look(*, json_wins: bool) -> Callable[[Any, Any], Fields | None] | None
     except ImportError:
         return None
     errors = (msgspec.MsgspecError, ValueError, RecursionError)
-    decode, other = (msgspec.json.Decoder(_event_type(is_camel=is_camel)).decode for is_camel in (False, True))
+    decode, other = (msgspec.json.Decoder(event_type(is_camel=is_camel)).decode for is_camel in (False, True))
 
     def look(invocation_id: Any, data: Any) -> Fields | None:
         nonlocal decode, other
@@ -64,8 +64,13 @@ def typed_look(*, json_wins: bool) -> Callable[[Any, Any], Fields | None] | None
 
 
 @cache
-def _event_type(*, is_camel: bool) -> Any:
-    """Return the type of an event whose fields are spelled in one way, `snake_case` or `camelCase`; the other one is an error."""
+def event_type(*, is_camel: bool, is_usual: bool = False) -> Any:
+    """Return the type of an event whose fields are spelled in one way, `snake_case` or `camelCase`; the other one is an error.
+
+    Args:
+        is_camel: whether it is `camelCase`.
+        is_usual: whether also errors, code, checkpoints, ends, rewinds, escalations and long-running calls are decoding errors.
+    """
     msgspec = importlib.import_module("msgspec")
     raw: Any = msgspec.Raw
     json = raw | None
@@ -81,23 +86,34 @@ def _event_type(*, is_camel: bool) -> Any:
         return msgspec.defstruct(name, typed + refused, rename=names, gc=False)
 
     call = struct("Call", {"id": str | None})
-    part = {"function_call": call | None, "function_response": call | None, "executable_code": json, "code_execution_result": json}
-    content = struct("Content", {"parts": list[struct("Part", part)] | None})  # type: ignore[misc]  # made at run time
-    actions = {
+    part: dict[str, Any] = {
+        "function_call": call | None,
+        "function_response": call | None,
+        "executable_code": json,
+        "code_execution_result": json,
+    }
+    actions: dict[str, Any] = {
         "end_of_agent": bool | None,
         "agent_state": dict[str, raw] | None,
         "escalate": bool | None,
         "rewind_before_invocation_id": str | None,
     }
-    event = {
+    event: dict[str, Any] = {
         "author": str,
-        "content": content | None,
-        "actions": struct("Actions", actions) | None,
         "invocation_id": str,
         "error_code": str | None,
         "partial": bool | None,
         "long_running_tool_ids": list[raw] | None,
         "custom_metadata": empty,
+    }
+    if is_usual:
+        nothing = never | None  # type: ignore[operator]  # made at run time
+        part |= {"executable_code": nothing, "code_execution_result": nothing}
+        event |= {"error_code": nothing, "long_running_tool_ids": Annotated[list[raw], msgspec.Meta(max_length=0)] | None}
+        actions = dict.fromkeys(actions, nothing)
+    event |= {
+        "content": struct("Content", {"parts": list[struct("Part", part)] | None}) | None,  # type: ignore[misc]  # made at run time
+        "actions": struct("Actions", actions) | None,
     }
     return struct("Event", event)
 

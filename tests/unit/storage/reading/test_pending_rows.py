@@ -226,7 +226,7 @@ def test_randomly_changed_rows_have_the_same_pending_items_both_ways(tmp_path: P
 @pytest.mark.parametrize("where", ["rowid > 3005", "rowid % 4000 < 10", "rowid > 2000"])
 def test_sessions_that_begin_anywhere_in_the_file_are_kept_apart(where: str, tmp_path: Path) -> None:
     file = tmp_path / "two.db"
-    write_database(file, module._CHUNK * 2 + 15)
+    write_database(file, 4_015)
     with closing(sqlite3.connect(file, isolation_level=None)) as connection:
         connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'other', state, create_time, update_time FROM sessions")
         connection.execute(f"UPDATE events SET session_id = 'other' WHERE {where}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -36,10 +36,10 @@ WORTH_SAVING = 20_000  # rows above which the result of a scan is saved
 _COLUMNS = "id, invocation_id, timestamp, event_data"  # of a row to be decoded
 _ROW, _NEXT = "SELECT rowid, invocation_id, event_data", f"ORDER BY rowid LIMIT {_CHUNK}"
 _IS_OF = "app_name = ?2 AND user_id = ?3 AND session_id = ?4"
-# Rows after one: those of a session; all, marked whether they are of a session, as SQLite compares names faster than it returns them; all.
-_OF_ONE = f"{_ROW}, 1 FROM events WHERE rowid > ?1 AND {_IS_OF} {_NEXT}"
-_MARKED = f"SELECT rowid, invocation_id, CASE WHEN {_IS_OF} THEN event_data END, {_IS_OF} FROM events WHERE rowid > ?1 {_NEXT}"
-_NAMED = f"{_ROW}, 0, app_name, user_id, session_id FROM events WHERE rowid > ?1 {_NEXT}"
+# Rows after one: those of a session; all, without the JSON of other sessions, as SQLite compares names faster than it returns them; all.
+_OF_ONE = f"{_ROW} FROM events WHERE rowid > ?1 AND {_IS_OF} {_NEXT}"
+_MARKED = f"SELECT rowid, invocation_id, CASE WHEN {_IS_OF} THEN event_data END FROM events WHERE rowid > ?1 {_NEXT}"
+_NAMED = f"{_ROW}, app_name, user_id, session_id FROM events WHERE rowid > ?1 {_NEXT}"
 _Run = tuple[tuple[Any, ...], list[Stretch]]  # stored names of a session, and successive rows of it
 _NO_ANSWERS: frozenset[str | None] = frozenset()
 
@@ -50,27 +50,12 @@ class _Chunk(NamedTuple):
     Attributes:
         runs: by session.
         count: number of the rows.
-        last: row number of the last one, or of the last one before.
+        last: row number of the last one; 0 without rows.
     """
 
     runs: list[_Run]
     count: int
     last: int
-
-
-class _Counted:
-    """Rows to be read one by one, while they are in the processor's cache."""
-
-    def __init__(self, rows: Iterable[Any], after: int) -> None:
-        self._rows = rows
-        self.count, self.last = 0, after
-
-    def __iter__(self) -> Iterator[Any]:
-        """Yield the rows."""
-        for row in self._rows:
-            self.count += 1
-            self.last = row[0]
-            yield row
 
 
 @dataclass(slots=True)
@@ -284,10 +269,11 @@ class PendingRows:
             return found
 
         number = rowid = 0
+        quickly = self._quick_look(number)
         for chunk in self._chunks(key, last, session_of):
             progress(number)
-            number, rowid = number + chunk.count, chunk.last
-            quickly = self._quick_look(number)
+            number += chunk.count
+            rowid = chunk.last if chunk.count else rowid
             for names, run in chunk.runs:
                 session = session_of(names)
                 add = session.add
@@ -295,8 +281,9 @@ class PendingRows:
                     if rows is None:
                         session.add_finished(name)
                         continue
-                    for place, invocation_id, data, _ in rows:
+                    for place, invocation_id, data in rows:
                         add(place, quickly(invocation_id, data) or self._look_closely(place))
+            quickly = self._quick_look(number)
             if gently:
                 time.sleep(0.001)
         of_names.clear()
@@ -369,19 +356,19 @@ class PendingRows:
         self, key: SessionKey | None, names: tuple[Any, ...], last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any
     ) -> _Chunk | None:
         """Return the next rows if they all have these names."""
-        rows = _Counted(connection.execute(_MARKED if key is None else _OF_ONE, (last, *names)), last)
+        rows = connection.execute(_MARKED if key is None else _OF_ONE, (last, *names))
         found = stretches(rows, session_of(names).invocations, self._is_finished)
-        if not all(row[3] for _, kept in found for row in kept or ()):  # a row of another session has no JSON, so it is kept
+        if key is None and any(row[2] is None for _, kept in found.stretches for row in kept or ()):
             return None
-        return _Chunk([(names, found)], rows.count, rows.last)
+        return _Chunk([(names, found.stretches)], found.count, found.last)
 
     def _read_named(self, last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any) -> _Chunk:
-        rows = _Counted(connection.execute(_NAMED, (last,)), last)
+        rows = connection.execute(_NAMED, (last,)).fetchall()
         runs = [
-            (names, stretches([row[:4] for row in run], session_of(names).invocations, self._is_finished))
-            for names, run in groupby(rows, itemgetter(4, 5, 6))
+            (names, stretches((row[:3] for row in run), session_of(names).invocations, self._is_finished).stretches)
+            for names, run in groupby(rows, itemgetter(3, 4, 5))
         ]
-        return _Chunk(runs, rows.count, rows.last)
+        return _Chunk(runs, len(rows), rows[-1][0] if rows else last)
 
     def _load(self) -> tuple[dict[SessionKey, _Session], int | None]:
         """Return what the saved scan found, and the last row it read; nothing if there is none."""

@@ -6,11 +6,11 @@ import importlib
 from collections.abc import Callable, Container, Iterable
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from runtime.storage.reading.typed_glance import event_type
 
-Row = tuple[int, Any, Any, Any]  # number, invocation id, JSON, and whether it is of the expected session
+Row = tuple[int, Any, Any]  # number, invocation id and JSON
 Stretch = tuple[str, list[Row] | None]  # an invocation and its rows; None if they are all its rows and it is finished
 IsFinished = Callable[[str, list[Row]], bool]
 
@@ -63,8 +63,22 @@ def finished_look(*, json_wins: bool) -> IsFinished | None:
     return is_finished
 
 
-def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinished | None) -> list[Stretch]:
-    """Return successive rows of a session by invocation.
+class Stretches(NamedTuple):
+    """Successive rows of a session by invocation.
+
+    Attributes:
+        stretches: invocations with their rows.
+        count: number of all rows.
+        last: number of the last row; 0 without rows.
+    """
+
+    stretches: list[Stretch]
+    count: int
+    last: int
+
+
+def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinished | None) -> Stretches:
+    """Return successive rows of a session by invocation. They are read one by one, while they are in the processor's cache.
 
     Args:
         rows: the rows. The last invocation may go on after them.
@@ -73,17 +87,14 @@ def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinishe
     """
     found: list[Stretch] = []
     new: set[str] = set()
+    count, kept = 0, []
     for name, group in groupby(rows, itemgetter(1)):
-        if found:
-            _drop_rows(found, known, new, is_finished)
-        found.append((name, list(group)))
-    return found
-
-
-def _drop_rows(found: list[Stretch], known: Container[str], new: set[str], is_finished: IsFinished | None) -> None:
-    name, rows = found[-1]
-    assert rows is not None
-    if is_finished is not None and type(name) is str and name not in new and name not in known and is_finished(name, rows):
-        found[-1] = name, None
-        rows.clear()
-    new.add(name)
+        if found and is_finished is not None:
+            before = found[-1][0]
+            if type(before) is str and before not in new and before not in known and is_finished(before, kept):
+                found[-1] = before, None
+            new.add(before)
+        kept = list(group)
+        count += len(kept)
+        found.append((name, kept))
+    return Stretches(found, count, kept[-1][0] if kept else 0)

@@ -66,6 +66,7 @@ RESULT = types.Part(function_response=types.FunctionResponse(id="c", name="f", r
 CASES: dict[str, tuple[int, list[Event]]] = {
     "answered": (0, [said(TEXT)]),
     "a call and its result": (0, [said(CALL), said(RESULT), said(TEXT)]),
+    "a result without an answer after it": (1, [said(CALL), said(RESULT)]),
     "a call without a result": (1, [said(CALL), said(TEXT)]),
     "a call whose result has another invocation id": (0, [said(CALL), said(RESULT, invocation="own"), said(TEXT)]),
     "a result with another invocation id, and no answer": (1, [said(CALL), said(RESULT, invocation="own")]),
@@ -111,6 +112,8 @@ async def test_a_session_has_the_expected_pending_items(name: str, layout: str, 
         session = await service.create_session(app_name="a", user_id="u")
         for event in [said(TEXT, author="user"), *events]:
             await service.append_event(session, event.model_copy(deep=True, update={"id": ""}))
+        assert check(file) == expected
+        await service.append_event(session, said(TEXT, invocation="after it"))
     assert check(file) == expected
 
 

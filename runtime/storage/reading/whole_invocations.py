@@ -1,4 +1,4 @@
-"""Invocations whose rows follow each other and show that they are finished. Most are; their rows are not looked at one by one."""
+"""Invocations whose rows follow each other and show that they are finished. Most are; their rows are not noted one by one."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinishe
     """Return successive rows of a session by invocation. They are read one by one, while they are in the processor's cache.
 
     Args:
-        rows: the rows. The last invocation may go on after them.
+        rows: the rows. The last invocation may have more rows after them.
         known: names of invocations that may have earlier rows.
         is_finished: from `finished_look`; None: the rows of all are returned.
     """

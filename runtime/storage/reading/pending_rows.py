@@ -49,12 +49,12 @@ class _Chunk(NamedTuple):
 
     Attributes:
         runs: by session.
-        count: number of the rows.
+        size: number of the rows.
         last: row number of the last one; 0 without rows.
     """
 
     runs: list[_Run]
-    count: int
+    size: int
     last: int
 
 
@@ -272,14 +272,14 @@ class PendingRows:
         quickly = self._quick_look(number)
         for chunk in self._chunks(key, last, session_of):
             progress(number)
-            number += chunk.count
-            rowid = chunk.last if chunk.count else rowid
+            number += chunk.size
+            rowid = chunk.last if chunk.size else rowid
             for names, run in chunk.runs:
                 session = session_of(names)
                 add = session.add
-                for name, rows in run:
+                for invocation, rows in run:
                     if rows is None:
-                        session.add_finished(name)
+                        session.add_finished(invocation)
                         continue
                     for place, invocation_id, data in rows:
                         add(place, quickly(invocation_id, data) or self._look_closely(place))
@@ -348,7 +348,7 @@ class PendingRows:
                 chunk = self._file.read(partial(self._read_named, last, session_of))
                 names = chunk.runs[0][0] if len(chunk.runs) == 1 else None
             yield chunk
-            if chunk.count < _CHUNK:
+            if chunk.size < _CHUNK:
                 return
             last = chunk.last
 
@@ -360,7 +360,7 @@ class PendingRows:
         found = stretches(rows, session_of(names).invocations, self._is_finished)
         if key is None and any(row[2] is None for _, kept in found.stretches for row in kept or ()):
             return None
-        return _Chunk([(names, found.stretches)], found.count, found.last)
+        return _Chunk([(names, found.stretches)], found.size, found.last)
 
     def _read_named(self, last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any) -> _Chunk:
         rows = connection.execute(_NAMED, (last,)).fetchall()

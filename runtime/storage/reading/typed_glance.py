@@ -107,7 +107,7 @@ def event_type(*, is_camel: bool, is_usual: bool = False) -> Any:
         "custom_metadata": empty,
     }
     if is_usual:
-        nothing = never | None  # type: ignore[operator]  # made at run time
+        nothing = never | None
         part |= {"executable_code": nothing, "code_execution_result": nothing}
         event |= {"error_code": nothing, "long_running_tool_ids": Annotated[list[raw], msgspec.Meta(max_length=0)] | None}
         actions = dict.fromkeys(actions, nothing)

@@ -68,12 +68,12 @@ class Stretches(NamedTuple):
 
     Attributes:
         stretches: invocations with their rows.
-        count: number of all rows.
+        size: number of all rows.
         last: number of the last row; 0 without rows.
     """
 
     stretches: list[Stretch]
-    count: int
+    size: int
     last: int
 
 
@@ -87,7 +87,8 @@ def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinishe
     """
     found: list[Stretch] = []
     new: set[str] = set()
-    count, kept = 0, []
+    size = 0
+    kept: list[Row] = []
     for name, group in groupby(rows, itemgetter(1)):
         if found and is_finished is not None:
             before = found[-1][0]
@@ -95,6 +96,6 @@ def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinishe
                 found[-1] = before, None
             new.add(before)
         kept = list(group)
-        count += len(kept)
+        size += len(kept)
         found.append((name, kept))
-    return Stretches(found, count, kept[-1][0] if kept else 0)
+    return Stretches(found, size, kept[-1][0] if kept else 0)

@@ -14,6 +14,7 @@ from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.missing_package_error import MissingPackageError, require
 from runtime.events.event import Event
 from runtime.support.lazy import lazy_module
+from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     import httpx
@@ -108,10 +109,13 @@ class RemoteA2aAgent(BaseAgent):
             yield Event(author=self.name, invocation_id=ctx.invocation_id, branch=ctx.branch, error_message=str(error))
             return
         if self._conversation is None or self._conversation.name != self.name:  # a clone may have another name
-            self._conversation = a2a_conversation.Conversation(name=self.name, **self._settings)
+            self._conversation = await run_in_thread(self._new_conversation)  # the package takes half a second to load
         async with aclosing(self._conversation.ask(ctx)) as events:
             async for event in events:
                 yield event
+
+    def _new_conversation(self) -> a2a_conversation.Conversation:
+        return a2a_conversation.Conversation(name=self.name, **self._settings)
 
     async def cleanup(self) -> None:
         """Do nothing: each call closes its own connection. For programs that call it, as google-adk's must be."""

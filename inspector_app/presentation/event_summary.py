@@ -260,6 +260,8 @@ def _said(kind: Kind, event: Event) -> Presentation | None:
         return _present(kind, said or thought, "text" if said else "dim")
     if kind == "thought":
         return _present(kind, thought, "dim")
+    if event.interrupted:
+        said += "   ·   interrupted"
     return _present(kind, f"{said}   ·   escalate: the loop ends" if kind == "escalate" else said)
 
 
@@ -286,6 +288,10 @@ def _acted(kind: Kind, event: Event) -> Presentation:
         return _present(kind, "   ·   ".join(changed), "dim")
     if (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT):
         return _present(kind, "the call was made; its result comes later", "dim")
+    if event.interrupted:  # a live conversation has events without content
+        return _present(kind, "the user interrupted the answer", "dim")
+    if event.turn_complete:
+        return _present(kind, "end of the turn", "dim")
     return _present(kind, "…" if kind == "streaming" else "no content and no change", "dim")
 
 

@@ -30,8 +30,8 @@ def locked(file: Path, seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + seconds
     with file.open("ab") as opened:
         while not _try_to_lock(opened.fileno()):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"Another process has locked {file} for {seconds:g} s.")
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"Another process has locked {file}" + (f" for {seconds:g} s." if seconds else "."))
             time.sleep(_RETRY_SECONDS)
         yield
 

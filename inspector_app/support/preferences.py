@@ -216,13 +216,15 @@ class Preferences:
     def merge(self, older: dict[str, Any]) -> bool:
         """Add values from another store; where both have a value, the file's own is kept, and lists are joined.
 
+        It does not wait for another process that writes: nothing is displayed yet, and the next start merges again.
+
         Args:
             older: laid out as the file is.
 
         Returns:
             Whether the file has them now.
         """
-        return self._change(lambda values: _merge(values, older))
+        return self._change(lambda values: _merge(values, older), seconds=0)
 
     def _list(self, name: str) -> list[str]:
         return _strings(self._read(), name)
@@ -241,11 +243,12 @@ class Preferences:
     def _change_in(self, name: str, key: str, value: Any) -> None:
         self._change(lambda values: values.update({name: {**_table(values, name), key: value}}))
 
-    def _change(self, change: Change) -> bool:
+    def _change(self, change: Change, *, seconds: float | None = None) -> bool:
         """Apply a change to the newest values and write them; return whether they were written, or will be on the thread.
 
         Args:
             change: applied twice if writing fails.
+            seconds: to wait for another process at most, if it is written at once; `_LOCK_SECONDS` if None.
         """
         if self._writer is not None:
             with self._guard:
@@ -255,7 +258,7 @@ class Preferences:
             return True
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            with locked(self._file.with_name(f"{self._file.name}.lock"), _LOCK_SECONDS):
+            with locked(self._file.with_name(f"{self._file.name}.lock"), _LOCK_SECONDS if seconds is None else seconds):
                 self._refresh()
                 change(self._values)
                 self._write()

@@ -142,7 +142,7 @@ class PlainEvent(_Node):
 
     model = "runtime.events.event:Event"
     branch = partial = error_code = error_message = long_running_tool_ids = custom_metadata = None
-    output_transcription = input_transcription = model_version = None
+    output_transcription = input_transcription = model_version = interrupted = turn_complete = None
 
     def __init__(self, data: dict[str, Any]) -> None:
         members = {**data, "_data": data}

@@ -244,6 +244,8 @@ def _status(
         return "interrupted", f"no result of {', '.join(unanswered)}"
     if agents[-1].error_code:
         return "interrupted", f"failed with {agents[-1].error_code}"
+    if agents[-1].turn_complete:  # of a live conversation, whose answers may have transcripts only
+        return "finished", "the agent completed its turn"
     said = [event for event in agents if event.content]
     if said and closes_turn(said[-1]):
         return "finished", "the agent answered"

@@ -143,3 +143,11 @@ def test_an_answer_that_escalates_closes_its_turn() -> None:
     event = ANSWER.model_copy(update={"actions": EventActions(escalate=True)})
     assert not event.is_final_response()
     assert [each.status for each in invocations([QUESTION, event])] == ["finished"]
+
+
+def test_a_live_turn_that_is_complete_is_finished_though_only_transcripts_are_stored() -> None:
+    said = Event(author="agent", invocation_id="i", output_transcription=types.Transcription(text="Leeds", finished=True))
+    done = Event(author="agent", invocation_id="i", turn_complete=True)
+    assert [found.status for found in invocations([QUESTION, said])] == ["interrupted"]
+    assert [found.status for found in invocations([QUESTION, said, done])] == ["finished"]
+    assert [found.status for found in invocations([QUESTION, said, done, _call("a")])] == ["interrupted"]

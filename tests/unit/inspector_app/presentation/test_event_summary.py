@@ -70,6 +70,9 @@ CASES = [
         "summary of earlier events: short",
     ),
     (event(), "empty", "no content and no change"),
+    (event(turn_complete=True), "empty", "end of the turn"),
+    (event(interrupted=True), "empty", "the user interrupted the answer"),
+    (event(text("It is in Le"), interrupted=True), "answer", "It is in Le   ·   interrupted"),
 ]
 
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QByteArray, QSettings
 
+from inspector_app.support.file_lock import locked
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.settings import Settings
 
@@ -67,3 +69,24 @@ def test_old_values_stay_where_they_are_until_they_are_written(tmp_path: Path) -
     assert old_store(tmp_path).value("theme") == "light"
     assert Settings(tmp_path).theme == "light"
     assert Preferences(tmp_path / "preferences.json").theme == "light"
+
+
+def test_moving_preferences_does_not_wait_for_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    waits = []
+
+    def lock(file: Path, seconds: float) -> AbstractContextManager[None]:
+        waits.append(seconds)
+        return locked(file, seconds)
+
+    store = old_store(tmp_path)
+    store.setValue("theme", "dark")
+    store.sync()
+    monkeypatch.setattr("inspector_app.support.preferences.locked", lock)
+    with locked(tmp_path / "preferences.json.lock", 1), caplog.at_level("WARNING"):
+        assert Settings(tmp_path).theme == "dark"
+    assert waits == [0]
+    assert "Another process has locked" in caplog.text
+    assert Settings(tmp_path).theme == "dark"
+    assert old_store(tmp_path).allKeys() == [], "the next start has moved it"

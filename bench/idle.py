@@ -20,7 +20,7 @@ from bench.generated import add_events, write_database
 from bench.in_window import in_window
 
 STORED = 1_000
-_SETTLED = 5.0  # seconds after a change, when timers of the start and of the tail have ended
+_SETTLED = 12.0  # seconds after a change, when timers of the start and of the tail have ended, and the text cursor stays
 
 _AGENT = """
 from google.genai import types

@@ -243,7 +243,9 @@ class EventDetail(QWidget):
             title: of the tab.
             text: the lines; empty if it wrote nothing.
         """
-        self.tabs.setTabText(self.tabs.indexOf(self._output_page), title)
+        index = self.tabs.indexOf(self._output_page)
+        if self.tabs.tabText(index) != title:  # a new text lays out all tabs again
+            self.tabs.setTabText(index, title)
         self.output.set_text(text)
 
     def _fill(self) -> None:

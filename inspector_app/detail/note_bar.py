@@ -100,7 +100,10 @@ class NoteBar(QWidget):
 
     def set_note(self, note: Note | None) -> None:
         """Display an event's note; an open editor keeps what is typed."""
-        self._stored = note.text if note is not None else ""
+        text = note.text if note is not None else ""
+        if text == self._stored:
+            return  # nearly all events have none, and displaying it lays out the pane again
+        self._stored = text
         if not self._is_editing:
             self._show()
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 
 from inspector_app.widgets import theme
-from inspector_app.widgets.tooltips import set_action_tooltip
+from inspector_app.widgets.tooltips import action_tooltip, set_action_tooltip
 
 BLOCKED = "blocked"  # property of an action: why it is disabled; empty if it is enabled
 
@@ -226,6 +226,9 @@ def allow(action: QAction, blocked: str | None, does: str = "") -> None:
     """
     key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
     name = action.text() + (f" ({key})" if key else "")
+    tooltip = "\n".join(filter(None, (name, blocked or does)))
+    if action.isEnabled() == (blocked is None) and action.property(BLOCKED) == (blocked or "") and action_tooltip(action) == tooltip:
+        return  # asked with each selected event, and setting a property reports a change to all buttons of the action
     action.setEnabled(blocked is None)
     action.setProperty(BLOCKED, blocked or "")
-    set_action_tooltip(action, "\n".join(filter(None, (name, blocked or does))))
+    set_action_tooltip(action, tooltip)

@@ -29,11 +29,16 @@ def set_action_tooltip(action: QAction, text: str) -> None:
     action.setToolTip(plain_tooltip(text))
 
 
+def action_tooltip(action: QAction) -> str:
+    """Return what `set_action_tooltip` was given; empty before."""
+    return action.property(_TEXT) or ""
+
+
 def describe_by(button: QAbstractButton, action: QAction) -> None:
     """Keep a button's accessible description equal to the tooltip of its action, without markup."""
 
     def describe() -> None:
-        button.setAccessibleDescription(visible_lines(action.property(_TEXT) or ""))
+        button.setAccessibleDescription(visible_lines(action_tooltip(action)))
 
     action.changed.connect(describe)
     describe()

@@ -156,6 +156,7 @@ class CurrentRun(QObject):
         self._is_closed = False
         self._ran_ahead: set[str] = set()
         self._end: RunEnd | None = None
+        self._watchdog: Watchdog | None = None
         self._arrivals = IncomingEvents(current, self)
         self._arrivals.partial_arrived.connect(self.partial_arrived)
         self._arrivals.tool_agent_event_arrived.connect(self.tool_agent_event_arrived)
@@ -435,7 +436,7 @@ class CurrentRun(QObject):
         self.address = self._arrivals.address = address
         self._invocation_id = ""
         self._debugger = debugger = self._make_debugger(address, paused)
-        watchdog = Watchdog(self._on_block)
+        self._watchdog = watchdog = Watchdog(self._on_block)
         watchdog.start()
         error: Exception | None = None
         self._agents.begin_use(loaded)
@@ -457,6 +458,7 @@ class CurrentRun(QObject):
             error = failure
         finally:
             self._is_over = True  # nothing is left to stop; the end is reported later
+            self._watchdog = None
             watchdog.stop()
             if not self._is_closed:
                 self._arrivals.flush()
@@ -572,6 +574,7 @@ class CurrentRun(QObject):
                 self.address = self._watched.address
             self._arrivals.flush()  # display the event before the hold at it
             QTimer.singleShot(CALM_MS, self, self._tell_beside)  # other branches may be about to start
+        self._watch_loop()
         self._tell_hold()
         self._emit_changed()
 
@@ -579,7 +582,17 @@ class CurrentRun(QObject):
         beside = (self.runs_on, self.waiting)
         if beside != self._told_beside:
             self._told_beside = beside
+            self._watch_loop()
             self.beside_changed.emit()
+
+    def _watch_loop(self) -> None:
+        """Look for code that blocks the loop, unless all of the agent is held."""
+        if self._watchdog is None:
+            return
+        if self.hold is None or self.runs_on:
+            self._watchdog.start()
+        else:
+            self._watchdog.rest()
 
     def _tell_hold(self) -> None:
         if self.hold is not self._told_hold and not self._is_closed:

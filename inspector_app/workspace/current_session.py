@@ -7,14 +7,15 @@ import gc
 import time
 from collections.abc import Sequence, Set
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.live_event_eviction import LiveEventEvictor
 from inspector_app.documents.long_session import LongSession, with_older
 from inspector_app.documents.open_session import OpenSession
-from inspector_app.documents.past_at_event import past_at
+from inspector_app.documents.past_at_event import Past, past_at
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed, StateAtEvent
 from inspector_app.documents.session_events import SessionEvents
@@ -33,6 +34,20 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 FREEZE_EVERY = 2_000  # live events between two calls of `gc.freeze`, which exempts them from garbage collection
+
+TOGETHER_MS = 30  # an event of a long session waits for its state at most so long, so that rows and panes are painted once
+
+
+@dataclass(slots=True)
+class _Selected:
+    """What is known about the selected event of a long session whose past was read."""
+
+    session: OpenSession
+    index: int
+    compared: int | None
+    event: Event | None = None
+    past: Past | None = None
+    computing: asyncio.Task[Any] | None = None
 
 
 class CurrentSession(QObject):
@@ -82,6 +97,9 @@ class CurrentSession(QObject):
         self._unfrozen = 0  # live events since the last `gc.freeze`
         self._loading: asyncio.Task[Any] | None = None
         self._reading_on: asyncio.Task[Any] | None = None
+        self._selected: _Selected | None = None
+        self._event_alone = QTimer(self, singleShot=True)
+        self._event_alone.timeout.connect(self._report_event_alone)
         self.session: OpenSession | None = None
         databases.before_full_scan(self._wait_until_read_on)
         databases.database_closed.connect(self._on_database_closed)
@@ -210,13 +228,29 @@ class CurrentSession(QObject):
                 if long.is_confirmed:
                     raise
                 return  # the count is being checked; a wrong one has the session read again
+            await self._wait_for_state(first, end)
             session.put(first, rows)
             self.events_read.emit(first, end)
             index = self._cursor.event_index
             if index is not None and first <= index < end:
-                self._on_event_changed(index)
+                self._on_event_read(index)
+
+    async def _wait_for_state(self, first: int, end: int) -> None:
+        """Wait for the state at the selected event, if that is in this range, for a moment."""
+        selected = self._selected
+        if selected is not None and first <= selected.index < end and selected.computing is not None:
+            await asyncio.wait([selected.computing], timeout=TOGETHER_MS / 1000)
+
+    def _on_event_read(self, index: int) -> None:
+        selected = self._selected
+        if selected is None or selected.index != index:
+            self._on_event_changed(index)
+        elif selected.event is None:
+            selected.event = selected.session.events.cached(index)
+            self._report(selected)
 
     def _release(self) -> None:
+        self._forget_selected()
         if self.session is not None:
             self.session.close()
         self.session = None
@@ -316,24 +350,46 @@ class CurrentSession(QObject):
         self._on_event_changed(self._cursor.event_index)
 
     def _on_event_changed(self, index: int | None) -> None:
+        self._forget_selected()
         session = self.session
         if session is None or index is None or not 0 <= index < len(session.events):
             self.state_computed.emit(None)
             return
-        event = session.events.cached(index)
-        if event is None:  # requested; it arrives in a moment
-            return
+        event = session.events.cached(index)  # None: requested; it arrives in a moment
+        if session.history is None and session.pages is not None and session.pages.history is not None:
+            selected = self._selected = _Selected(session, index, self._compared, event)
+            selected.computing = self._tasks.spawn(self._compute_past(selected, session.pages), "Finding the state at an event")
+            self._report(selected)
+        elif event is not None:
+            self._report_read(session, index, event)
+
+    def _report_read(self, session: OpenSession, index: int, event: Event) -> None:
         if session.history is not None:
             past = past_at(session.history, index, self._compared, session.events.__getitem__)
             self.state_computed.emit(StateAtEvent(index, event, past, self._compared))
             return
-        if session.pages is None or session.pages.history is None:
-            self.state_computed.emit(StateAtEvent(index, event, session.past_before_reading(index, event), self._compared))
-            if session.pages is not None and self._compared is None and index < session.events.stored_count:
-                self._tasks.spawn(self._compute_recent(session, session.pages, index, event), "Finding the state at an event")
-        else:
-            self.state_computed.emit(StateAtEvent(index, event, None))
-            self._tasks.spawn(self._compute_past(session, session.pages, index, event), "Finding the state at an event")
+        self.state_computed.emit(StateAtEvent(index, event, session.past_before_reading(index, event), self._compared))
+        if session.pages is not None and self._compared is None and index < session.events.stored_count:
+            self._tasks.spawn(self._compute_recent(session, session.pages, index, event), "Finding the state at an event")
+
+    def _forget_selected(self) -> None:
+        self._selected = None
+        self._event_alone.stop()
+
+    def _report(self, selected: _Selected) -> None:
+        """Report the selected event with its state; without it if it takes long."""
+        if selected.event is None:
+            return
+        if selected.past is None:
+            self._event_alone.start(TOGETHER_MS)
+            return
+        self._event_alone.stop()
+        self.state_computed.emit(StateAtEvent(selected.index, selected.event, selected.past, selected.compared))
+
+    def _report_event_alone(self) -> None:
+        selected = self._selected
+        if selected is not None and selected.event is not None:
+            self.state_computed.emit(StateAtEvent(selected.index, selected.event, None))
 
     async def _compute_recent(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
         """Report what the latest events before one tell about its state, then what the earlier ones do, until the past is read."""
@@ -355,8 +411,8 @@ class CurrentSession(QObject):
         index = self._cursor.compared_index
         return index if index is not None and self.session is not None and index < len(self.session.events) else None
 
-    async def _compute_past(self, session: OpenSession, long: LongSession, index: int, event: Event) -> None:
-        compared = self._compared
-        past = await long.past_at(index, session.events, compared)
-        if past is not None and self.session is session and self._cursor.event_index == index and self._compared == compared:
-            self.state_computed.emit(StateAtEvent(index, event, past, compared))
+    async def _compute_past(self, selected: _Selected, long: LongSession) -> None:
+        past = await long.past_at(selected.index, selected.session.events, selected.compared)
+        if past is not None and self._selected is selected:
+            selected.past = past
+            self._report(selected)

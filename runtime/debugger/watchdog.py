@@ -1,7 +1,7 @@
 """A watchdog that names the code that blocks the event loop.
 
 The loop updates a heartbeat a few times a second. A daemon thread checks it and, when it is late, inspects the stack of the loop's thread.
-A watchdog that was not started costs nothing; a started one costs a timer and a thread that wakes twenty times a second.
+A watchdog that was not started or rests costs nothing; a started one costs a timer and a thread that wakes twenty times a second.
 """
 
 from __future__ import annotations
@@ -60,24 +60,37 @@ class Watchdog:
         self._interval = limit / 5
         self._beat = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        self._stopped = threading.Event()
+        self._stopped, self._awake = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Start watching the running loop; call it in the loop's thread. Does nothing if the loop is already watched."""
-        if self._thread is not None:
+        """Start watching the running loop, also after `rest`; call it in the loop's thread. Does nothing if the loop is already watched."""
+        if self._timer is not None:
             return
         loop = asyncio.get_running_loop()
-        self._stopped = threading.Event()
         self._keep_beating(loop)
+        if self._thread is not None:
+            self._awake.set()
+            return
+        self._stopped, self._awake = threading.Event(), threading.Event()
+        self._awake.set()
         self._thread = threading.Thread(
-            target=self._watch, args=(loop, threading.get_ident(), self._stopped), name="loop-watchdog", daemon=True
+            target=self._watch, args=(loop, threading.get_ident(), self._stopped, self._awake), name="loop-watchdog", daemon=True
         )
         self._thread.start()
+
+    def rest(self) -> None:
+        """Watch no longer until `start` is called, and let the loop and the thread sleep. A blockage before is still reported."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            self._awake.clear()
+            self._beat = time.monotonic()
 
     def stop(self) -> None:
         """Stop watching."""
         self._stopped.set()
+        self._awake.set()
         self._thread = None
         if self._timer is not None:
             self._timer.cancel()
@@ -87,7 +100,7 @@ class Watchdog:
         self._beat = time.monotonic()
         self._timer = loop.call_later(self._interval, self._keep_beating, loop)
 
-    def _watch(self, loop: asyncio.AbstractEventLoop, thread_id: int, stopped: threading.Event) -> None:
+    def _watch(self, loop: asyncio.AbstractEventLoop, thread_id: int, stopped: threading.Event, awake: threading.Event) -> None:
         late: tuple[float, Block] | None = None  # the last beat before the blockage, and the blockage
         while not stopped.wait(self._interval):
             beat = self._beat
@@ -97,6 +110,8 @@ class Watchdog:
                 late = None
                 with contextlib.suppress(RuntimeError):  # the loop was closed
                     loop.call_soon_threadsafe(self._report, done, stopped)
+            elif late is None and not awake.is_set():
+                awake.wait()
             elif late is None and time.monotonic() - beat > self._limit + self._interval:
                 frame = sys._current_frames().get(thread_id)
                 if frame is not None and self._beat == beat:

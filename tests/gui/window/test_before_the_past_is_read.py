@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QLabel, QWidget
@@ -125,3 +126,36 @@ def test_an_event_committed_meanwhile_has_its_state(shown: Inspector, driver: Wi
     assert delta(driver) == [["step", "reading…", '"new"']]
     assert driver.state.values()["step"] == '"new"'
     assert driver.state.values()["total"] == str((COUNT - 1) * 4.2)
+
+
+def test_an_event_of_a_long_session_is_reported_once_with_its_state(
+    shown: Inspector, driver: WindowDriver, reading: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector_app.workspace.current_session.TOGETHER_MS", 60_000)
+    reading.set()
+    driver.run_until_idle()
+    told: list[tuple[int, bool]] = []
+    shown.current.state_computed.connect(lambda at: told.append((at.index, at.past is not None)))
+    for index in (1_000, 1_001, 300):  # its page is read; it is in memory; another page
+        driver.stream.select(index)
+        driver.run_until(lambda index=index: told[-1:] == [(index, True)])  # type: ignore[misc]
+        assert delta(driver)[0] == ["step", str(index - 1), str(index)]
+    assert told == [(1_000, True), (1_001, True), (300, True)]
+
+
+def test_an_event_whose_state_takes_long_is_shown_before(
+    shown: Inspector, driver: WindowDriver, reading: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading.set()
+    driver.run_until_idle()
+    go, compute = asyncio.Event(), LongSession.past_at
+
+    async def wait_and_compute(self: LongSession, *arguments: Any) -> object:
+        await go.wait()
+        return await compute(self, *arguments)
+
+    monkeypatch.setattr(LongSession, "past_at", wait_and_compute)
+    driver.stream.select(1_000)
+    driver.run_until(lambda: driver.bench.detail.shown_event is not None and "Event 1,001" in texts(driver.bench.detail))
+    go.set()
+    driver.run_until(lambda: delta(driver)[:1] == [["step", "999", "1000"]])

@@ -143,5 +143,11 @@ def test_code_that_blocks_the_event_loop_is_named_in_the_log(
     qtbot.waitUntil(lambda: "The window did not answer for" in driver.log_text(), timeout=10_000)
     told = [line for line in driver.log_text().splitlines() if "block (agent.py, line " in line]
     assert len(told) == 1 and "watchdog" not in driver.log_text(), "reported once, without internals"
+    watchdog = busy.run._watchdog
+    assert watchdog is not None and watchdog._timer is None, "an idle window is not woken"
+    driver.breakpoints.add('call == "block"')
+    busy.window.commands.run.trigger()
+    assert watchdog._timer is not None, "it is watched again"
+    driver.run_until_held()
     with qtbot.waitSignal(busy.run.run_ended, timeout=10_000):
         busy.window.commands.stop.trigger()

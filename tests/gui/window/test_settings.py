@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPushButton, QTableWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QTableWidget
 
 from inspector_app.app import Inspector
 from inspector_app.shell.settings_dialog import SettingsDialog
@@ -177,13 +177,31 @@ def test_compact_rows_apply_at_once_and_are_kept(driver: WindowDriver, dialog: S
     assert heights(driver) == comfortable and not settings.compact_rows
 
 
-def test_reduced_motion(driver: WindowDriver, dialog: SettingsDialog, settings: Settings) -> None:
+def test_reduced_motion(driver: WindowDriver, dialog: SettingsDialog, settings: Settings, orders: Inspector) -> None:
+    orders.window.motion.choose("system")  # the cursor blinks again
     flash = QGuiApplication.styleHints().cursorFlashTime()
     assert driver.bench.isAnimated() and flash > 0
     choose(driver, dialog, "settings_motion", "Reduced")
     assert (driver.bench.isAnimated(), QGuiApplication.styleHints().cursorFlashTime(), settings.motion) == (False, 0, "reduced")
     choose(driver, dialog, "settings_motion", "Full")
     assert (driver.bench.isAnimated(), QGuiApplication.styleHints().cursorFlashTime()) == (True, flash)
+
+
+def test_the_text_cursor_stops_blinking_until_another_field_has_the_focus(
+    driver: WindowDriver, orders: Inspector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(motion, "BLINKING_MS", 1)
+    hints = QGuiApplication.styleHints()
+    orders.window.motion.choose("full")
+    driver.run_until(lambda: hints.cursorFlashTime() == 0)
+    seen: list[int] = []
+    hints.cursorFlashTimeChanged.connect(seen.append)
+    edit = orders.window.findChild(QPlainTextEdit, "composer_edit")
+    edit.clearFocus()
+    edit.setFocus()
+    driver.run_until(lambda: len(seen) > 1 and seen[-1] == 0)
+    assert seen[0] > 0
+    hints.cursorFlashTimeChanged.disconnect(seen.append)
 
 
 def test_motion_follows_a_system_that_asks_for_less(driver: WindowDriver, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -357,15 +358,16 @@ class PendingRows:
     ) -> _Chunk | None:
         """Return the next rows if they all have these names."""
         rows = connection.execute(_MARKED if key is None else _OF_ONE, (last, *names))
-        found = stretches(rows, session_of(names).invocations, self._is_finished)
+        found = stretches(rows, session_of(names).invocations, set(), self._is_finished)
         if key is None and any(row[2] is None for _, kept in found.stretches for row in kept or ()):
             return None
         return _Chunk([(names, found.stretches)], found.size, found.last)
 
     def _read_named(self, last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any) -> _Chunk:
         rows = connection.execute(_NAMED, (last,)).fetchall()
+        new: defaultdict[tuple[Any, ...], set[Any]] = defaultdict(set)
         runs = [
-            (names, stretches((row[:3] for row in run), session_of(names).invocations, self._is_finished).stretches)
+            (names, stretches((row[:3] for row in run), session_of(names).invocations, new[names], self._is_finished).stretches)
             for names, run in groupby(rows, itemgetter(3, 4, 5))
         ]
         return _Chunk(runs, len(rows), rows[-1][0] if rows else last)

@@ -77,16 +77,16 @@ class Stretches(NamedTuple):
     last: int
 
 
-def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinished | None) -> Stretches:
+def stretches(rows: Iterable[Row], known: Container[str], new: set[Any], is_finished: IsFinished | None) -> Stretches:
     """Return successive rows of a session by invocation. They are read one by one, while they are in the processor's cache.
 
     Args:
         rows: the rows. The last invocation may have more rows after them.
         known: names of invocations that may have earlier rows.
+        new: names of invocations with rows in the same chunk; those of `rows` are added.
         is_finished: from `finished_look`; None: the rows of all are returned.
     """
     found: list[Stretch] = []
-    new: set[str] = set()
     size = 0
     kept: list[Row] = []
     for name, group in groupby(rows, itemgetter(1)):
@@ -98,4 +98,6 @@ def stretches(rows: Iterable[Row], known: Container[str], is_finished: IsFinishe
         kept = list(group)
         size += len(kept)
         found.append((name, kept))
+    if found:
+        new.add(found[-1][0])
     return Stretches(found, size, kept[-1][0] if kept else 0)

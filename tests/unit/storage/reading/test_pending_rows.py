@@ -239,6 +239,16 @@ def test_sessions_that_begin_anywhere_in_the_file_are_kept_apart(where: str, tmp
     assert check(file) >= 5
 
 
+def test_an_invocation_that_continues_after_another_session_is_read_whole(tmp_path: Path) -> None:
+    file = tmp_path / "two.db"
+    write_database(file, 30)
+    with closing(sqlite3.connect(file, isolation_level=None)) as connection:
+        connection.execute("INSERT INTO sessions SELECT app_name, user_id, 'other', state, create_time, update_time FROM sessions")
+        connection.execute("UPDATE events SET session_id = 'other' WHERE rowid BETWEEN 13 AND 18")  # the call 12 has no result now
+        connection.execute("UPDATE events SET invocation_id = 'x' WHERE rowid BETWEEN 13 AND 18")
+    assert check(file) == 1
+
+
 def test_events_of_finished_invocations_are_not_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "long.db"
     write_database(file, 3_000)

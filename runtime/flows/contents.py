@@ -176,7 +176,9 @@ def _copied_part(part: types.Part) -> types.Part:
 
 
 def _is_sent(event: Event) -> bool:
-    return event.content is not None and not event.partial and any(map(_is_part_sent, event.content.parts or ()))
+    # Models never see contents without a role, such as a callback's `types.Content(parts=...)`: the same in google-adk.
+    content = event.content
+    return content is not None and bool(content.role) and not event.partial and any(map(_is_part_sent, content.parts or ()))
 
 
 def _is_transfer(event: Event) -> bool:

@@ -84,6 +84,11 @@ def test_a_call_that_waits_for_its_response_is_not_left_out() -> None:
     assert seen(said("user", "go"), waits, said("user", "again")) == ["user: go", "model: call tool_1", "user: again"]
 
 
+def test_a_content_without_a_role_is_left_out() -> None:
+    bare = Event(author="other", content=types.Content(parts=[types.Part(text="skipped")]))
+    assert seen(said("user", "go"), bare) == ["user: go"]
+
+
 def test_an_agent_on_no_branch_sees_all_branches() -> None:
     events = [said("user", "go"), said("a", "one", branch="p.a"), said("b", "two", branch="p.b")]
     assert seen(*events) == ["user: go", "user: For context: | [a] said: one", "user: For context: | [b] said: two"]

@@ -92,6 +92,7 @@ def test_a_path_is_displayed_as_it_is(text: str) -> None:
 
 @pytest.mark.logs("")
 @given(mistyped(), st.sampled_from(COMMANDS))
+@example(f"postgresql:///ana:x:{MARKER}@localhost:1/db", ["sessions", "{}"])
 @settings(max_examples=120)
 def test_no_command_prints_it(url: str, command: list[str]) -> None:
     out, err, log = io.StringIO(), io.StringIO(), io.StringIO()

@@ -87,6 +87,8 @@ def database_url(target: str | URL) -> URL:
         raise StorageError(_NO_URL) from error
     if "@" in (url.host or ""):
         raise StorageError("The database URL has more than one @. In a password, write %40 for @, %3A for : and %2F for /.")
+    if "@" in (url.database or "") and url.get_backend_name() != "sqlite":  # one slash too many makes name and password the database's
+        raise StorageError(_NO_URL)
     driver = _DRIVERS.get(url.get_backend_name())
     if driver is None:
         name = url.get_backend_name()

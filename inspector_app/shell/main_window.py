@@ -316,9 +316,6 @@ class MainWindow(QMainWindow):
         before = self.page
         self.show_page(bench)
         self._page_before_tour = before
-        bench.raise_pane("sessions")
-        bench.raise_pane("detail")
-        bench.raise_pane("pending")
         self.tour_card.start(
             [
                 Stop(

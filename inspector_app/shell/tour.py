@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.widgets import theme
@@ -136,6 +136,7 @@ class TourCard(QFrame):
         self._skip.setVisible(not last)
         self.setAccessibleName(f"Tour, {self._count.text()}: {stop.title}. {stop.text}")
         self._keyboard.take(self._next, (self, self._frame))
+        _bring_to_front(stop.about)
         self._watch(stop.about)
         self._place()
 
@@ -171,3 +172,13 @@ class TourCard(QFrame):
         button.setAccessibleName(text)
         button.clicked.connect(slot)
         return button
+
+
+def _bring_to_front(about: QWidget) -> None:
+    """Show the pane that a part of the window is in: a saved layout may have closed it, or put another one before it."""
+    part: QWidget | None = about
+    while part is not None and not isinstance(part, QDockWidget):
+        part = part.parentWidget()
+    if part is not None:
+        part.show()
+        part.raise_()

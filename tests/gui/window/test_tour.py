@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QApplication, QFrame, QLabel
+from PySide6.QtWidgets import QApplication, QDockWidget, QFrame, QLabel
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -70,6 +70,17 @@ def test_the_tour_begins_and_ends_on_the_start_page_too(inspector: Inspector, qt
     qtbot.waitUntil(lambda: frame.geometry() == place.adjusted(-2, -2, 2, 2).intersected(body.rect()))
     press(qtbot, Qt.Key.Key_Escape)
     assert inspector.window.page is inspector.window.welcome
+
+
+def test_a_pane_that_is_closed_or_behind_another_is_shown(story: Inspector, qtbot: QtBot) -> None:
+    bench = story.window.workbench
+    bench.findChild(QDockWidget, "dock_detail").close()
+    bench.raise_pane("breakpoints")
+    card = tour_of(story)
+    bench.raise_pane("breakpoints")  # as a saved layout does that is restored when the page gets its size
+    for part in (bench.stream, bench.detail, bench.composer, bench.pending):
+        press(qtbot, Qt.Key.Key_Right)
+        assert part.isVisible() and not part.visibleRegion().isEmpty(), title(card)
 
 
 def test_what_is_opened_meanwhile_ends_the_tour(inspector: Inspector, story_db: Path, opened: Callable[..., None], tmp_path: Path) -> None:

@@ -229,7 +229,8 @@ async def test_a_cancelled_call_leaves_no_process() -> None:
 
     def note(tool: Any, args: Any, tool_context: Any) -> None:
         if tool.name == "hang":
-            pids.extend(child.pid for child in psutil.Process().children() if str(ROOT / "tests" / "mcp_process.py") in child.cmdline())
+            told = [(child.pid, child.as_dict(["cmdline"])["cmdline"] or []) for child in psutil.Process().children()]  # none of a zombie
+            pids.extend(pid for pid, words in told if str(ROOT / "tests" / "mcp_process.py") in words)
             started.set()
 
     agent = agent_that_calls(McpToolset(connection_params=process(), tool_filter=["hang"]), ("hang", {}), before_tool_callback=note)

@@ -29,13 +29,14 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[dict[str, str]]:
-    process = subprocess.Popen([sys.executable, "-W", "ignore", "-m", "tests.a2a_server"], cwd=ROOT, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    ports = json.loads(process.stdout.readline())
-    yield {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
-    process.kill()
-    process.wait()
-    process.stdout.close()
+    command = [sys.executable, "-W", "ignore", "-m", "tests.a2a_server"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        try:
+            ports = json.loads(process.stdout.readline())
+            yield {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
+        finally:
+            process.kill()
 
 
 class Session:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.sources import Source
-from inspector_app.exchange.imported_sessions import Imported
-from inspector_app.exchange.storing import store
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
-from runtime import sessions
 from runtime.errors.storage_error import StorageError
-from runtime.events.credentials import without_credentials
-from runtime.forks.fork import session_copy
-from runtime.storage.open_service import open_session_service
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
+
+if TYPE_CHECKING:
+    from inspector_app.workspace import saved_sessions
+else:  # loads google-genai's types
+    saved_sessions = lazy_module("inspector_app.workspace.saved_sessions")
 
 
 class UnsavedSessions:
@@ -53,28 +53,8 @@ class UnsavedSessions:
             if await run_in_thread(place.exists):
                 raise StorageError(f"{place} already exists. Name a file that does not exist.")
         for source, place in places:
-            await (_save_memory if source.target == MEMORY else _save_file)(source, place)
+            await (saved_sessions.save_memory if source.target == MEMORY else saved_sessions.save_file)(source, place)
         return [place for _, place in places]
 
     def _sources(self) -> list[Source]:
         return [source for source in self._databases.sources if source.is_unsaved and self._catalog.sessions(source.target)]
-
-
-async def _save_memory(source: Source, file: Path) -> None:
-    keys = [summary.key for summary in await source.sessions()]
-    lineages = await source.lineages()
-    copies = {}
-    for key in keys:
-        copy = session_copy(await source.history(key), await source.created(key), lineages.get(key))
-        copies[key] = replace(copy, events=[without_credentials(event) for event in copy.events], notes=await source.notes(key))
-    async with await run_in_thread(open_session_service, str(file)) as service:
-        await store(service, Imported(copies, {key: await source.ends(key) for key in keys}))
-
-
-async def _save_file(source: Source, file: Path) -> None:
-    await run_in_thread(sessions.copy_of_database, source.target, file)
-    if source.unsaved_notes:
-        async with await run_in_thread(open_session_service, str(file)) as service:
-            for key, notes in source.unsaved_notes.items():
-                for event_id, note in notes.items():
-                    await service.set_note(key, event_id, note)

@@ -14,11 +14,11 @@ from pydantic import Field, PrivateAttr, field_validator
 
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.code_executors.code_execution_utils import CodeExecutionInput, CodeExecutionResult
+from runtime.support.environment import harmless_variables
 
 MAX_OUTPUT = 1_000_000  # bytes of each stream; the rest is read and dropped, as a model's request must hold it
 MAX_MEMORY = 4 << 30  # bytes of address space; libraries such as NumPy reserve more than they use
 MAX_FILE = 256 << 20  # bytes of a file that a program writes
-_KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "TEMP", "TMP", "SYSTEMROOT", "USERPROFILE", "VIRTUAL_ENV")
 _IS_SCRIPT = re.compile(r"""if\s+__name__\s*==\s*['"]__main__['"]""")
 
 # Runs in the child. The program comes by the standard input, as arguments have a maximum size, and sees only itself in its traceback.
@@ -77,8 +77,7 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
     def execute_code(self, invocation_context: Any, code_execution_input: CodeExecutionInput) -> CodeExecutionResult:
         """Run a program; see `BaseCodeExecutor.execute_code`. After its time the program and all processes that it started are killed."""
         code = code_execution_input.code
-        environment = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
-        environment |= {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8"}
+        environment = harmless_variables() | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONIOENCODING": "utf-8"}
         process = subprocess.Popen(
             [sys.executable, "-c", _CHILD, "__main__" if _IS_SCRIPT.search(code) else "__code__"],
             stdin=subprocess.PIPE,

@@ -21,12 +21,10 @@ def typed_look(*, json_wins: bool) -> Callable[[Any, Any], Fields | None] | None
     Args:
         json_wins: see `PendingRows`.
     """
-    try:
-        msgspec = importlib.import_module("msgspec")  # 15 ms
-    except ImportError:
+    found = decoders()
+    if found is None:
         return None
-    errors = (msgspec.MsgspecError, ValueError, RecursionError)
-    decode, other = (msgspec.json.Decoder(event_type(is_camel=is_camel)).decode for is_camel in (False, True))
+    decode, other, errors = found
 
     def look(invocation_id: Any, data: Any) -> Fields | None:
         nonlocal decode, other
@@ -61,6 +59,20 @@ def typed_look(*, json_wins: bool) -> Callable[[Any, Any], Fields | None] | None
         return invocation_id, author, calls, responses, rewinds, is_end, is_open, failed, True, answers, False
 
     return look
+
+
+def decoders(*, is_usual: bool = False) -> tuple[Callable[[Any], Any], Callable[[Any], Any], tuple[type[Exception], ...]] | None:
+    """Return the decoders of events in `snake_case` and in `camelCase`, and their errors; None if msgspec is not installed.
+
+    Args:
+        is_usual: see `event_type`.
+    """
+    try:
+        msgspec = importlib.import_module("msgspec")  # 15 ms
+    except ImportError:
+        return None
+    snake, camel = (msgspec.json.Decoder(event_type(is_camel=is_camel, is_usual=is_usual)).decode for is_camel in (False, True))
+    return snake, camel, (msgspec.MsgspecError, ValueError, TypeError, RecursionError)  # a TypeError: the row is no text
 
 
 @cache

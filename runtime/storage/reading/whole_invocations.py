@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Container, Iterable
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from runtime.storage.reading.typed_glance import event_type
+from runtime.storage.reading.typed_glance import decoders
 
 Row = tuple[int, Any, Any]  # number, invocation id and JSON
 Stretch = tuple[str, list[Row] | None]  # an invocation and its rows; None if they are all its rows and it is finished
@@ -23,12 +22,10 @@ def finished_look(*, json_wins: bool) -> IsFinished | None:
     Args:
         json_wins: see `PendingRows`.
     """
-    try:
-        msgspec = importlib.import_module("msgspec")  # 15 ms
-    except ImportError:
+    found = decoders(is_usual=True)
+    if found is None:
         return None
-    errors = (msgspec.MsgspecError, ValueError, TypeError, RecursionError)
-    decode, other = (msgspec.json.Decoder(event_type(is_camel=is_camel, is_usual=True)).decode for is_camel in (False, True))
+    decode, other, errors = found
 
     def is_finished(name: str, rows: list[Row]) -> bool:
         nonlocal decode, other

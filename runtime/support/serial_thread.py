@@ -171,6 +171,9 @@ class Job:
             self._result = self._work()
         except BaseException as error:
             self._error = error
+        finally:
+            # Released before the caller continues: this thread may be late to do so.
+            del self._work
         self.report()
 
     def new_waiter(self) -> asyncio.Future[None]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 
 import pytest
 
-from runtime.support.serial_thread import SerialThread
+from runtime.support.serial_thread import Job, SerialThread
 
 
 class Gate:
@@ -36,6 +37,25 @@ async def test_jobs_run_in_order_on_one_daemon_thread() -> None:
     serial.close()
     await asyncio.to_thread(thread.join, 30)
     assert not thread.is_alive()
+
+
+async def test_a_job_has_released_its_function_when_its_caller_continues() -> None:
+    gate = Gate()
+    gate.may_end.set()
+    function, released = weakref.ref(gate), list[bool]()
+
+    class Reporting(Job):
+        def report(self) -> None:
+            released.append(function() is None)
+            super().report()
+
+    job = Reporting(gate)
+    del gate
+    serial = SerialThread("serial")
+    serial.submit(job)
+    assert await job.result() == "done"
+    assert released == [True]
+    serial.close()
 
 
 async def test_a_cancelled_caller_waits_for_a_job_that_has_begun(gate: Gate) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -18,6 +19,7 @@ from runtime.configs.code_references import ADK
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.engine_needed_error import EngineNeededError
+from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.flows.live_flow import LiveFlow
 from runtime.flows.llm_flow import LlmFlow
@@ -48,6 +50,8 @@ BeforeToolCallback: TypeAlias = Callbacks
 AfterToolCallback: TypeAlias = Callbacks
 OnToolErrorCallback: TypeAlias = Callbacks
 
+
+logger = logging.getLogger(__name__)
 
 _TAKEN_FROM_CONFIG = (
     "model",
@@ -227,11 +231,14 @@ class LlmAgent(BaseAgent):
         return await _instruction_text(self.global_instruction, ctx)
 
     async def canonical_tools(self, ctx: ReadonlyContext | None = None) -> list[BaseTool]:
-        """Return the tools as objects, including those of toolsets; functions become `FunctionTool`s."""
+        """Return the tools as objects, including those of toolsets; functions become `FunctionTool`s.
+
+        A toolset that cannot list its tools is logged as an error and left out, as in google-adk 2.
+        """
         tools: list[BaseTool] = [AgentTool(agent) for agent in self.sub_agents if getattr(agent, "mode", None) == SINGLE_TURN]
         for given in self.tools:
             if isinstance(given, BaseToolset):
-                tools += await given.get_tools_with_prefix(ctx)
+                tools += await self._tools_of(given, ctx)
             elif isinstance(given, GoogleSearchTool) and given.bypass_multi_tools_limit and (len(self.tools) > 1 or transfer_targets(self)):
                 tools.append(GoogleSearchAgentTool(create_google_search_agent(given.model or self.canonical_model)))
             elif isinstance(given, VertexAiSearchTool) and given.bypass_multi_tools_limit and len(self.tools) > 1:
@@ -239,6 +246,22 @@ class LlmAgent(BaseAgent):
             else:
                 tools.append(given if isinstance(given, BaseTool) else FunctionTool(given))
         return tools
+
+    async def _tools_of(self, toolset: BaseToolset, ctx: ReadonlyContext | None) -> list[BaseTool]:
+        try:
+            return await toolset.get_tools_with_prefix(ctx)
+        except EngineNeededError:
+            raise  # no request can be right without the engine
+        except Exception as error:
+            kind = type(toolset).__name__
+            logger.error(
+                "Agent %s runs without the tools of its %s, which cannot be listed: %s",
+                self.name,
+                f"{kind} ({toolset.tool_name_prefix}_)" if toolset.tool_name_prefix else kind,
+                str(error) or type(error).__name__,
+                exc_info=None if isinstance(error, KnownError) else error,
+            )
+            return []
 
     def _complete_answer(self, event: Event) -> None:
         self._save_output(event)

@@ -7,10 +7,12 @@ import pytest
 from google.genai import types
 
 from runtime.agents import LlmAgent, ReadonlyContext, SequentialAgent
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.models import ScriptedLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply
 from runtime.tools import BaseTool, BaseToolset, FunctionTool, enterprise_web_search, google_maps_grounding, google_search, url_context
+from runtime.tools.mcp_tool.mcp_connection import McpConnectionError
 from tests.seeds.running import run, runner_for
 
 
@@ -60,6 +62,36 @@ async def test_a_prefix_is_part_of_the_tools_names() -> None:
 @pytest.mark.parametrize("chosen", [["add"], lambda tool, context: tool.name == "add"], ids=["names", "function"])
 async def test_a_filter_selects_the_offered_tools(chosen: Any) -> None:
     assert [tool.name for tool in await Sums(tool_filter=chosen).get_tools()] == ["add"]
+
+
+@pytest.mark.logs("runs without the tools of its")
+async def test_a_toolset_that_cannot_list_its_tools_is_logged_and_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    class Unreachable(Sums):
+        async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+            raise McpConnectionError("The server is not running.")
+
+    offered: list[list[str | None]] = []
+
+    def call(request: LlmRequest) -> Reply:
+        offered.append([tool.name for tool in request.config.tools[0].function_declarations])
+        return Reply(text="done")
+
+    agent = LlmAgent(name="agent", model=ScriptedLlm(replies=[call]), tools=[Unreachable(tool_name_prefix="far"), Sums()])
+    await run(runner_for(agent))
+
+    assert offered == [["add", "subtract"]]
+    (record,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    told = "Agent agent runs without the tools of its Unreachable (far_), which cannot be listed: The server is not running."
+    assert (record.getMessage(), record.exc_info) == (told, None)
+
+
+async def test_a_toolset_that_needs_another_engine_fails_the_run() -> None:
+    class Elsewhere(Sums):
+        async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+            raise EngineNeededError("This toolset")
+
+    with pytest.raises(EngineNeededError, match="This toolset needs the google-adk engine"):
+        await run(runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=["x"]), tools=[Elsewhere()])))
 
 
 async def test_the_runner_closes_every_toolset_of_its_tree(caplog: pytest.LogCaptureFixture) -> None:

@@ -48,7 +48,7 @@ from runtime.running.rebase import append_rebased
 from runtime.running.run_end import is_recorded_as_finished, record_end
 from runtime.running.session_edits import SessionEdits
 from runtime.running.sync_run import in_own_loop
-from runtime.sessions.base_session_service import BaseSessionService
+from runtime.sessions.base_session_service import BaseSessionService, load_for_run
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import apply_delta
@@ -290,7 +290,7 @@ class Runner(SessionEdits):
         service = self.session_service
         names: dict[str, Any] = {"app_name": self.app_name, "user_id": user_id, "session_id": session_id}
         wanted = run_config.get_session_config if run_config else None
-        load = service.session_for_run if wanted is None else partial(service.get_session, config=wanted)
+        load = partial(load_for_run, service) if wanted is None else partial(service.get_session, config=wanted)
         session = await load(**names)
         if session is None and self.auto_create_session:
             await service.create_session(**names)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runtime.events.event import Event
-from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse
+from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, load_for_run
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session, SessionKey
@@ -40,7 +40,7 @@ class WatchedSessionService(BaseSessionService):
 
     async def session_for_run(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
         """See `BaseSessionService.session_for_run`."""
-        return await self._inner.session_for_run(app_name=app_name, user_id=user_id, session_id=session_id)
+        return await load_for_run(self._inner, app_name=app_name, user_id=user_id, session_id=session_id)
 
     async def list_sessions(
         self, *, app_name: str, user_id: str | None = None, limit: int | None = None, after: SessionKey | None = None

@@ -124,7 +124,7 @@ class BaseAgent(BaseModel):
         for sub_agent in self.sub_agents:
             inside = {agent.name: place_of(agent) for agent in reversed([sub_agent, *sub_agent.descendants()])}
             for name in sorted(places.keys() & inside.keys()):
-                if places[name] != inside[name]:
+                if places[name] != inside[name] and names.count(name) < 2:
                     logger.warning(
                         "Two agents are named %r: %s and %s. Rename one: only the first can be found by name, such as for a transfer.",
                         name,

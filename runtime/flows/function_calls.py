@@ -31,6 +31,7 @@ from runtime.support.calling import first_answer
 from runtime.support.ids import new_function_call_id
 from runtime.support.merge import merge
 from runtime.support.unchecked import construct_unchecked
+from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
 
 
@@ -140,8 +141,18 @@ async def _run_call(
         return None
     accepted, context.actions.set_model_response = context.actions.set_model_response, None
     mark = {ANSWER: {"call": call.id, "wrapped": not isinstance(accepted, dict)}} if accepted is not None else None
-    part = construct_unchecked(types.Part, function_response=function_response(call.id, call.name, tool, result))
-    return _event(ctx, agent, construct_unchecked(types.Content, role="user", parts=[part]), context.actions, custom_metadata=mark)
+    response = function_response(call.id, call.name, tool, result)
+    parts = [construct_unchecked(types.Part, function_response=response)]
+    if isinstance(tool, AgentTool) and context.actions.skip_summarization:
+        parts += _shown(result, response)
+    return _event(ctx, agent, construct_unchecked(types.Content, role="user", parts=parts), context.actions, custom_metadata=mark)
+
+
+def _shown(result: Any, response: types.FunctionResponse) -> list[types.Part]:
+    """Return an agent's answer that no model will summarize as a text for the user, as google-adk 2 does; an error is not shown."""
+    if result in (None, "", {"result": None}) or "error" in (response.response or {}):
+        return []
+    return [types.Part(text=result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str))]
 
 
 def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -246,6 +246,30 @@ class BaseSessionService(abc.ABC):
         await self.close()
 
 
+async def load_for_run(service: BaseSessionService, *, app_name: str, user_id: str, session_id: str) -> Session | None:
+    """Return a session for a run by `session_for_run`, or by a `get_session` that the service overrides; None if it does not exist.
+
+    An application's subclass of a service here may load sessions in a way of its own, and knows `get_session` only.
+
+    Args:
+        service: where the session is stored.
+        app_name, user_id, session_id: the session.
+    """
+    load = service.get_session if _loads_its_own_way(service) else service.session_for_run
+    return await load(app_name=app_name, user_id=user_id, session_id=session_id)
+
+
+def _loads_its_own_way(service: BaseSessionService) -> bool:
+    if "get_session" in vars(service):
+        return True
+    for kind in type(service).__mro__:
+        if "session_for_run" in vars(kind):
+            return False
+        if "get_session" in vars(kind):
+            return True
+    return True  # a mock
+
+
 def check_state(state: dict[str, Any]) -> dict[str, Any]:
     """Return an independent, storable copy of an initial state, without `temp:` keys.
 

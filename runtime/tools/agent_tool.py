@@ -39,7 +39,8 @@ class AgentTool(BaseTool):
 
     Attributes:
         agent: the agent to call.
-        skip_summarization: the agent's answer is final; the caller's model is not called again.
+        skip_summarization: the agent's answer is final: the response's event has it as a text too, and the caller's model is not called
+            again.
         include_plugins: the caller's plugins also receive all other hooks of the agent's run.
         propagate_grounding_metadata: the sources of the agent's answer become those of the caller's next answers in this invocation.
     """

@@ -266,6 +266,35 @@ async def test_a_resume_decodes_only_its_own_invocation(tmp_path: Path) -> None:
     assert len(decoded) == 2
 
 
+async def test_a_services_own_get_session_loads_the_session_of_a_run() -> None:
+    class Named(InMemorySessionService):
+        async def get_session(self, **names: Any) -> Session | None:
+            session = await super().get_session(**names)
+            assert session is not None
+            session.state["who"] = names["user_id"]
+            return session
+
+    service = Named()
+    await service.create_session(**OF)
+    serving = LlmAgent(name="serving", model=ScriptedLlm(replies=["hello"]), instruction="You serve {who}.")
+    runner = Runner(app_name="app", agent=serving, session_service=service)
+    events = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=message("hi"))]
+    assert len(events) == 1  # without the key, the instruction could not be filled in
+
+    plain = InMemorySessionService()
+    await plain.create_session(**OF)
+    calls = []
+    load = plain.get_session
+
+    async def spy(**names: Any) -> Session | None:
+        calls.append(names["session_id"])
+        return await load(**names)
+
+    plain.get_session = spy
+    await first_event(runner_on(plain), new_message=MESSAGE)
+    assert calls == ["s"]
+
+
 async def test_a_closed_run_is_released_at_once() -> None:
     held: list[weakref.ref[Session]] = []
 

@@ -18,6 +18,7 @@ from runtime.errors import ResumeError
 from runtime.history.invocations import invocations
 from runtime.runners import Runner
 from runtime.running.invocation_start import which_invocation
+from runtime.sessions.base_session_service import load_for_run
 from runtime.sessions.session import Session
 from runtime.sessions.session_key import SessionKey
 
@@ -55,7 +56,7 @@ class Running:
         key = SessionKey(agent.name, body.user_id, body.session_id)
         self._runs.check_free(key)
         # The session for the run itself, so that a long one is not decoded twice.
-        session = await agent.sessions.session_for_run(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        session = await load_for_run(agent.sessions, app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
         _check(existing(session, key), runner, body)
         events = runner.run_async(
             user_id=key.user_id,

@@ -31,7 +31,8 @@ def test_an_agent_has_one_parent() -> None:
 @pytest.mark.rule("R11")
 def test_duplicate_sub_agent_names_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        root = BaseAgent(name="root", sub_agents=[BaseAgent(name="twin"), BaseAgent(name="twin")])
+        root = BaseAgent(name="root", sub_agents=[BaseAgent(name="twin") for _ in range(3)])
+    assert caplog.text.count("twin") == 1
     assert "'root' has several sub-agents named 'twin'" in caplog.text
     assert root.find_agent("twin") is root.sub_agents[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
@@ -11,6 +12,7 @@ from google.genai import types
 
 from runtime.models.scripted_llm import Reply
 from runtime.plugins import DebugLoggingPlugin
+from runtime.sessions import Session
 from runtime.tools import AgentTool, ToolContext
 from tests.seeds.running import llm_agent, run, runner_for
 
@@ -53,6 +55,17 @@ async def test_each_invocation_is_a_document_without_secrets(tmp_path: Path) -> 
     assert first["entries"][-2]["data"]["state"] == {"fact": "ü", "api_key": "•••", "user:config": {"client_secret": "•••"}}
     assert "sk-" not in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
+
+
+async def test_the_plugin_can_be_tried_with_a_mocked_context(tmp_path: Path) -> None:
+    file = tmp_path / "debug.yaml"
+    plugin = DebugLoggingPlugin(output_path=str(file))
+    context = Mock(invocation_id="i", branch=None)
+    context.agent.name = "busy"
+    context.session = Session(id="s", app_name="app", user_id="u")
+    await plugin.before_run_callback(invocation_context=context)
+    await plugin.after_run_callback(invocation_context=context)
+    assert [document["session_id"] for document in documents(file)] == ["s"]
 
 
 async def test_a_failed_run_is_written_with_its_errors_and_bytes_by_their_number(tmp_path: Path) -> None:

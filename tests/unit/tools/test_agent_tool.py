@@ -176,6 +176,18 @@ async def test_skip_summarization_ends_the_turn() -> None:
     assert events[-1] is response(events) and events[-1].actions.skip_summarization and events[-1].is_final_response()
 
 
+@pytest.mark.rule("R11")
+async def test_an_answer_that_is_not_summarized_is_shown_as_a_text_too() -> None:
+    priced = LlmAgent(name="helper", model=ScriptedLlm(replies=['{"cents": 300}']), output_schema=Bill)
+    refusing = LlmAgent(name="helper", model=ScriptedLlm(replies=["never"]), input_schema=Order)
+    shown = []
+    for helper, skips in ((saying("sure"), True), (priced, True), (saying(""), True), (refusing, True), (saying("sure"), False)):
+        content = response(await run(runner_for(caller(helper, skip_summarization=skips)))).content
+        assert content is not None and content.parts is not None and content.parts[0].function_response
+        shown.append([part.text for part in content.parts[1:]])
+    assert shown == [["sure"], ['{"cents": 300}'], [], [], []]
+
+
 class Order(BaseModel):
     item: str = Field(description="what to buy")
     count: int = 1

@@ -37,6 +37,7 @@ WORDING = [
 # Scenario → reason why it may differ.
 DIFFERENCES = {
     "a_planner": "the mark that begins the final answer is not part of the thought before it (as in 2.13)",
+    "an_agent_as_a_tool_skips_the_summary": "the answer is a text of the event too (as in 2.13)",
 }
 
 

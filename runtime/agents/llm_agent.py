@@ -26,7 +26,7 @@ from runtime.flows.llm_flow import LlmFlow
 from runtime.flows.request import transfer_targets
 from runtime.flows.turn_agent import SINGLE_TURN, StaticInstruction
 from runtime.history.checkpoints import with_keys_as_authors
-from runtime.history.turns import Turn, closes_turn, events_of_call, read_turn, transferred_to
+from runtime.history.turns import Turn, asks_for_toolset, closes_turn, events_of_call, read_turn, transferred_to
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
@@ -300,6 +300,8 @@ class LlmAgent(BaseAgent):
             return read_turn(self._own_events(ctx), ctx.places.key(self))
         if ctx.depth == 1 and _holds_function_response(ctx.user_content):
             # In apps that are not resumable, the answer to a long-running call begins a new invocation; the call is in an older one.
+            if _answers_for_toolsets(ctx):
+                return None  # no call of the model waits for it
             events = with_keys_as_authors(ctx.session.events, ctx.places)
             return read_turn([event for event in events if event.branch == ctx.branch or event.author == "user"], ctx.places.key(self))
         return None
@@ -345,6 +347,14 @@ def create_google_search_agent(model: str | BaseLlm) -> LlmAgent:
         instruction="Search the web with the `google_search` tool for what you are asked, and answer from the results.",
         tools=[google_search],
     )
+
+
+def _answers_for_toolsets(ctx: InvocationContext) -> bool:
+    """Return whether the user's message gives credentials to toolsets and nothing else."""
+    responses = [part.function_response for part in (ctx.user_content and ctx.user_content.parts) or () if part.function_response]
+    answered = {response.id for response in responses}
+    calls = [call for event in ctx.session.events for call in event.get_function_calls() if call.id in answered]
+    return bool(calls) and all(map(asks_for_toolset, calls))
 
 
 def _tool(found: Any, config: ToolConfig, config_abs_path: str) -> Any:

@@ -292,9 +292,9 @@ class Context(ReadonlyContext):
         return None
 
     def get_auth_response(self, auth_config: Any) -> AuthCredential | None:
-        """Return the credential that the user gave to this call or to an earlier call of this invocation.
+        """Return the credential that the user gave to this call, to an earlier call of this invocation or to the tool's toolset.
 
-        Nothing is exchanged: an OAuth2 answer contains the token or code as it was given.
+        Nothing is exchanged here: an OAuth2 answer to a call contains the token or code as it was given.
 
         Args:
             auth_config: the request.
@@ -304,7 +304,7 @@ class Context(ReadonlyContext):
         if self._auth_answer is not None and asked.is_answered_by(self._auth_answer):
             self.state[key] = self._auth_answer.exchanged_auth_credential
         credential: AuthCredential | None = self.state.get(key)
-        return credential
+        return credential or self._invocation_context.shared.credentials.get(asked.credential_key)
 
     def _call_id(self, asking: str) -> str:
         if not self.function_call_id:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 
+from runtime.auth.auth_credential import AuthCredential
 from runtime.contexts.hooks import NO_HOOKS, Hooks
 from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
@@ -114,6 +115,7 @@ class Shared:
         sync_calls: where the run's synchronous code is called; None until the first call, in a context that no Runner made.
         writes: the uncommitted writes to the session's state; None until the first one.
         custom_metadata: data that callbacks and tools hand on during the run; it begins with that of the run's settings.
+        credentials: key → a credential of a toolset, ready for use.
         resources: what tools opened for this run, by a key of their own; closed at its end.
         commit: commits an event that no agent yields, which a live run has; the Runner sets it.
         live_tools: the streaming tools of the open live connection.
@@ -139,6 +141,7 @@ class Shared:
     sync_calls: SyncCalls | None = None
     writes: UncommittedWrites | None = None
     custom_metadata: dict[str, Any] = field(default_factory=dict)
+    credentials: dict[str | None, AuthCredential] = field(default_factory=dict)
     resources: dict[Any, Resource] = field(default_factory=dict)
     commit: Callable[[InvocationContext, Event], Awaitable[Event]] | None = None
     live_tools: LiveTools | None = None

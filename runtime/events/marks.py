@@ -35,6 +35,7 @@ SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer
 CONFIRMATION_CALL = "adk_request_confirmation"
 CREDENTIAL_CALL = "adk_request_credential"
 INPUT_CALL = "adk_request_input"  # a question to the user, asked by a model (`tools.request_input`) or by a node of google-adk 2
+TOOLSET_CREDENTIAL = "_adk_toolset_auth_"  # then the toolset's class: in a credential request, in place of the id of a tool's call
 REQUEST_CALLS = frozenset({CONFIRMATION_CALL, CREDENTIAL_CALL})  # requests about another call, which are never sent to models
 ASKING_CALLS = REQUEST_CALLS | {INPUT_CALL}  # calls that a person answers
 

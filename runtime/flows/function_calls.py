@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
 from typing import Any
@@ -129,7 +129,7 @@ async def _run_call(
     agent: TurnAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
 ) -> Event | None:
     """Run one call and return its result; None for a long-running tool that has none yet."""
-    answer = _unwrapped(answer)
+    answer = unwrapped(answer)
     confirmation = ToolConfirmation.model_validate(answer) if answer and "confirmed" in answer else None
     context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=confirmation, auth_answer=read_answer(answer))
     with context.state.call():
@@ -155,7 +155,7 @@ def _shown(result: Any, response: types.FunctionResponse) -> list[types.Part]:
     return [types.Part(text=result if isinstance(result, str) else json.dumps(result, ensure_ascii=False, default=str))]
 
 
-def _unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
+def unwrapped(answer: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the user's answer; adk web sends it as a JSON text under `response`."""
     if answer is not None and set(answer) == {"response"} and isinstance(answer["response"], str):
         with contextlib.suppress(ValueError):
@@ -261,15 +261,30 @@ def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.Functio
     for call_id, auth_config in event.actions.requested_auth_configs.items():
         if call_id in asked:
             continue
-        wanted = as_auth_config(auth_config).model_dump(mode="json", exclude_none=True, by_alias=True)
-        parts.append(_request_part(CREDENTIAL_CALL, {"functionCallId": call_id, "authConfig": wanted}))
-    if not parts:
-        return []
-    request = Event(
-        invocation_id=ctx.invocation_id, author=event.author, branch=ctx.branch, content=types.Content(role="user", parts=parts)
-    )
+        parts.append(_credential_part(call_id, auth_config))
+    return [_request(ctx, event.author, parts)] if parts else []
+
+
+def credential_request(ctx: InvocationContext, author: str, wanted: Mapping[str, Any]) -> Event:
+    """Return the event that asks the user for credentials.
+
+    Args:
+        ctx: the invocation.
+        author: the agent that asks.
+        wanted: what each credential is for → its `AuthConfig` or the JSON object of one.
+    """
+    return _request(ctx, author, [_credential_part(purpose, auth_config) for purpose, auth_config in wanted.items()])
+
+
+def _credential_part(purpose: str, auth_config: Any) -> types.Part:
+    wanted = as_auth_config(auth_config).model_dump(mode="json", exclude_none=True, by_alias=True)
+    return _request_part(CREDENTIAL_CALL, {"functionCallId": purpose, "authConfig": wanted})
+
+
+def _request(ctx: InvocationContext, author: str, parts: list[types.Part]) -> Event:
+    request = Event(invocation_id=ctx.invocation_id, author=author, branch=ctx.branch, content=types.Content(role="user", parts=parts))
     request.long_running_tool_ids = {part.function_call.id for part in parts if part.function_call and part.function_call.id}
-    return [request]
+    return request
 
 
 def _request_part(name: str, args: dict[str, Any]) -> types.Part:

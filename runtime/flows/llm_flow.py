@@ -19,6 +19,7 @@ from runtime.events.marks import SAME_MODEL_CALL, TRANSFER_CALL
 from runtime.flows.code_execution import run_code, take_code, trailing_code, with_saved_images
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
+from runtime.flows.toolset_credentials import request_credentials
 from runtime.flows.turn_agent import TurnAgent
 from runtime.history.turns import Turn, answer_set, events_of_call, own_transfer
 from runtime.models.base_llm import BaseLlm
@@ -65,6 +66,13 @@ class LlmFlow:
                     ended = ended or _ends_turn(event)
             ended = ended or turn.set_answer is not None or (turn.transfer is not None and ctx.is_resumable)
         while not ended and not ctx.end_invocation:
+            asking = await request_credentials(self._agent, ctx) if self._agent.toolsets else None
+            if asking is not None:
+                yield asking
+                if ctx.is_resumable:
+                    raise InvocationPaused
+                ctx.end_invocation = True
+                return
             request = await build_request(self._agent, ctx, llm)
             said: Event | None = None  # the model's last complete response; most models give one for each call
             answered = False

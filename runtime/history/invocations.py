@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, agent_key, is_progress, is_state_edit
+from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, TOOLSET_CREDENTIAL, agent_key, is_progress, is_state_edit
 from runtime.history.checkpoints import read_checkpoints
-from runtime.history.turns import closes_turn, requested_call_id, without_request
+from runtime.history.turns import asks_for_toolset, closes_turn, requested_call_id, without_request
 from runtime.sessions.recorded_end import RecordedEnd
 
 if TYPE_CHECKING:
@@ -307,13 +307,20 @@ def _pending(
         confirmation = _object(args.get("toolConfirmation"))
         return item(
             kind="confirmation" if call.name == CONFIRMATION_CALL else "credential",
-            name=original.name if original else _text(_object(args.get("originalFunctionCall")).get("name")),
+            name=original.name if original else _named(call),
             args=dict((original.args if original else None) or {}),
             hint=_text(confirmation.get("hint")),
             payload=confirmation.get("payload"),
             auth_config=_object(args.get("authConfig")),
         )
     return item(kind="long_running", name=call.name, args=args, hint=_text(args.get("message")), so_far=so_far)
+
+
+def _named(request: types.FunctionCall) -> str | None:
+    """Return the tool or toolset that a request is for, of which no call is committed."""
+    original = _object((request.args or {}).get("originalFunctionCall"))
+    toolset = (requested_call_id(request) or "").removeprefix(TOOLSET_CREDENTIAL) if asks_for_toolset(request) else None
+    return _text(original.get("name")) or toolset
 
 
 def _object(value: Any) -> dict[str, Any]:

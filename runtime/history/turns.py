@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from runtime.events.marks import (
     ANSWER,
     CALLED_WITHOUT_RESULT,
+    CREDENTIAL_CALL,
     REQUEST_CALLS,
     SAME_MODEL_CALL,
+    TOOLSET_CREDENTIAL,
     TRANSFER_CALL,
     is_replayed_checkpoint,
     is_state_edit,
@@ -138,7 +140,9 @@ def read_turn(events: Sequence[Event], agent_key: str) -> Turn:
     turn = Turn()
     start = _last_call_event(events, agent_key)
     if start is None:
-        turn.answered = _has_answered(events, agent_key)
+        turn.waiting = _requests_for_toolsets(events)
+        turn.pauses = bool(turn.waiting)
+        turn.answered = not turn.pauses and _has_answered(events, agent_key)
         return turn
     said = [event for event in events[start:] if event.author == agent_key]
     turn.calls = [call for event in said for call in event.get_function_calls() if call.name not in REQUEST_CALLS]
@@ -251,6 +255,17 @@ def requested_call_id(request: types.FunctionCall) -> str | None:
     found = original.get("id") if isinstance(original, dict) else None
     named = found or args.get("functionCallId")
     return named if isinstance(named, str) else None
+
+
+def asks_for_toolset(call: types.FunctionCall) -> bool:
+    """Return whether a call requests the credential of a toolset, so that no other call waits for its answer."""
+    return call.name == CREDENTIAL_CALL and (requested_call_id(call) or "").startswith(TOOLSET_CREDENTIAL)
+
+
+def _requests_for_toolsets(events: Sequence[Event]) -> list[types.FunctionCall]:
+    """Return the requests for toolsets' credentials without an answer."""
+    given = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
+    return [call for event in events for call in event.get_function_calls() if asks_for_toolset(call) and call.id not in given]
 
 
 def _last_call_event(events: Sequence[Event], agent_key: str) -> int | None:

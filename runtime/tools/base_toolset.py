@@ -11,6 +11,7 @@ from runtime.configs.agent_config import ToolArgsConfig
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
+    from runtime.auth.auth_tool import AuthConfig
     from runtime.contexts.context import ToolContext
     from runtime.contexts.readonly_context import ReadonlyContext
     from runtime.models.llm_request import LlmRequest
@@ -43,6 +44,13 @@ class BaseToolset(ABC):
         """Return the tools with their prefixed names; prefixed tools are copies."""
         tools = await self.get_tools(readonly_context)
         return [_renamed(tool, f"{self.tool_name_prefix}_{tool.name}") for tool in tools] if self.tool_name_prefix else tools
+
+    def get_auth_config(self) -> AuthConfig | None:
+        """Return the request for the credential that the toolset needs to list its tools; None if it needs none.
+
+        Before each model call the user is asked for a missing one, unless the conversation is live. `Context.get_auth_response` returns it.
+        """
+        return None
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
         """Change a request before the toolset's tools are added to it; does nothing by default."""

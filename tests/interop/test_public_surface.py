@@ -43,7 +43,6 @@ DIFFERENCES = {
     r"^LlmRequest\.set_output_schema\.base_model ": "deprecated there in favour of output_schema",
     r"^LlmRequest\.set_output_schema\.output_schema ": "the only way to give the schema, so it is required",
     r"^(InMemory)?Runner\.run\.new_message ": "resuming needs none",
-    r"^BaseToolset\.get_auth_config$": "no toolset here asks for credentials",
     r"^(AlreadyExists|InputValidation)Error\.message ": "our own wording",
 }
 

@@ -6,7 +6,7 @@ PATHS = {
     "agents": "Agent BaseAgent BaseAgentState CallbackContext InvocationContext LlmAgent LoopAgent ParallelAgent RunConfig SequentialAgent"
     " ToolContext",
     "agents.base_agent": "BaseAgent BaseAgentState",
-    "agents.callback_context": "CallbackContext",
+    "agents.callback_context": "CallbackContext ReadonlyContext",
     "agents.invocation_context": "InvocationContext",
     "agents.llm_agent": "Agent LlmAgent",
     "agents.loop_agent": "LoopAgent LoopAgentState",

@@ -95,8 +95,8 @@ class McpToolset(BaseToolset):
         tool_filter: the names of the tools to offer, or a predicate of tool and context; all tools if None.
         tool_name_prefix: prepended to the tools' names, with an underscore.
         errlog: where a server's process writes its standard error.
-        auth_scheme, auth_credential: the service's security scheme and the credential, which is sent in a header. The user is asked when
-            a tool is called; until then the tools are listed without it.
+        auth_scheme, auth_credential: the service's security scheme and the credential, which is sent in a header. The user is asked for
+            what is missing before the tools are listed.
         require_confirmation: whether the user must approve each call, or a function of the arguments that returns this.
         header_provider: a sync or async function of the context that returns more HTTP headers.
         progress_callback: an async function that receives (progress, total, message) while a tool runs, or a
@@ -159,6 +159,10 @@ class McpToolset(BaseToolset):
             auth_credential=given.auth_credential,
             use_mcp_resources=given.use_mcp_resources,
         )
+
+    def get_auth_config(self) -> AuthConfig | None:
+        """See `BaseToolset.get_auth_config`."""
+        return AuthConfig(auth_scheme=self.auth_scheme, raw_auth_credential=self.auth_credential) if self.auth_scheme else None
 
     async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
         """Return the server's tools.
@@ -253,9 +257,9 @@ class McpToolset(BaseToolset):
 
     async def _credential(self, context: ReadonlyContext | None) -> AuthCredential | None:
         """Return the credential if it needs no user, or was given before."""
-        if self.auth_scheme is None or context is None:
+        config = self.get_auth_config()
+        if config is None or context is None:
             return None
-        config = AuthConfig(auth_scheme=self.auth_scheme, raw_auth_credential=self.auth_credential)
         return await CredentialManager(config).get_auth_credential(Context(context._invocation_context))
 
     async def _ask(self, function: Callable[[Any], Awaitable[T]], what: str, headers: dict[str, str], context: ReadonlyContext | None) -> T:

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from runtime.agents import LlmAgent
+from runtime.agents import Context, LlmAgent, ReadonlyContext
 from runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes, OAuth2Auth
 from runtime.events import Event
 from runtime.history.invocations import pending_items
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm
 from runtime.runners import Runner
 from runtime.storage.open_service import open_session_service
-from runtime.tools import ToolContext
+from runtime.tools import BaseTool, BaseToolset, FunctionTool, ToolContext
 from tests.fixture_paths import copy_of, fixtures_dir
 from tests.seeds.running import run, runner_for, stored, texts
 
@@ -156,3 +156,71 @@ async def test_a_credential_request_in_google_adks_database_is_answered(version:
     assert used[0].oauth2.access_token == "tok"
     assert [one.response for event in events for one in event.get_function_responses()] == [{"status": "in"}]
     assert texts(events) == ["Nothing today."]
+
+
+class Locked(BaseToolset):
+    """Lists its tool, which notes the token, only with a credential."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens: list[str | None] = []
+
+    def get_auth_config(self) -> AuthConfig:
+        return config()
+
+    async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
+        assert readonly_context is not None
+        credential = Context(readonly_context._invocation_context).get_auth_response(config())
+        assert credential is not None and credential.oauth2 is not None
+        self.tokens.append(credential.oauth2.access_token)
+
+        def count(tool_context: ToolContext) -> int:
+            given = tool_context.get_auth_response(config())
+            self.tokens.append(given and given.oauth2 and given.oauth2.access_token)
+            return 3
+
+        return [FunctionTool(count)]
+
+
+@pytest.mark.parametrize("resumable", [True, False])
+async def test_a_toolset_asks_before_its_tools_are_listed(resumable: bool) -> None:
+    toolset = Locked()
+    llm = ScriptedLlm(
+        rules=[Rule(when="hello again", reply="Again."), Rule(when='"result": 3', reply="Three."), Rule(reply={"calls": [("count", {})]})]
+    )
+    runner = runner_for(LlmAgent(name="agent", model=llm, tools=[toolset]), resumable=resumable)
+
+    asked = await run(runner)
+    (call,) = [call for event in asked for call in event.get_function_calls()]
+    assert (call.name, (call.args or {})["functionCallId"], toolset.tokens) == ("adk_request_credential", "_adk_toolset_auth_Locked", [])
+    session = await stored(runner)
+    assert [(item.kind, item.name) for item in pending_items(session.events)] == [("credential", "Locked")]
+    assert "hidden" not in "".join(event.model_dump_json() for event in session.events)
+
+    events = await answer(runner, call, answered(call))
+    assert (texts(events), set(toolset.tokens)) == (["Three."], {"tok"})
+    assert pending_items((await stored(runner)).events) == []
+
+    (again,) = [
+        call for event in await run(runner, "hello again") for call in event.get_function_calls()
+    ]  # credentials last for an invocation
+    assert texts(await answer(runner, again, answered(again, "new"))) == ["Again."]
+    assert toolset.tokens[-1] == "new"
+
+
+async def test_an_invocation_that_waits_for_a_toolsets_credential_is_resumed_in_vain() -> None:
+    runner = runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=["never"]), tools=[Locked()]), resumable=True)
+    asked = await run(runner)
+    resumed = [event async for event in runner.run_async(user_id="u", session_id="s", invocation_id=asked[0].invocation_id)]
+    assert texts(resumed) == []
+    assert [item.kind for item in pending_items((await stored(runner)).events)] == ["credential"]
+
+
+@pytest.mark.logs("cannot be used")
+async def test_a_toolset_without_its_oauth2_client_is_a_clear_error() -> None:
+    class Clientless(Locked):
+        def get_auth_config(self) -> AuthConfig:
+            return AuthConfig(auth_scheme=SCHEME)
+
+    with pytest.raises(ValueError, match="set raw_auth_credential"):
+        await run(runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=["never"]), tools=[Clientless()])))

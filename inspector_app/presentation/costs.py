@@ -60,12 +60,23 @@ class CostSum:
 
     def add(self, call: ModelCall) -> None:
         """Add a call."""
+        self.add_call(call.tokens, call.cost)
+
+    def add_call(self, tokens: Tokens, cost: Decimal | None) -> None:
+        """Add a call by its tokens and its price, which may be unknown."""
         self.calls += 1
-        self.tokens += call.tokens
-        if call.cost is None:
+        self.tokens += tokens
+        if cost is None:
             self.unpriced += 1
         else:
-            self.cost += call.cost
+            self.cost += cost
+
+    def add_sum(self, other: CostSum) -> None:
+        """Add the calls of another sum."""
+        self.calls += other.calls
+        self.tokens += other.tokens
+        self.cost += other.cost
+        self.unpriced += other.unpriced
 
 
 def model_calls(
@@ -88,6 +99,27 @@ def model_calls(
         tools = tuple(dict.fromkeys(call.name or "?" for call in event.get_function_calls()))
         cost = prices.cost(model, tokens, event.timestamp)
         yield ModelCall(key, event.invocation_id, event.id, event.author, model, tools, tokens, cost, event.timestamp)
+
+
+def sums_of_runs(events: Iterable[Event], prices: Prices, models: Mapping[str, str]) -> list[tuple[int, CostSum]]:
+    """Return the costs of each run of events with one invocation that has any, with the place of its first event.
+
+    Args:
+        events, prices, models: as for `model_calls`.
+    """
+    found: list[tuple[int, CostSum]] = []
+    invocation_id: str | None = None
+    first, run = 0, CostSum()
+    for place, event in enumerate(events):
+        if event.invocation_id != invocation_id:
+            invocation_id, first, run = event.invocation_id, place, CostSum()
+        tokens = tokens_of(event.usage_metadata)
+        if tokens is None or event.partial:
+            continue
+        if not run.calls:
+            found.append((first, run))
+        run.add_call(tokens, prices.cost(event.model_version or models.get(event.id), tokens, event.timestamp))
+    return found
 
 
 def dollars(cost: Decimal) -> str:

@@ -214,8 +214,10 @@ def is_failure(event: Event) -> bool:
     """Return whether an event reports a failure: an error of its own, or a failed tool."""
     if event.error_code or event.error_message:
         return True
-    responses = event.get_function_responses()
-    return any(failure_of(response) is not None and not asks_a_person(event, response) for response in responses)
+    for response in event.get_function_responses():  # noqa: SIM110 - a loop, as `any` with a generator takes as long as the rest
+        if failure_of(response) is not None and not asks_a_person(event, response):
+            return True
+    return False
 
 
 def failure_of(response: types.FunctionResponse) -> str | None:

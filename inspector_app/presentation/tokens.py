@@ -8,6 +8,14 @@ from decimal import Decimal
 from typing import Any
 
 MILLION = 1_000_000
+_COUNTS = (
+    "prompt_token_count",
+    "cached_content_token_count",
+    "candidates_token_count",
+    "thoughts_token_count",
+    "tool_use_prompt_token_count",
+    "total_token_count",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +48,8 @@ def tokens_of(usage: Any) -> Tokens | None:
     """
     if usage is None:
         return None
-    prompt, cached, candidates, thoughts, tools, total = (
-        _count(usage, name)
-        for name in (
-            "prompt_token_count",
-            "cached_content_token_count",
-            "candidates_token_count",
-            "thoughts_token_count",
-            "tool_use_prompt_token_count",
-            "total_token_count",
-        )
-    )
+    values = map(usage.get, _COUNTS) if isinstance(usage, Mapping) else [getattr(usage, name, None) for name in _COUNTS]
+    prompt, cached, candidates, thoughts, tools, total = [_count(value) for value in values]
     is_counted = thoughts and total and total <= prompt + tools + candidates
     output = candidates if is_counted else candidates + thoughts
     if not (prompt or tools or output) and total:
@@ -59,8 +58,7 @@ def tokens_of(usage: Any) -> Tokens | None:
     return found if found.input or found.output else None
 
 
-def _count(usage: Any, name: str) -> int:
-    value = usage.get(name) if isinstance(usage, Mapping) else getattr(usage, name, None)
+def _count(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 

@@ -9,12 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.open_session import OpenSession
-from inspector_app.presentation.costs import CostSum, ModelCall, model_calls
+from inspector_app.presentation.costs import CostSum, sums_of_runs
 from inspector_app.presentation.prices import Prices
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.errors.storage_error import StorageError
-from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -128,17 +127,12 @@ class SessionCosts(QObject):
         offset = start - session.events.stored_count
         batch = session.events.in_memory[offset : offset + AT_ONCE]
         models = self._models
-        calls = await run_in_thread(_calls, session.address.key, batch, self._prices, models)
+        runs = await run_in_thread(sums_of_runs, batch, self._prices, models)
         if self._session is not session:
             return 0
-        for place, call in calls:
-            self._sums.setdefault(session.groups.first_of(start + place), CostSum()).add(call)
-            self._total.add(call)
+        for place, run in runs:  # the events of a run are neighbours of one invocation, so they are in one group
+            self._sums.setdefault(session.groups.first_of(start + place), CostSum()).add_sum(run)
+            self._total.add_sum(run)
         self._next = start + len(batch)
         self.changed.emit()
         return len(batch)
-
-
-def _calls(key: SessionKey, events: Sequence[Event], prices: Prices, models: dict[str, str]) -> list[tuple[int, ModelCall]]:
-    """Return the priced model calls of events, each with its place among them."""
-    return [(place, call) for place, event in enumerate(events) for call in model_calls(key, (event,), prices, models)]

@@ -85,7 +85,7 @@ class _Node:
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, _Node):
-            return type(self) is type(other) and bool(_as_json(self) == _as_json(other))
+            return type(self).model == type(other).model and bool(_as_json(self) == _as_json(other))
         return hasattr(other, "model_dump") and bool(self.checked() == other)
 
     __hash__ = None  # type: ignore[assignment]  # as a model
@@ -99,6 +99,8 @@ class _Usage(_Node):
     """The tokens that a model reported."""
 
     model = "google.genai.types:GenerateContentResponseUsageMetadata"
+    prompt_token_count = candidates_token_count = total_token_count = None
+    cached_content_token_count = thoughts_token_count = tool_use_prompt_token_count = None
 
 
 class _FunctionCall(_Node):
@@ -143,6 +145,7 @@ class PlainEvent(_Node):
     model = "runtime.events.event:Event"
     branch = partial = error_code = error_message = long_running_tool_ids = custom_metadata = None
     output_transcription = input_transcription = model_version = interrupted = turn_complete = None
+    output = unknown = None
 
     def __init__(self, data: dict[str, Any]) -> None:
         members = {**data, "_data": data}
@@ -167,13 +170,23 @@ class PlainEvent(_Node):
         """The tokens that the model reported; None if it reported none."""
         return _Usage(self._data["usage_metadata"]) if "usage_metadata" in self._data else None
 
+    # Asked for several times of each event that arrives.
+
+    @computed_once
+    def _calls(self) -> tuple[Any, ...]:
+        return tuple([part.function_call for part in self._parts() if part.function_call])
+
+    @computed_once
+    def _responses(self) -> tuple[Any, ...]:
+        return tuple([part.function_response for part in self._parts() if part.function_response])
+
     def get_function_calls(self) -> list[Any]:
         """Return the function calls in the content, in order."""
-        return [part.function_call for part in self._parts() if part.function_call]
+        return [*self._calls]
 
     def get_function_responses(self) -> list[Any]:
         """Return the function responses in the content, in order."""
-        return [part.function_response for part in self._parts() if part.function_response]
+        return [*self._responses]
 
     def has_trailing_code_execution_result(self) -> bool:
         """Return whether the content ends with the result of executed code. Events with code are not plain."""
@@ -234,9 +247,6 @@ def plain_event(data: Any) -> PlainEvent | None:
     return PlainEvent(data)
 
 
-_NESTED: dict[str, type[_Node]] = {"function_call": _FunctionCall, "function_response": _FunctionResponse}
-
-
 def _as_json(value: Any) -> Any:
     if isinstance(value, PlainEvent):
         return value.model_dump()
@@ -255,8 +265,11 @@ def _content(data: dict[str, Any]) -> _Content:
 
 
 def _part(data: dict[str, Any]) -> _Part:
-    nested: dict[str, Any] = {name: kind(data[name]) for name, kind in _NESTED.items() if name in data}
-    return _Part({**data, **nested} if nested else data)
+    if "function_call" in data:
+        data = {**data, "function_call": _FunctionCall(data["function_call"])}
+    if "function_response" in data:
+        data = {**data, "function_response": _FunctionResponse(data["function_response"])}
+    return _Part(data)
 
 
 def _fits(value: Any, members: dict[str, tuple[type, ...]]) -> bool:

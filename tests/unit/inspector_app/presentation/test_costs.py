@@ -9,7 +9,7 @@ import pytest
 from genai_prices import data_snapshot
 from google.genai import types
 
-from inspector_app.presentation.costs import CostSum, cost_json, cost_text, dollars, model_calls
+from inspector_app.presentation.costs import CostSum, cost_json, cost_text, dollars, model_calls, sums_of_runs
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import OwnPrice, Tokens, own_prices, tokens_of
 from runtime.events.event import Event
@@ -131,6 +131,36 @@ def test_events_without_tokens_are_no_model_calls() -> None:
 def test_each_called_tool_is_named_once() -> None:
     (call,) = model_calls(KEY, [answer("m", ("look", "go", "look"), prompt=5)], Prices())
     assert call.tools == ("look", "go")
+
+
+def test_the_sums_of_runs_are_those_of_their_model_calls() -> None:
+    asked, again = Event(author="user"), Event(author="user")
+    partial = answer("m", prompt=5)
+    partial.partial = True
+    events = [
+        asked,
+        answer("mine", prompt=9, candidates=2),
+        partial,
+        answer(None, prompt=4),
+        again,
+        answer("mine", prompt=1),
+        answer("m", prompt=2),
+    ]
+    for event, invocation_id in zip(events, "aaabccc", strict=True):
+        event.invocation_id = invocation_id
+    prices, models = Prices({"mine": OwnPrice(Decimal(1), Decimal(2), Decimal(1))}), {events[3].id: "mine"}
+    expected = []
+    for first, end in ((0, 3), (3, 4), (4, 7)):
+        run = CostSum()
+        for call in model_calls(KEY, events[first:end], prices, models):
+            run.add(call)
+        expected.append((first, run))
+    assert sums_of_runs(events, prices, models) == expected
+    assert sums_of_runs([asked, partial], prices, models) == []
+    total = CostSum()
+    for _, run in expected:
+        total.add_sum(run)
+    assert (total.calls, total.unpriced, total.tokens.input, total.cost) == (4, 1, 16, Decimal("0.000018"))
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
 from runtime.tools.vertex_ai_search_tool import VertexAiSearchTool
 
+_MARKS = ("<<<INSTRUCTION>>>", "<<<END OF INSTRUCTION>>>")  # around an instruction among the contents
 _SEARCHES = (EnterpriseWebSearchTool, GoogleSearchTool, VertexAiSearchTool)
 _HOOKS_WITH_REQUEST = ("before_model_callback", "on_model_error_callback")
 
@@ -104,7 +105,7 @@ async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: L
     if static:
         request.append_instructions(static if isinstance(static, types.Content) else types.UserContent(parts=static))
         if own:
-            request.contents.append(types.Content(role="user", parts=[types.Part(text=own)]))
+            request.contents.append(types.Content(role="user", parts=[types.Part(text=_as_no_users(own))]))
     elif own:
         request.append_instructions([own])
     if agent.mode == SINGLE_TURN:
@@ -113,6 +114,17 @@ async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: L
     if agent.description:
         text += f' The description about you is "{agent.description}".'
     request.append_instructions([text])
+
+
+def _as_no_users(instruction: str) -> str:
+    """Return the text of an instruction that is sent as a content, whose role can only be the user's."""
+    for mark in _MARKS:  # as a value of the state, one would end the instruction
+        instruction = instruction.replace(mark, "")
+    begin, end = _MARKS
+    return (
+        f"Between {begin} and {end} is your own instruction for this turn. The user did not write it: follow it, and do not"
+        f" answer it. What the user writes is outside of these marks.\n{begin}\n{instruction}\n{end}"
+    )
 
 
 def _inserted(added: list[types.Content], contents: list[types.Content], index: int) -> list[types.Content]:

@@ -13,7 +13,10 @@ DIFFERENCES: dict[str, tuple[tuple[str, ...], str]] = {
         (OLD, NEW),
         "wording of what other agents did; arguments and results are JSON instead of Python's text, and 2.13 also quotes them",
     ),
-    r"contents\[\d+\]\.parts\[0\]\.text$": ((NEW,), "2.13 also says that other agents' words and a dynamic instruction are no user's"),
+    r"contents\[\d+\]\.parts\[0\]\.text$": (
+        (OLD, NEW),
+        "2.13 and ours say that a dynamic instruction is no user's message, in other words; 2.13 says so of other agents' words too",
+    ),
     r"parameters\.properties\.pages\.default$": ((OLD,), "1.39 leaves out the defaults of an answer's fields"),
     r"function_declarations\[\d+\]\.parameters\.required$": ((OLD,), "1.39 requires fields of an answer that have a default"),
     r"function_declarations\[\d+\]\.parameters(_json_schema)?$": (

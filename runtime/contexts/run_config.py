@@ -53,6 +53,7 @@ class RunConfig(BaseModel):
             are kept.
         custom_metadata: copied onto every event of the run.
         model_input_context: contents that precede the user's message in every request of the run; they are never stored.
+        include_thoughts_from_other_agents: tell an agent what other agents thought, and not only what they said and did.
         get_session_config: the events to load from the session service; all if None. Models and agents see no others.
         labels: added to the labels of every request, by which a provider's bill can be split.
         http_options: for every request, such as headers and a timeout; they replace the agent's own.
@@ -74,6 +75,7 @@ class RunConfig(BaseModel):
     save_input_blobs_as_artifacts: bool = False
     custom_metadata: dict[str, Any] | None = None
     model_input_context: list[types.Content] | None = None
+    include_thoughts_from_other_agents: bool = False
     get_session_config: GetSessionConfig | None = None
     labels: dict[str, str] | None = None
     http_options: types.HttpOptions | None = None

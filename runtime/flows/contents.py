@@ -31,11 +31,13 @@ class Conversation:
         agent_name: the agent; events of other agents become context in the user role.
         branch: the agent's branch; events of sibling branches are left out. An agent on no branch, such as one after a ParallelAgent,
             sees all events.
+        with_thoughts: tell the agent the thoughts of other agents.
     """
 
-    def __init__(self, agent_name: str, branch: str | None) -> None:
+    def __init__(self, agent_name: str, branch: str | None, with_thoughts: bool = False) -> None:
         self._agent_name = agent_name
         self._branch = branch
+        self._with_thoughts = with_thoughts
         self._lock = threading.Lock()  # two runs of one session may be on two threads
         self._clear()
 
@@ -62,7 +64,7 @@ class Conversation:
             first = self._present_turn() if present_turn_only else 0
             wait = self._wait_before_answer(first)
             if wait is not None:
-                shortened = Conversation(self._agent_name, self._branch)
+                shortened = Conversation(self._agent_name, self._branch, self._with_thoughts)
                 return shortened.contents(wait)
             return self._contents[self._said[first][1] if first else 0 :]
 
@@ -81,7 +83,8 @@ class Conversation:
 
     def _add(self, event: Event) -> None:
         event = self._with_speech_before(event)
-        if not _is_sent(event) or not (_is_visible(event, self._branch) or self._answers_own_call(event)):
+        with_thoughts = self._with_thoughts and event.author not in ("user", self._agent_name)
+        if not _is_sent(event, with_thoughts) or not (_is_visible(event, self._branch) or self._answers_own_call(event)):
             return
         first = here = len(self._said)
         for part in event.content.parts if event.content and event.content.parts else ():
@@ -100,7 +103,7 @@ class Conversation:
             del self._said[first:]
         for said in again:
             self._said.append((said, len(self._contents)))
-            self._contents.extend(_contents_of(said, self._agent_name, self._responses))
+            self._contents.extend(_contents_of(said, self._agent_name, self._responses, self._with_thoughts))
 
     def _with_speech_before(self, event: Event) -> Event:
         """Return the transcript of live audio as a message, joined with the one before it if that has the same speaker."""
@@ -175,20 +178,29 @@ def _copied_part(part: types.Part) -> types.Part:
     return copy_unchecked(part, **own)
 
 
-def _is_sent(event: Event) -> bool:
+def _is_sent(event: Event, with_thoughts: bool) -> bool:
     # Models never see contents without a role, such as a callback's `types.Content(parts=...)`: the same in google-adk.
     content = event.content
-    return content is not None and bool(content.role) and not event.partial and any(map(_is_part_sent, content.parts or ()))
+    return (
+        content is not None
+        and bool(content.role)
+        and not event.partial
+        and any(_is_part_sent(part, with_thoughts) for part in content.parts or ())
+    )
 
 
 def _is_transfer(event: Event) -> bool:
     return event.actions.transfer_to_agent is not None or any(call.name == "transfer_to_agent" for call in event.get_function_calls())
 
 
-def _is_part_sent(part: types.Part) -> bool:
+def _is_part_sent(part: types.Part, with_thoughts: bool) -> bool:
+    """Return whether an event with only this part is sent; other parts are sent with it."""
     of_function = part.function_call or part.function_response
-    # Requests for confirmation and credentials, and their answers, are never sent to models.
-    return of_function.name not in REQUEST_CALLS if of_function else part.text != ""
+    if of_function:  # requests for confirmation and credentials, and their answers, are never sent to models
+        return of_function.name not in REQUEST_CALLS
+    if part.thought_signature:  # the model wants it back
+        return True
+    return part.text != "" and (with_thoughts or not part.thought)
 
 
 def _is_visible(event: Event, branch: str | None) -> bool:
@@ -198,7 +210,9 @@ def _is_visible(event: Event, branch: str | None) -> bool:
     return branch.startswith(event.branch + ".")
 
 
-def _contents_of(event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse]) -> Iterable[types.Content]:
+def _contents_of(
+    event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse], with_thoughts: bool
+) -> Iterable[types.Content]:
     assert event.content is not None  # _is_sent
     parts = event.content.parts or []
     if event.author == "user":
@@ -206,7 +220,7 @@ def _contents_of(event: Event, agent_name: str, responses: dict[str | None, type
         # Of the same class: programs compare contents with the `types.UserContent` that they sent.
         return [construct_unchecked(type(event.content), role="user", parts=said)] if said else []
     if event.author != agent_name:
-        return as_context(event, parts)
+        return as_context(event, parts, with_thoughts)
     said, answers = [], []
     for part in parts:
         call = part.function_call
@@ -245,18 +259,20 @@ def _response_part(call: types.FunctionCall, response: types.FunctionResponse) -
     return construct_unchecked(types.Part, function_response=copy_unchecked(response, id=own_id, name=call.name))
 
 
-def as_context(event: Event, parts: Sequence[types.Part]) -> list[types.Content]:
+def as_context(event: Event, parts: Sequence[types.Part], with_thoughts: bool = False) -> list[types.Content]:
     """Return another agent's event as context in the user role; an empty list if none of it is for others.
 
     Args:
         event: the event.
         parts: those of its parts that others may see.
+        with_thoughts: tell the texts of its thoughts too.
     """
     told = [_text("For context:")]
     for part in parts:
         if part.thought:
-            continue
-        if part.text:
+            if with_thoughts and part.text and part.text.strip():
+                told.append(_text(f"[{event.author}] thought: {part.text}"))
+        elif part.text:
             told.append(_text(f"[{event.author}] said: {part.text}"))
         elif part.function_call:
             if part.function_call.name not in REQUEST_CALLS:

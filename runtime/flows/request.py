@@ -65,7 +65,8 @@ async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm, 
 def _conversation(agent: TurnAgent, ctx: InvocationContext) -> Conversation:
     """Return the agent's view of the session, cached with the session's events if possible, otherwise for this invocation."""
     kept: dict[Any, Conversation] = getattr(ctx.session.events, "derived", ctx.shared.conversations)
-    key = (agent.name, ctx.branch)
+    with_thoughts = ctx.run_config is not None and ctx.run_config.include_thoughts_from_other_agents and agent.include_contents != "none"
+    key = (agent.name, ctx.branch, with_thoughts)
     if key not in kept:
         kept[key] = Conversation(*key)
     return kept[key]

@@ -89,6 +89,28 @@ def test_a_content_without_a_role_is_left_out() -> None:
     assert seen(said("user", "go"), bare) == ["user: go"]
 
 
+def thought(author: str, *said: str, **more: Any) -> Event:
+    parts = [types.Part(text="hm", thought=True, **more), *(types.Part(text=text) for text in said)]
+    return Event(author=author, content=types.Content(role="model", parts=parts))
+
+
+def test_an_event_of_thoughts_alone_is_left_out_unless_the_model_signed_it() -> None:
+    assert seen(said("user", "hi"), thought("me"), thought("me", "hello"), thought("me", thought_signature=b"1")) == [
+        "user: hi",
+        "model: hm | hello",
+        "model: hm",
+    ]
+
+
+def test_thoughts_of_other_agents_are_told_if_wanted() -> None:
+    events = [thought("other"), thought("other", "done"), thought("me")]
+    assert seen(*events) == ["user: For context: | [other] said: done"]
+    assert lines(Conversation("me", None, with_thoughts=True).contents(events)) == [
+        "user: For context: | [other] thought: hm",
+        "user: For context: | [other] thought: hm | [other] said: done",
+    ]
+
+
 def test_an_agent_on_no_branch_sees_all_branches() -> None:
     events = [said("user", "go"), said("a", "one", branch="p.a"), said("b", "two", branch="p.b")]
     assert seen(*events) == ["user: go", "user: For context: | [a] said: one", "user: For context: | [b] said: two"]

@@ -8,7 +8,7 @@ import pytest
 from google.genai import types
 from pydantic import BaseModel
 
-from runtime.agents import LlmAgent, RunConfig
+from runtime.agents import LlmAgent, RunConfig, SequentialAgent
 from runtime.errors import EngineNeededError
 from runtime.events import Event
 from runtime.models import LlmRequest
@@ -202,6 +202,17 @@ async def test_a_message_cannot_make_calls() -> None:
     runner = runner_for(LlmAgent(name="root", model=ScriptedLlm(replies=[])))
     with pytest.raises(ValueError, match="cannot contain function calls"):
         [event async for event in runner.run_async(user_id="u", session_id="s", new_message=types.UserContent([call]))]
+
+
+async def test_a_run_may_tell_agents_what_other_agents_thought() -> None:
+    thinking = types.Content(role="model", parts=[types.Part(text="17 is prime", thought=True), types.Part(text="prime")])
+    requests: list[LlmRequest] = []
+    for config in (RunConfig(), RunConfig(include_thoughts_from_other_agents=True)):
+        second = LlmAgent(name="second", model=recording(requests, "done"))
+        first = LlmAgent(name="first", before_agent_callback=lambda callback_context: thinking)
+        runner = runner_for(SequentialAgent(name="both", sub_agents=[first, second]))
+        await run(runner, run_config=config)
+    assert ["17 is prime" in str(request.contents) for request in requests] == [False, True]
 
 
 async def test_a_run_adds_labels_and_options_to_every_request() -> None:

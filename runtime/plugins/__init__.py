@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from runtime.plugins.multimodal_tool_results_plugin import MultimodalToolResultsPlugin
     from runtime.plugins.plugin_manager import PluginManager
     from runtime.plugins.reflect_retry_tool_plugin import ReflectAndRetryToolPlugin
+    from runtime.plugins.tool_failures import ToolResultClassification, ToolResultClassifier
 
 __all__ = [
     "BasePlugin",
@@ -21,6 +22,8 @@ __all__ = [
     "MultimodalToolResultsPlugin",
     "PluginManager",
     "ReflectAndRetryToolPlugin",
+    "ToolResultClassification",
+    "ToolResultClassifier",
 ]
 
 __getattr__ = lazy_exports(
@@ -31,5 +34,7 @@ __getattr__ = lazy_exports(
         "PluginManager": "runtime.plugins.plugin_manager",
         "MultimodalToolResultsPlugin": "runtime.plugins.multimodal_tool_results_plugin",
         "ReflectAndRetryToolPlugin": "runtime.plugins.reflect_retry_tool_plugin",
+        "ToolResultClassification": "runtime.plugins.tool_failures",
+        "ToolResultClassifier": "runtime.plugins.tool_failures",
     },
 )

@@ -15,6 +15,7 @@ from pydantic_core import to_jsonable_python
 
 from runtime.events.credentials import hide
 from runtime.plugins.base_plugin import BasePlugin
+from runtime.plugins.tool_failures import ToolFailures, ToolResultClassifier
 from runtime.sessions.state import State
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class DebugLoggingPlugin(BasePlugin):
         output_path: the file.
         include_session_state: write the session's state at the end of each run.
         include_system_instruction: write the system instruction of each request, not only its length.
+        tool_result_classifier: tells which results of tools are failures, written as `tool_error`.
+
+    Raises:
+        ValueError: the classifier cannot be called as a `ToolResultClassifier`.
     """
 
     def __init__(
@@ -52,8 +57,10 @@ class DebugLoggingPlugin(BasePlugin):
         output_path: str = "adk_debug.yaml",
         include_session_state: bool = True,
         include_system_instruction: bool = True,
+        tool_result_classifier: ToolResultClassifier | None = None,
     ) -> None:
         super().__init__(name)
+        self._failures = ToolFailures(tool_result_classifier)
         self._file = Path(output_path)
         self._with_state = include_session_state
         self._with_instruction = include_system_instruction
@@ -145,14 +152,21 @@ class DebugLoggingPlugin(BasePlugin):
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Record the result."""
-        self._note_call("tool_response", tool, tool_context, result=result)
+        """Record the result, or the error that it reports."""
+        if self._failures.take_raised(tool_context):
+            return None
+        error = self._failures.error_in(tool, tool_args, tool_context, result)
+        if error is None:
+            self._note_call("tool_response", tool, tool_context, result=result)
+        else:
+            self._note_call("tool_error", tool, tool_context, args=tool_args, result=result, error_message=error)
         return None
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
         """Record the tool's error."""
+        self._failures.note_raised(tool_context)
         self._note_call("tool_error", tool, tool_context, args=tool_args, **_told_error(error))
         return None
 

@@ -8,6 +8,7 @@ from google.genai import types
 
 from runtime.events.transcript import transcript, write_lines
 from runtime.plugins.base_plugin import BasePlugin
+from runtime.plugins.tool_failures import ToolFailures, ToolResultClassifier
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -24,10 +25,15 @@ class LoggingPlugin(BasePlugin):
 
     Args:
         name: the prefix of each line.
+        tool_result_classifier: tells which results of tools are failures.
+
+    Raises:
+        ValueError: the classifier cannot be called as a `ToolResultClassifier`.
     """
 
-    def __init__(self, name: str = "logging_plugin") -> None:
+    def __init__(self, name: str = "logging_plugin", *, tool_result_classifier: ToolResultClassifier | None = None) -> None:
         super().__init__(name)
+        self._failures = ToolFailures(tool_result_classifier)
 
     def _say(self, *lines: str) -> None:
         write_lines(f"[{self.name}] {line}" for line in lines)
@@ -93,13 +99,17 @@ class LoggingPlugin(BasePlugin):
     async def after_tool_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, result: dict[str, Any]
     ) -> dict[str, Any] | None:
-        """Print the result."""
-        self._say(f"tool {tool.name} returned {result}")
+        """Print the result, or the error that it reports."""
+        if self._failures.take_raised(tool_context):
+            return None
+        error = self._failures.error_in(tool, tool_args, tool_context, result)
+        self._say(f"tool {tool.name} returned {result}" if error is None else f"tool {tool.name} failed: {error} (it returned {result})")
         return None
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
         """Print the error."""
+        self._failures.note_raised(tool_context)
         self._say(f"tool {tool.name} failed: {type(error).__name__}: {error}")
         return None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from runtime.artifacts.readable import text_of
 from runtime.contexts.context import ServiceMissingError
 from runtime.errors.known_error import KnownError
+from runtime.errors.missing_package_error import MissingPackageError, is_installed
 from runtime.history.placeholders import _ARTIFACT, _BRACES, is_state_name
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ class MissingStateKeyError(KnownError, KeyError):
         return str(self.args[0])  # KeyError would quote the text
 
 
-async def inject_session_state(template: str, readonly_context: ReadonlyContext) -> str:
+async def inject_session_state(template: str, readonly_context: ReadonlyContext, use_jinja2: bool = False) -> str:
     """Replace the placeholders in a text.
 
     `{key}` is replaced by the state's value, None by nothing. `{key?}` is replaced by nothing if the key does not exist.
@@ -30,6 +32,8 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
     Args:
         template: the text.
         readonly_context: provides state and artifacts.
+        use_jinja2: the text is a Jinja template instead: `{{ key }}`, `{{ state["user:key"] }}`, `{{ artifact("name") }}`. It is rendered
+            in Jinja's sandbox, and a name that is not defined is an error.
 
     Returns:
         The text with all placeholders replaced.
@@ -37,7 +41,11 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
     Raises:
         ServiceMissingError: the text names an artifact, and the Runner has no artifact service.
         MissingStateKeyError: a key or artifact without `?` does not exist; the message names it, the agent and the instruction.
+        MissingPackageError: Jinja is wanted and not installed.
+        jinja2.TemplateError: the Jinja template is invalid, or names what does not exist.
     """
+    if use_jinja2:
+        return await _rendered(template, readonly_context)
     parts: list[str] = []
     end = 0
     for match in _BRACES.finditer(template):
@@ -51,6 +59,24 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext)
         else:
             parts.append(match.group())
     return "".join(parts) + template[end:]
+
+
+async def _rendered(template: str, context: ReadonlyContext) -> str:
+    if not is_installed("jinja2"):
+        raise MissingPackageError("Jinja templates in instructions need the package jinja2: pip install jinja2.", name="jinja2")
+    jinja = importlib.import_module("jinja2")
+    sandbox = importlib.import_module("jinja2.sandbox")
+
+    async def artifact(filename: str) -> str:
+        text = await _artifact_text(filename, context)
+        if text is None:
+            raise MissingStateKeyError(f"Artifact {filename} not found. The instruction of agent {context.agent_name!r} needs it.")
+        return text
+
+    environment = sandbox.SandboxedEnvironment(enable_async=True, undefined=jinja.StrictUndefined, autoescape=False)
+    names = {**context.state, "state": context.state, "artifact": artifact}
+    text: str = await environment.from_string(template).render_async(names)
+    return text
 
 
 async def _filled(name: str, braces: str, template: str, context: ReadonlyContext) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from runtime.agents.readonly_context import ReadonlyContext
 from runtime.contexts.context import ServiceMissingError
+from runtime.errors.missing_package_error import MissingPackageError
 from runtime.history.placeholders import keys_in
 from runtime.utils.instructions_utils import MissingStateKeyError, inject_session_state
 from tests.unit.tools.tool_contexts import tool_context
@@ -126,3 +129,26 @@ async def test_an_artifact_without_a_service_is_an_error() -> None:
     without._invocation_context.artifact_service = None
     with pytest.raises(ServiceMissingError, match=r"Artifact service is not initialized\."):
         await inject_session_state("{artifact.a.txt}", without)
+
+
+async def test_a_jinja_template_sees_the_state_and_artifacts() -> None:
+    jinja2 = pytest.importorskip("jinja2")
+    state = {"names": ["Ada", "Bo"], "user:tone": "kind", "count": None}
+    given = context(state, types.Part(text="read me"))
+    template = (
+        "{% for name in names %}{{ loop.index }}. {{ name }} {% endfor %}{{ state['user:tone'] }} {{ count }} {{ artifact('a.txt') }}"
+    )
+    assert await inject_session_state(template, given, use_jinja2=True) == "1. Ada 2. Bo kind None read me"
+    assert await inject_session_state("{% raw %}{names}{% endraw %}", given, use_jinja2=True) == "{names}"
+    for wrong in ("{{ missing }}", "{% if %}", "{{ names.__class__.__mro__[1].__subclasses__() }}"):
+        with pytest.raises(jinja2.TemplateError):
+            await inject_session_state(wrong, given, use_jinja2=True)
+    with pytest.raises(MissingStateKeyError, match=r"Artifact a\.txt not found"):
+        await inject_session_state("{{ artifact('a.txt') }}", context(), use_jinja2=True)
+
+
+async def test_a_jinja_template_without_jinja_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match="pip install jinja2"):
+        await inject_session_state("{{ name }}", context(), use_jinja2=True)

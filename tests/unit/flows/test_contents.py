@@ -102,7 +102,7 @@ def test_an_event_of_thoughts_alone_is_left_out_unless_the_model_signed_it() -> 
     ]
 
 
-def test_thoughts_of_other_agents_are_told_if_wanted() -> None:
+def test_thoughts_of_other_agents_are_reported_if_wanted() -> None:
     events = [thought("other"), thought("other", "done"), thought("me")]
     assert seen(*events) == ["user: For context: | [other] said: done"]
     assert lines(Conversation("me", None, with_thoughts=True).contents(events)) == [

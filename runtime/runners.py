@@ -55,6 +55,7 @@ from runtime.sessions.state import apply_delta
 from runtime.support.agent_thread import sync_calls_of
 from runtime.support.ids import new_invocation_id
 from runtime.support.structural_copy import structural_copy
+from runtime.support.until_set import until_set
 
 logger = logging.getLogger(__name__)
 
@@ -128,6 +129,7 @@ class Runner(SessionEdits):
         state_delta: dict[str, Any] | None = None,
         run_config: RunConfig | None = None,
         yield_user_message: bool = False,
+        abort_signal: asyncio.Event | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Run one invocation, or resume one.
 
@@ -144,6 +146,8 @@ class Runner(SessionEdits):
             state_delta: state changes that go with the message.
             run_config: settings of the run.
             yield_user_message: whether to yield the event of `new_message` first. It is committed in any case.
+            abort_signal: ends the run when it is set, also in the middle of a call: the agent, its tools and its model are cancelled.
+                Committed events stay, and a resumable app can continue the invocation. Agents and tools see it as `is_aborted`.
 
         Yields:
             The agents' events in order; nothing of them if the invocation is already finished.
@@ -173,7 +177,11 @@ class Runner(SessionEdits):
             return  # the invocation is finished
         if new_message is None and await is_recorded_as_finished(self.session_service, ctx):
             return
-        async with aclosing(self._driven(ctx)) as events:
+        run = self._driven(ctx)
+        if abort_signal is not None:
+            ctx.shared.abort_signal = abort_signal
+            run = until_set(run, abort_signal)
+        async with aclosing(run) as events:
             async for event in events:
                 yield event
 
@@ -188,6 +196,10 @@ class Runner(SessionEdits):
         except Exception as error:
             await record_end(self.session_service, ctx, error)
             await self._report(ctx, error)
+            raise
+        except (asyncio.CancelledError, GeneratorExit):
+            if ctx.is_aborted:  # an end that was wanted: plugins write what they have
+                await self.plugin_manager.run_hook("after_run_callback", invocation_context=ctx)
             raise
         else:
             await record_end(self.session_service, ctx, None)

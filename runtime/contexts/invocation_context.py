@@ -119,6 +119,7 @@ class Shared:
         resources: what tools opened for this run, by a key of their own; closed at its end.
         commit: commits an event that no agent yields, which a live run has; the Runner sets it.
         live_tools: the streaming tools of the open live connection.
+        abort_signal: ends the run when it is set.
     """
 
     inner_run: ClassVar[InnerRun | None] = None
@@ -145,6 +146,7 @@ class Shared:
     resources: dict[Any, Resource] = field(default_factory=dict)
     commit: Callable[[InvocationContext, Event], Awaitable[Event]] | None = None
     live_tools: LiveTools | None = None
+    abort_signal: asyncio.Event | None = None
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Claim an event for this context's agent; return False if an inner agent yielded it and this one only forwards it."""
@@ -345,6 +347,12 @@ class InvocationContext(BaseModel):
             return False
         return any(call.id in event.long_running_tool_ids for call in event.get_function_calls())
 
+    @property
+    def is_aborted(self) -> bool:
+        """Whether the caller of the run has ended it (`abort_signal` of `Runner.run_async`)."""
+        signal = self.shared.abort_signal
+        return signal is not None and signal.is_set()
+
     def increment_llm_call_count(self) -> None:
         """Count a model call.
 
@@ -368,6 +376,7 @@ class InvocationContext(BaseModel):
         self.invocation_id = outer.invocation_id
         self.shared.llm_calls = outer.shared.llm_calls
         self.shared.sync_calls = outer.sync_calls
+        self.shared.abort_signal = outer.shared.abort_signal
         self.shared.outer = (outer, call_id)
 
     async def report_inner_event(self, event: Event, call_id: str | None) -> None:

@@ -51,6 +51,11 @@ class ReadonlyContext:
         return self._invocation_context.run_config
 
     @property
+    def is_aborted(self) -> bool:
+        """Whether the caller has ended the run; a sync tool that runs for long can look at it and return."""
+        return self._invocation_context.is_aborted
+
+    @property
     def custom_metadata(self) -> Mapping[str, Any]:
         """The run's metadata, as in `Context.custom_metadata`; read-only."""
         return MappingProxyType(self._invocation_context.shared.custom_metadata)

@@ -6,7 +6,6 @@ import asyncio
 import gc
 import logging
 import os
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Coroutine, Iterator
@@ -381,9 +380,7 @@ def _with_application(
         loop.close()
         raise
     loop.set_exception_handler(hooks.on_loop_exception)
-    with suppress(NotImplementedError):  # Windows
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, inspector.close)
+    loop.call_on_interrupt(inspector.close)
     try:
         status: int = loop.run_until_complete(work(inspector))
         return status

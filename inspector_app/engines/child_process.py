@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections import deque
@@ -248,7 +249,7 @@ class ChildProcess:
         Raises:
             ChildEndedError: it cannot be started, or ended at once.
         """
-        if os.name != "posix":
+        if sys.platform == "win32":
             raise ChildEndedError("An agent can run in a process of its own on Linux and macOS only.", None, ())
         self._loop = asyncio.get_running_loop()
         self._process = self._spawn()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -71,22 +72,27 @@ class EnginePlan:
 def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
     """Choose the engine of an agent. No code runs.
 
-    google-adk is chosen if the agent's environment has it, unless the agent imports `runtime` and not `google.adk`.
+    google-adk is chosen if the agent's environment has it, unless the agent imports `runtime` and not `google.adk`. On Windows, where an
+    engine's process cannot be guarded, the embedded runtime runs each agent.
 
     Args:
         path: the agent's folder or file.
         choice: the user's choice.
 
     Raises:
-        NoEngineError: google-adk was chosen, and the Python does not have it; or debugpy for an agent in this process.
+        NoEngineError: google-adk was chosen, and the Python does not have it; or debugpy for an agent in this process; or, on Windows, an
+            engine with a process of its own.
         EnvironmentNotFoundError: the chosen Python does not exist.
     """
+    has_processes = sys.platform != "win32"
+    if not has_processes and (choice.kind not in (None, "embedded") or choice.debugpy is not None):
+        raise NoEngineError("On Windows, agents run in the inspector's own process. Choose the engine embedded, without debugpy.")
     decision = find_environment(path, python=choice.python)
     if choice.kind == "adk" and not decision.has_adk:
         raise NoEngineError(f"{decision.environment.python} has no google-adk. Install it there, or name another Python with --python.")
     folder = decision.agent if decision.agent.is_dir() else decision.agent.parent
     wants_adk = choice.kind == "adk" or (choice.kind is None and not is_bundled(folder) and not _is_for_embedded_runtime(folder))
-    if wants_adk and decision.has_adk:
+    if wants_adk and decision.has_adk and has_processes:
         return EnginePlan("adk", decision, choice.debugpy)
     if choice.debugpy is None:
         return EnginePlan(choice.kind or "embedded", decision)

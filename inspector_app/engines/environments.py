@@ -213,6 +213,8 @@ def _poetry_home(environ: Mapping[str, str]) -> Path:
     if environ.get("POETRY_CACHE_DIR"):
         return Path(environ["POETRY_CACHE_DIR"]).expanduser() / "virtualenvs"
     home = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "win32":
+        return Path(environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "pypoetry" / "Cache" / "virtualenvs"
     if sys.platform == "darwin":
         return home / "Library" / "Caches" / "pypoetry" / "virtualenvs"
     return Path(environ.get("XDG_CACHE_HOME") or home / ".cache") / "pypoetry" / "virtualenvs"

@@ -92,7 +92,7 @@ class RunningApp:
 
 def runtime_folder(environ: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of the files that name running apps; `runtime_folder` of inspector_plugin.py."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / FOLDER / "running"
     given = environ.get("XDG_RUNTIME_DIR")
     if given and Path(given).is_dir():
@@ -138,7 +138,7 @@ def _read(file: Path) -> RunningApp | None:
     """Return the app that a file names; None if it is none of the user's own."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         found = file.lstat()
-        if not stat.S_ISREG(found.st_mode) or (os.name != "nt" and (found.st_uid != os.getuid() or found.st_mode & 0o077)):
+        if not stat.S_ISREG(found.st_mode) or (sys.platform != "win32" and (found.st_uid != os.getuid() or found.st_mode & 0o077)):
             return None
         if file.name.startswith("."):  # an app ended while it wrote its file
             if not psutil.pid_exists(int(file.name[1:].partition("-")[0])):

@@ -84,7 +84,7 @@ _ROOT, BasePlugin = _packages()
 
 def runtime_folder() -> Path:
     """Return the folder of the files that name running apps. It is the user's own; it may not exist yet."""
-    if os.name == "nt":
+    if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / FOLDER / "running"
     given = os.environ.get("XDG_RUNTIME_DIR")
     if given and Path(given).is_dir():
@@ -97,7 +97,7 @@ def runtime_folder() -> Path:
 def _make_folder() -> Path:
     folder = runtime_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if os.name != "nt":
+    if sys.platform != "win32":
         found = folder.lstat()
         if folder.is_symlink() or found.st_uid != os.getuid() or found.st_mode & 0o022:
             raise OSError(f"{folder} belongs to another user, or others may write to it")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -15,6 +14,7 @@ from pydantic import Field, PrivateAttr, field_validator
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.code_executors.code_execution_utils import CodeExecutionInput, CodeExecutionResult
 from runtime.support.environment import harmless_variables
+from runtime.support.process_tree import ProcessTree
 
 MAX_OUTPUT = 1_000_000  # bytes of each stream; the rest is read and dropped, as a model's request must hold it
 MAX_MEMORY = 4 << 30  # bytes of address space; libraries such as NumPy reserve more than they use
@@ -58,7 +58,7 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
     optimize_data_file: bool = Field(default=False, frozen=True, exclude=True)
     timeout_seconds: int | None = 300
 
-    _running: dict[int, tuple[str | None, subprocess.Popen[bytes]]] = PrivateAttr(default_factory=dict)
+    _running: dict[int, tuple[str | None, ProcessTree]] = PrivateAttr(default_factory=dict)
 
     @field_validator("stateful")
     @classmethod
@@ -86,9 +86,10 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
             env=environment,
             start_new_session=True,  # so that its children can be killed with it
         )
-        self._running[process.pid] = (getattr(invocation_context, "invocation_id", None), process)
+        tree = ProcessTree(process)
+        self._running[process.pid] = (getattr(invocation_context, "invocation_id", None), tree)
         try:
-            printed, failed, timed_out = _communicate(process, code.encode(), self.timeout_seconds)
+            printed, failed, timed_out = _communicate(process, tree, code.encode(), self.timeout_seconds)
         finally:
             del self._running[process.pid]
         error = failed if process.returncode else ""  # what a successful program wrote there are only warnings
@@ -100,12 +101,12 @@ class UnsafeLocalCodeExecutor(BaseCodeExecutor):
 
     def stop(self, invocation_context: Any) -> None:
         """Kill the invocation's programs; see `BaseCodeExecutor.stop`."""
-        for invocation_id, process in [*self._running.values()]:
+        for invocation_id, tree in [*self._running.values()]:
             if invocation_id == getattr(invocation_context, "invocation_id", None):
-                _kill(process)
+                tree.send("SIGKILL")
 
 
-def _communicate(process: subprocess.Popen[bytes], sent: bytes, seconds: float | None) -> tuple[str, str, bool]:
+def _communicate(process: subprocess.Popen[bytes], tree: ProcessTree, sent: bytes, seconds: float | None) -> tuple[str, str, bool]:
     """Send a program and read its output; return both streams' text, and whether its time was over."""
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     kept: tuple[bytearray, bytearray] = (bytearray(), bytearray())
@@ -125,7 +126,7 @@ def _communicate(process: subprocess.Popen[bytes], sent: bytes, seconds: float |
         process.wait(seconds)
     except subprocess.TimeoutExpired:
         timed_out = True
-    _kill(process)  # also what the program started and left behind, which would keep the streams open
+    tree.send("SIGKILL")  # also what the program started and left behind, which would keep the streams open
     process.wait()
     for reader in readers:
         reader.join()
@@ -137,10 +138,3 @@ def _read(stream: Any, into: bytearray) -> None:
     with stream:
         while chunk := stream.read1(65_536):
             into += chunk[: MAX_OUTPUT - len(into)]
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (OSError, AttributeError):  # it has ended, or the system has no process groups
-        process.kill()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import threading
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from runtime.environment.base_environment import ExecutionResult
+from runtime.support.process_tree import ProcessTree
 
 MAX_OUTPUT = 10_000_000  # bytes of each stream; the rest is read and dropped, so that a command cannot fill the memory
 GRACE_SECONDS = 5.0  # between asking a command to end and killing it
@@ -28,6 +27,7 @@ class LocalCommand:
     def __init__(self, command: str, folder: Path, variables: dict[str, str]) -> None:
         self._command, self._folder, self._variables = command, folder, variables
         self._process: subprocess.Popen[bytes] | None = None
+        self._tree: ProcessTree | None = None
         self._stopped = False
         self._changing = threading.Lock()
         self._ended = threading.Event()
@@ -52,18 +52,18 @@ class LocalCommand:
                 env=self._variables,
                 start_new_session=True,  # so that its children can be killed with it
             )
+            self._tree = ProcessTree(process)
         threading.Thread(target=self._follow, args=(process,), daemon=True).start()
         timed_out = not self._ended.wait(seconds)
         if timed_out:
-            self._terminate(process)
+            self._terminate()
         return ExecutionResult(process.returncode or 0, _text(self._output), _text(self._errors), timed_out)
 
     def stop(self) -> None:
         """Kill it and what it started, also what it left behind when it ended. Returns at once."""
         with self._changing:
             self._stopped = True
-            if self._process is not None:
-                _signal(self._process, "SIGKILL")
+            self._send("SIGKILL")
 
     def wait_until_stopped(self) -> None:
         """Wait until a stopped command has ended, for as long as the killing may take."""
@@ -74,7 +74,7 @@ class LocalCommand:
     @property
     def is_needed(self) -> bool:
         """Whether there is something to stop: it has not ended, or processes that it started have not."""
-        return not self._ended.is_set() or (self._process is not None and _group_is_left(self._process.pid))
+        return not self._ended.is_set() or (self._tree is not None and self._tree.is_left)
 
     def _follow(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None and process.stderr is not None
@@ -85,38 +85,15 @@ class LocalCommand:
         process.wait()
         self._ended.set()
 
-    def _terminate(self, process: subprocess.Popen[bytes]) -> None:
-        _signal(process, "SIGTERM")
+    def _terminate(self) -> None:
+        self._send("SIGTERM")
         self._ended.wait(GRACE_SECONDS)
-        _signal(process, "SIGKILL")  # also a child that ignored the request, whose output goes elsewhere
+        self._send("SIGKILL")  # also a child that ignored the request, whose output goes elsewhere
         self._ended.wait(GRACE_SECONDS)
 
-
-def _signal(process: subprocess.Popen[bytes], name: str) -> None:
-    number = getattr(signal, name, signal.SIGTERM)
-    if not hasattr(os, "killpg"):
-        process.send_signal(number)
-    elif process.poll() is None or _group_is_left(process.pid):
-        with suppress(OSError):  # it has ended
-            os.killpg(process.pid, number)
-
-
-def _group_is_left(group: int) -> bool:
-    """Return whether the group of a process that has ended has members. A process of that number is a later one, and not ours."""
-    if not hasattr(os, "killpg"):
-        return False
-    try:
-        os.kill(group, 0)
-        return False
-    except PermissionError:
-        return False
-    except ProcessLookupError:
-        pass
-    try:
-        os.killpg(group, 0)
-    except OSError:
-        return False
-    return True
+    def _send(self, name: str) -> None:
+        if self._process is not None and self._tree is not None and (self._process.poll() is None or self._tree.is_left):
+            self._tree.send(name)
 
 
 def _read(stream: IO[bytes], into: bytearray) -> None:

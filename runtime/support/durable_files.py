@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 
@@ -40,7 +41,7 @@ def sync_folder(path: Path) -> None:
     Args:
         path: the folder.
     """
-    if os.name == "nt":
+    if sys.platform == "win32":
         return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -8,11 +8,13 @@ import importlib
 import os
 import select
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_PROCESSES = Path("/proc")  # Linux only
 
 
 def start_guarded(lifeline: int, *descriptors: int) -> None:
@@ -54,7 +56,7 @@ def _guard(worker: int, lifeline: int) -> None:
             break
         readable = select.select([wake, lifeline], [], [])[0]
         if lifeline in readable and not os.read(lifeline, 1):
-            _kill(worker)
+            _kill_with_descendants(worker)
             status = os.waitpid(worker, 0)[1]
         if wake in readable:
             os.read(wake, 4096)
@@ -73,6 +75,14 @@ def _reap(except_for: int) -> None:
                 os.waitpid(pid, os.WNOHANG)
 
 
+def _kill_with_descendants(worker: int) -> None:
+    """Kill the worker. Where its orphans do not become children of the guard, kill what it started too: it cannot be found later."""
+    below = [] if sys.platform == "linux" else _descendants(worker)
+    _kill(worker)
+    for pid in below:
+        _kill(pid)
+
+
 def _kill_descendants() -> None:
     """Kill every process below the guard, until none is left. The rest of the process group is killed by the inspector."""
     while True:
@@ -89,12 +99,39 @@ def _kill_descendants() -> None:
 
 
 def _children(parent: int) -> list[int]:
-    """Return a process's direct children; none where /proc does not exist."""
-    found = []
-    for entry in Path("/proc").glob("[0-9]*/stat"):
+    """Return a process's direct children."""
+    return [pid for pid, above in _parents().items() if above == parent]
+
+
+def _descendants(top: int) -> list[int]:
+    """Return all processes below one."""
+    parents = _parents()
+    found = [top]
+    for above in found:
+        found.extend(pid for pid, parent in parents.items() if parent == above)
+    return found[1:]
+
+
+def _parents() -> dict[int, int]:
+    """Return the parent of each process."""
+    if not _PROCESSES.is_dir():
+        return _parents_by_ps()
+    found = {}
+    for entry in _PROCESSES.glob("[0-9]*/stat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
-            if int(entry.read_text(errors="replace").rpartition(")")[2].split()[1]) == parent:
-                found.append(int(entry.parent.name))
+            found[int(entry.parent.name)] = int(entry.read_text(errors="replace").rpartition(")")[2].split()[1])
+    return found
+
+
+def _parents_by_ps() -> dict[int, int]:
+    """Return the parent of each process, without that of `ps` itself, which is a child of this one."""
+    found = {}
+    with contextlib.suppress(OSError, ValueError, subprocess.SubprocessError):
+        listing = subprocess.Popen(["ps", "-A", "-o", "pid=,ppid="], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        for line in listing.communicate(timeout=10)[0].splitlines():
+            pid, parent = map(int, line.split())
+            found[pid] = parent
+        found.pop(listing.pid, None)
     return found
 
 

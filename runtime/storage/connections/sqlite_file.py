@@ -78,6 +78,7 @@ class SqliteFile:
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._wal_copy = WalCopy(self.file)
         self._not_copied = 0
+        self._abandoned: list[object] | None = None
         self._deadline = 0.0
         self._stopped = self._denied = self._has_odd_text = False
 
@@ -109,6 +110,10 @@ class SqliteFile:
                         self._has_odd_text = True
                         continue
                     self._raise_lost_interrupt(error)
+                    if before[0] == "in use" and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_READONLY_ROLLBACK:
+                        # SQLite itself asks the system whether the journal's writer is alive, and it is not.
+                        self._abandoned = self._companion_stamps()
+                        continue
                     if self._look() == before:
                         raise self._storage_error(error) from error
                     continue
@@ -172,7 +177,8 @@ class SqliteFile:
                 return "in use", ()
             check_companions(self.file, self._name)
             companions = [found for suffix in _COMPANIONS if _counts(found := companion(self.file, suffix))]
-            if companions and _is_locked(self.file):
+            is_abandoned = self._abandoned is not None and self._abandoned == self._companion_stamps()
+            if companions and not is_abandoned and _is_locked(self.file):
                 return ("watched" if self._is_copied(companions) else "in use"), ()
             recent = time.time() - self.file.stat().st_mtime < _STILL_WRITTEN
             if not companions and recent and _keeps_journal(self.file):
@@ -184,6 +190,13 @@ class SqliteFile:
                 return self._look()
             raise
         return ("left behind" if companions else "unused"), stamps
+
+    def _companion_stamps(self) -> list[object] | None:
+        """Return the stamps of the files beside the database; None if one disappears."""
+        try:
+            return [_stamp(found) for suffix in _COMPANIONS if _counts(found := companion(self.file, suffix))]
+        except FileNotFoundError:
+            return None
 
     def _is_copied(self, companions: list[Path]) -> bool:
         """Return whether a database in use is read from a copy. This process must not have it open."""

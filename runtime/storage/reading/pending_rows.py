@@ -36,11 +36,12 @@ _FEW = 4_000  # rows that are read without loading msgspec
 WORTH_SAVING = 20_000  # rows above which the result of a scan is saved
 _COLUMNS = "id, invocation_id, timestamp, event_data"  # of a row to be decoded
 _ROW, _NEXT = "SELECT rowid, invocation_id, event_data", f"ORDER BY rowid LIMIT {_CHUNK}"
-_IS_OF = "app_name = ?2 AND user_id = ?3 AND session_id = ?4"
+_NAMES = ("app_name", "user_id", "session_id")
+_IS_OF = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 # Rows after one: those of a session; all, without the JSON of other sessions, as SQLite compares names faster than it returns them; all.
-_OF_ONE = f"{_ROW} FROM events WHERE rowid > ?1 AND {_IS_OF} {_NEXT}"
-_MARKED = f"SELECT rowid, invocation_id, CASE WHEN {_IS_OF} THEN event_data END FROM events WHERE rowid > ?1 {_NEXT}"
-_NAMED = f"{_ROW}, app_name, user_id, session_id FROM events WHERE rowid > ?1 {_NEXT}"
+_OF_ONE = f"{_ROW} FROM events WHERE rowid > :last AND {_IS_OF} {_NEXT}"
+_MARKED = f"SELECT rowid, invocation_id, CASE WHEN {_IS_OF} THEN event_data END FROM events WHERE rowid > :last {_NEXT}"
+_NAMED = f"{_ROW}, app_name, user_id, session_id FROM events WHERE rowid > :last {_NEXT}"
 _Run = tuple[tuple[Any, ...], list[Stretch]]  # stored names of a session, and successive rows of it
 _NO_ANSWERS: frozenset[str | None] = frozenset()
 
@@ -357,14 +358,14 @@ class PendingRows:
         self, key: SessionKey | None, names: tuple[Any, ...], last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any
     ) -> _Chunk | None:
         """Return the next rows if they all have these names."""
-        rows = connection.execute(_MARKED if key is None else _OF_ONE, (last, *names))
+        rows = connection.execute(_MARKED if key is None else _OF_ONE, {"last": last, **dict(zip(_NAMES, names, strict=True))})
         found = stretches(rows, session_of(names).invocations, set(), self._is_finished)
         if key is None and any(row[2] is None for _, kept in found.stretches for row in kept or ()):
             return None
         return _Chunk([(names, found.stretches)], found.size, found.last)
 
     def _read_named(self, last: int, session_of: Callable[[tuple[Any, ...]], _Session], connection: Any) -> _Chunk:
-        rows = connection.execute(_NAMED, (last,)).fetchall()
+        rows = connection.execute(_NAMED, {"last": last}).fetchall()
         new: defaultdict[tuple[Any, ...], set[Any]] = defaultdict(set)
         runs = [
             (names, stretches((row[:3] for row in run), session_of(names).invocations, new[names], self._is_finished).stretches)

@@ -74,6 +74,12 @@ async def test_a_python_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
         await ChildProcess(tmp_path / "no_python").start()
 
 
+async def test_windows_starts_no_child(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(ChildEndedError, match="on Linux and macOS only"):
+        await ChildProcess(sys.executable).start()
+
+
 async def test_a_program_that_is_no_python_is_an_error() -> None:
     with pytest.raises(ChildEndedError, match="ended by itself, with exit status 0"):
         await ChildProcess("/bin/true").start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,17 @@ def test_google_adk_runs_what_is_not_written_for_the_embedded_runtime(tmp_path: 
 def test_the_choice_of_the_embedded_runtime_wins(tmp_path: Path) -> None:
     environment(tmp_path / ".venv", adk="2.13.0")
     assert plan_engine(agent(tmp_path / "a", ADK), EngineChoice("embedded")).kind == "embedded"
+
+
+def test_on_windows_the_embedded_runtime_runs_each_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    environment(tmp_path / ".venv", adk="2.13.0")
+    folder = agent(tmp_path / "a", ADK)
+    monkeypatch.setattr(sys, "platform", "win32")
+    for choice in (EngineChoice(), EngineChoice("embedded")):
+        assert plan_engine(folder, choice).kind == "embedded"
+    for choice in (EngineChoice("adk"), EngineChoice("embedded-process"), EngineChoice(debugpy=5678)):
+        with pytest.raises(NoEngineError, match="On Windows, agents run in the inspector's own process"):
+            plan_engine(folder, choice)
 
 
 def test_a_chosen_python_is_used(tmp_path: Path) -> None:

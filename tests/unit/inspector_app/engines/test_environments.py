@@ -133,6 +133,22 @@ def test_poetrys_environment_is_found_by_the_projects_name_and_folder(agent: Pat
     assert (decision.source, decision.environment.prefix) == ("Poetry", folder)
 
 
+@pytest.mark.parametrize(
+    ("platform", "cache"),
+    [("linux", ".cache/pypoetry"), ("darwin", "Library/Caches/pypoetry"), ("win32", "AppData/Local/pypoetry/Cache")],
+)
+def test_poetrys_environments_are_looked_for_where_each_system_keeps_them(
+    agent: Path, tmp_path: Path, platform: str, cache: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = agent.parent
+    (project / "pyproject.toml").write_text('[tool.poetry]\nname = "planner"\n')
+    digest = hashlib.sha256(os.path.normcase(project.resolve()).encode()).digest()
+    name = f"planner-{base64.urlsafe_b64encode(digest).decode()[:8]}-py3.11"
+    folder = make_venv(tmp_path / "home" / cache / "virtualenvs" / name, "1.39.1")
+    monkeypatch.setattr(sys, "platform", platform)
+    assert find_environment(agent, environ={"HOME": str(tmp_path / "home")}).environment.prefix == folder
+
+
 def test_pdms_recorded_python_is_found(agent: Path, tmp_path: Path) -> None:
     folder = make_venv(tmp_path / "pdm", "1.39.1")
     (agent.parent / ".pdm-python").write_text(f"{folder}/bin/python\n")

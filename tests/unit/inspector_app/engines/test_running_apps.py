@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import sys
+import tempfile
 from pathlib import Path
 from types import ModuleType
 
@@ -33,6 +36,24 @@ def test_both_sides_agree(plugin: ModuleType, tmp_path: Path, monkeypatch: pytes
     for given in (str(tmp_path), "/does/not/exist", ""):
         monkeypatch.setenv("XDG_RUNTIME_DIR", given)
         assert plugin.runtime_folder() == running_apps.runtime_folder()
+
+
+@pytest.mark.parametrize("platform", ["linux", "darwin", "win32"])
+def test_an_app_is_read_from_where_each_system_keeps_it(
+    plugin: ModuleType, tmp_path: Path, platform: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "Local"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", platform)
+    expected = {"linux": f"{plugin.FOLDER}-{os.getuid()}", "darwin": plugin.FOLDER, "win32": f"Local/{plugin.FOLDER}/running"}
+    assert plugin._make_folder() == running_apps.runtime_folder() == tmp_path / expected[platform]
+    file = running_apps.runtime_folder() / "7.json"
+    file.write_text(json.dumps({"pid": 7, "port": 1, "token": "t", "apps": [], "place": "/x/agent.py", "runtime": "google-adk 2.13.0"}))
+    file.chmod(0o644)  # others may read it, which counts on Windows for nothing
+    assert (running_apps._read(file) is not None) == (platform == "win32")
+    file.chmod(0o600)
+    assert running_apps._read(file) is not None
 
 
 def test_agents_that_an_engine_runs_do_not_listen(plugin: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,6 +123,19 @@ def test_files_left_by_a_killed_writer_are_read_and_not_changed(tmp_path: Path, 
     assert snapshot(tmp_path) == before
 
 
+@pytest.mark.parametrize(("mode", "what"), [("wal", "commit"), ("wal", "spill"), ("delete", "spill")])
+def test_where_no_system_tells_whether_the_writer_is_alive_the_same_is_read(
+    tmp_path: Path, mode: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = copy_of(NAME, tmp_path)
+    file.chmod(0o644)
+    writer = Writer(file, mode, what)
+    writer.end("die")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    count, state = read_everything(file)
+    assert (count, "written" in state) == (10, what == "commit")
+
+
 def test_a_change_between_two_reads_is_seen(tmp_path: Path) -> None:
     file = copy_of(NAME, tmp_path)
     file.chmod(0o644)

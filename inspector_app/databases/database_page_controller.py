@@ -137,7 +137,7 @@ class DatabasePageController(QObject):
             return
         if source is not self._source:
             return
-        state.set_scopes(scopes)
+        state.set_scopes(_with_asked_for(scopes, self._scope))
         if self._scope is None and scopes:
             self._scope = scopes[0]
         if self._scope is not None:
@@ -182,6 +182,14 @@ class DatabasePageController(QObject):
             self.closed.emit()
             self._source = None
             self._tables.set_file(None)
+
+
+def _with_asked_for(scopes: list[SharedScope], asked: SharedScope | None) -> list[SharedScope]:
+    """Return apps and users with state, and the one that was asked for even if it has none: what is shown is selected in the list."""
+    if not scopes or asked is None:
+        return scopes
+    missing = {SharedScope(asked.app_name), asked}.difference(scopes)
+    return sorted([*scopes, *missing], key=SharedScope.place) if missing else scopes
 
 
 def _facts(found: SharedState) -> str:

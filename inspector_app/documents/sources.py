@@ -80,6 +80,7 @@ class Source(abc.ABC):
         writing_allowed: whether runs may write to it now.
         is_unsaved: whether it is deleted with the window.
         read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
+        repeatable: sessions that a bundled sample or an eval made by itself and can make again; a note ends that.
         unfinished: session → the invocations that had pending items when the whole database was last scanned.
     """
 
@@ -101,6 +102,7 @@ class Source(abc.ABC):
     def __init__(self) -> None:
         self.writing_allowed = self.ours
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
+        self.repeatable: set[SessionKey] = set()
         self._notes: dict[SessionKey, dict[str, Note]] = {}  # of sessions that are not in a database
 
     @property
@@ -118,6 +120,7 @@ class Source(abc.ABC):
         Raises:
             StorageError: it cannot be stored.
         """
+        self.repeatable.discard(key)
         notes = self._notes.setdefault(key, {})
         notes.pop(event_id, None)
         if not note.is_empty:
@@ -543,6 +546,7 @@ class MemorySource(Source):
     async def set_note(self, key: SessionKey, event_id: str, note: Note) -> None:
         """See `Source.set_note`."""
         await self._service.set_note(key, event_id, note)
+        self.repeatable.discard(key)
 
     async def history(self, key: SessionKey) -> History:
         """See `Source.history`."""

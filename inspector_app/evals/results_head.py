@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
@@ -81,6 +83,8 @@ class ResultsHead(QWidget):
         """Add buttons before the one that leaves the page."""
         for button in buttons:
             self._buttons.insertWidget(self._buttons.count() - 1, button)
+        for before, after in pairwise((*buttons, self.close_button, self.cancel)):  # as they are laid out, not as they were made
+            self.setTabOrder(before, after)
 
     def leave_with_escape(self, page: QWidget) -> None:
         """Let Escape leave a page."""

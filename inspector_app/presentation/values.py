@@ -13,6 +13,8 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from runtime.sessions.temp_trace import NotStored
+
 _INVISIBLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
@@ -112,6 +114,8 @@ def _key(key: str) -> str:
 
 def _scalar(value: Any, left: int) -> str:
     if isinstance(value, str):
+        if isinstance(value, NotStored):  # says what is missing; it is no text of the agent's
+            return visible(str(value))
         cut = value[: max(left, 0) + 1]
         if cut.isascii() and cut.isprintable() and '"' not in cut and "\\" not in cut:
             return f'"{cut}"'

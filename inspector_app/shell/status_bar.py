@@ -11,8 +11,6 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.tooltips import set_tooltip
 
-MAX_RUN_TEXT = 64  # characters; longer texts would make the window wider, so the tooltip has the whole text
-
 # State of the run or of the session → icon and colour role; the tool bar shows the same.
 RUN_ICONS = {
     "idle": ("", "dim"),
@@ -26,6 +24,8 @@ RUN_ICONS = {
 
 _MOST_OF_BAR = 0.2  # share of the bar for a text, in a bar that is _ROOMY; less in a narrower one
 _ROOMY = 1280  # pixels at a scale of 100 %
+_GAP = 6  # pixels between two parts, as Qt lays them out
+_RUN_MARGINS = 40  # pixels: the icon, and what is left and right of the text
 _LEFT = ("run", "database", "session", "position", "tokens", "engine")
 _RIGHT = ("tail", "live")
 _OF_SESSION = ("database", "session", "position", "tokens", "tail", "live")
@@ -59,6 +59,9 @@ class StatusBar(QStatusBar):
             self.addPermanentWidget(self._parts[name])
         self._parts["engine"].clicked.connect(self.engine_requested)
         self._parts["engine"].setCursor(Qt.CursorShape.PointingHandCursor)
+        for name, part in self._parts.items():
+            if name != "run":
+                part.width_changed.connect(self._limit_run)
         theme.current().changed.connect(self._limit_parts)
         self.show_run("idle", "idle")
         self.show_live(None)
@@ -74,10 +77,19 @@ class StatusBar(QStatusBar):
         self._limit_parts()
 
     def _limit_parts(self) -> None:
+        for name, part in self._parts.items():
+            if name != "run":
+                part.limit(self._share())
+        self._limit_run()
+
+    def _share(self) -> int:
         width = self.width()
-        limit = int(width * _MOST_OF_BAR * min(1, width / theme.px(_ROOMY)))
-        for part in self._parts.values():
-            part.limit(limit)
+        return int(width * _MOST_OF_BAR * min(1, width / theme.px(_ROOMY)))
+
+    def _limit_run(self) -> None:
+        """Give the state of the run what the other parts leave, and at least its share."""
+        taken = sum(part.sizeHint().width() + _GAP for name, part in self._parts.items() if name != "run" and not part.isHidden())
+        self._parts["run"].limit(max(self.width() - taken - _RUN_MARGINS, self._share()))
 
     def text(self, part: str) -> str:
         """Return the text of a part: run, database, session, position, tokens, engine, tail or live."""
@@ -90,8 +102,7 @@ class StatusBar(QStatusBar):
 
     def show_run(self, phase: str, text: str) -> None:
         """Show the run state."""
-        cut = text if len(text) <= MAX_RUN_TEXT else f"{text[: MAX_RUN_TEXT - 1]}…"
-        self._parts["run"].say(cut, *RUN_ICONS[phase], tooltip=text)
+        self._parts["run"].say(text, *RUN_ICONS[phase])
 
     def show_database(self, title: str, badge: str) -> None:
         """Show the session's database and its badge, such as "v1 · read-only"."""
@@ -148,9 +159,11 @@ class _Part(QWidget):
 
     Signals:
         clicked: it was clicked with the left button.
+        width_changed: it needs more or less room, or none.
     """
 
     clicked = Signal()
+    width_changed = Signal()
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -183,15 +196,24 @@ class _Part(QWidget):
 
     def say(self, text: str, icon: str = "", role: str = "dim", *, tooltip: str = "") -> None:
         """Show another text."""
+        width = self._label.width()
         self._icon.show_icon(icon, role)
         self._label.show_words(visible(text))
         set_tooltip(self._label, tooltip or text)
-        self.setVisible(bool(text) and self._allowed)
+        self._show_or_hide()
+        if width != self._label.width():
+            self.width_changed.emit()
 
     def set_allowed(self, allowed: bool) -> None:
         """Show the part if it has a text, or hide it in any case."""
         self._allowed = allowed
-        self.setVisible(bool(self.text) and allowed)
+        self._show_or_hide()
+
+    def _show_or_hide(self) -> None:
+        hidden = not self.text or not self._allowed
+        if hidden != self.isHidden():
+            self.setHidden(hidden)
+            self.width_changed.emit()
 
 
 class _Words(QLabel):

@@ -10,6 +10,7 @@ from itertools import pairwise
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractScrollArea,
     QApplication,
     QDockWidget,
@@ -48,6 +49,7 @@ from inspector_app.timeline.turns_view import TurnsView
 from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.widgets.tooltips import set_tooltip
 
 LAYOUT_VERSION = 7  # raised when docks are added or removed, so that an older saved layout is not restored
 
@@ -520,7 +522,31 @@ class Workbench(QMainWindow):
 
 
 class _Dock(QDockWidget):
-    """A dock. A floating dock is its own window, and the main window does not get its keys."""
+    """A dock, whose buttons name its pane: Qt names those of all docks alike.
+
+    A floating dock is its own window, and the main window does not get its keys.
+    """
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._title = title
+        self.topLevelChanged.connect(self._name_buttons)
+        self.featuresChanged.connect(self._name_buttons)
+        self._name_buttons()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Name the buttons again, which Qt has named for another style."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.StyleChange:
+            self._name_buttons()
+
+    def _name_buttons(self, _changed: object = None) -> None:
+        floats = f"{self._title} back into the window" if self.isFloating() else f"{self._title} in a window of its own"
+        for name, does in (("close", f"Hide {self._title}"), ("float", floats)):
+            button = self.findChild(QAbstractButton, f"qt_dockwidget_{name}button")
+            if isinstance(button, QAbstractButton):
+                button.setAccessibleName(does)
+                set_tooltip(button, does)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Press the focused button on Enter."""

@@ -12,13 +12,15 @@ class IconLabel(QWidget):
     """One theme icon. It is decorative: the text beside it has the same meaning.
 
     Args:
-        size: width and height in pixels.
+        size: width and height in pixels, at a scale of 100 %.
     """
 
     def __init__(self, size: int, parent: QWidget | None = None, *, name: str = "", role: str = "text") -> None:
         super().__init__(parent)
-        self.setFixedSize(size, size)
+        self._size = size
         self._name, self._role = name, role
+        theme.current().changed.connect(self._fit)
+        self._fit()
 
     @property
     def name(self) -> str:
@@ -31,6 +33,9 @@ class IconLabel(QWidget):
         if (name, role) != (self._name, self._role):
             self._name, self._role = name, role
             self.update()
+
+    def _fit(self) -> None:
+        self.setFixedSize(theme.px(self._size), theme.px(self._size))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the icon in the current theme's colours."""

@@ -141,7 +141,7 @@ class PictureButton(QToolButton):
     def __init__(self, pane: QWidget, what: str, size: Callable[[], QSize], paint: Paint) -> None:
         super().__init__(pane)
         self.setObjectName(f"{pane.objectName()}_picture")
-        self.setAccessibleName("Save as a picture…")
+        self.setAccessibleName(f"Save the {what} as a picture…")
         set_tooltip(self, "Save as a picture (PNG, SVG or PDF)…")
         self.setIcon(theme.icon("image", "dim"))
         self.setProperty("small", "true")

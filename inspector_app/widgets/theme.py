@@ -47,6 +47,7 @@ class Tokens:
         line: thin borders and rules; not for text.
         handle: handles of scroll bars.
         text, dim, accent, ok, warn, bad: text and icon colours, each readable on every background.
+        off: text of what is disabled.
         authors: four colours that distinguish authors, or the scopes session, user, app and temp.
         on_accent: text on an accent background.
     """
@@ -61,6 +62,7 @@ class Tokens:
     handle: str
     text: str
     dim: str
+    off: str
     accent: str
     ok: str
     warn: str
@@ -80,6 +82,7 @@ DARK = Tokens(
     handle="#6b7386",
     text="#e4e7ee",
     dim="#a3abbd",
+    off="#a3abbd",
     accent="#8ab8ff",
     ok="#72cc97",
     warn="#ecb95c",
@@ -98,6 +101,7 @@ LIGHT = Tokens(
     handle="#7d859a",
     text="#1d2330",
     dim="#565e74",
+    off="#565e74",
     accent="#1d55c0",
     ok="#17683f",
     warn="#7f5200",
@@ -105,7 +109,8 @@ LIGHT = Tokens(
     authors=("#176a44", "#6d35b3", "#8a4c08", "#0b5f79"),
     on_accent="#ffffff",
 )
-# Text has a contrast of 7 or more on every ground (WCAG's AAA), and lines are as visible as text.
+# Text has a contrast of 7 or more on every ground (WCAG's AAA), and lines are as visible as text. What is disabled is grey
+# with a dashed border.
 CONTRAST = Tokens(
     window="#000000",
     pane="#000000",
@@ -117,6 +122,7 @@ CONTRAST = Tokens(
     handle="#c8c8c8",
     text="#ffffff",
     dim="#e6e6e6",
+    off="#949494",
     accent="#ffe14d",
     ok="#8dff9d",
     warn="#ffd08a",
@@ -446,11 +452,11 @@ class _RoleIconEngine(QIconEngine):
         disabled = mode == QIcon.Mode.Disabled
         painter.save()
         if disabled:
-            painter.setOpacity(0.45)
+            painter.setOpacity(0.45 if current().tokens is not CONTRAST else 1)
         # Slightly smaller, with room on the right: styles put a button's text close to its icon.
         less = rect.height() // 8
         inner = rect.adjusted(0, less // 2, -less, less // 2 - less)
-        paint_glyph(painter, inner, self._name, color("dim" if disabled else self._role))
+        paint_glyph(painter, inner, self._name, color("off" if disabled else self._role))
         painter.restore()
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
@@ -495,7 +501,7 @@ def palette(tokens: Tokens) -> QPalette:
     }.items():
         made.setColor(which, QColor(colour))
     for which in (role.WindowText, role.Text, role.ButtonText):
-        made.setColor(QPalette.ColorGroup.Disabled, which, QColor(tokens.dim))
+        made.setColor(QPalette.ColorGroup.Disabled, which, QColor(tokens.off))
     return made
 
 
@@ -508,13 +514,18 @@ def style_sheet(tokens: Tokens, scale: int = 100, *, is_compact: bool = False) -
         what: Path(str(files("inspector_app.resources"))).joinpath(f"{what}_{shade}.svg").as_posix()
         for what in ("up", "down", "check", "close", "float")
     }
+    off_border = f"1px dashed {tokens.off}" if tokens is CONTRAST else f"1px solid {tokens.line}"
     sizes = {
         "base": BASE_SIZE,
         "small": SMALL_SIZE,
         "heading": HEADING_SIZE,
         "letters": 16,
+        "dock_button": 18,
+        "dock_button_beside": 20,  # from the right edge to the button beside the last one
         "row": _row(22, is_compact),
         "mono_size": BASE_SIZE - 1,
     }
     families = ", ".join(f'"{family}"' for family in _mono_families())
-    return template.substitute(names, mono=families, **drawings, **{name: f"{scaled(size, scale)}px" for name, size in sizes.items()})
+    return template.substitute(
+        names, mono=families, off_border=off_border, **drawings, **{name: f"{scaled(size, scale)}px" for name, size in sizes.items()}
+    )

@@ -17,6 +17,7 @@ from inspector_app.documents.sources import AttachedSource, Source
 from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.protocol import Agent, Engine
+from inspector_app.engines.samples import is_bundled
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
@@ -433,6 +434,8 @@ class CurrentRun(QObject):
         source = self._databases.source(address.database)
         loaded = self._agents.loaded
         assert source is not None and loaded is not None
+        if not is_bundled(loaded.folder):
+            source.repeatable.discard(address.key)
         self.address = self._arrivals.address = address
         self._invocation_id = ""
         self._debugger = debugger = self._make_debugger(address, paused)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import Source
 from inspector_app.engines.protocol import Agent, OnCommit
+from inspector_app.engines.samples import is_bundled
 from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
@@ -75,6 +76,8 @@ class NewSessions:
         engine = await loaded.open_engine(source or self._databases.unsaved_file, on_commit)
         key = await engine.new_session(user_id or self._user(loaded), state, session_id)
         source = source or await self._databases.unsaved()
+        if unsaved or is_bundled(loaded.folder):
+            source.repeatable.add(key)
         return SessionAddress(source.target, key)
 
     def _user(self, loaded: Agent) -> str:

@@ -32,8 +32,17 @@ class UnsavedSessions:
         self._catalog = catalog
 
     def count(self) -> int:
-        """Return how many sessions with events would be deleted."""
-        return sum(summary.event_count != 0 for source in self._sources() for summary in self._catalog.sessions(source.target))
+        """Return how many sessions with events would be deleted; 0 if nobody's work is in them.
+
+        Runs of the bundled samples and of evals are repeated at any time: they count only if a person noted something on one of them.
+        """
+        found = [
+            (source, summary.key)
+            for source in self._sources()
+            for summary in self._catalog.sessions(source.target)
+            if summary.event_count != 0
+        ]
+        return len(found) if any(key not in source.repeatable for source, key in found) else 0
 
     async def save(self, file: Path) -> list[Path]:
         """Store the sessions and their notes in a new database; google-adk's in its own layout, so that it can continue them.

@@ -22,6 +22,10 @@ class SharedScope:
     app_name: str
     user_id: str | None = None
 
+    def place(self) -> tuple[str, bool, str]:
+        """Return what a list is sorted by: each app is before its users."""
+        return self.app_name, self.user_id is not None, self.user_id or ""
+
 
 @dataclass(frozen=True, slots=True)
 class SharedState:
@@ -46,7 +50,7 @@ def shared_scopes(connection: ReadingConnection) -> list[SharedScope]:
     apps = connection.execute(f"SELECT app_name FROM app_states WHERE {kept}").fetchall()
     users = connection.execute(f"SELECT app_name, user_id FROM user_states WHERE {kept}").fetchall()
     scopes = [SharedScope(str(name)) for (name,) in apps] + [SharedScope(str(name), str(user)) for name, user in users]
-    return sorted(scopes, key=lambda scope: (scope.app_name, scope.user_id is not None, scope.user_id or ""))
+    return sorted(scopes, key=SharedScope.place)
 
 
 def shared_state(connection: ReadingConnection, scope: SharedScope) -> SharedState:

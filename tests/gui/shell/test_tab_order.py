@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.branches.compare_page import ComparePage
 from inspector_app.branches.override_card import OverrideCard
+from inspector_app.evals.eval_page import EvalPage
 from inspector_app.presentation.form_fields import FormField
 from inspector_app.running.held_card import HeldCard
 from inspector_app.running.value_form import ValueForm
@@ -40,6 +41,13 @@ def test_the_comparisons_tab_order_goes_from_events_to_aspects_to_values(qtbot: 
     names = tab_order(page)
     assert names == ["compare_previous", "compare_next", "compare_close", "compare_table", "compare_aspects", *names[-2:]]
     assert names[-2:] == ["compare_left_text", "compare_right_text"]
+
+
+def test_buttons_above_results_are_reached_as_they_are_laid_out(qtbot: QtBot) -> None:
+    page = EvalPage()
+    qtbot.addWidget(page)
+    ways = ["run_all", "run_one", "session", "compare", "agent", "open", "close", "cancel"]
+    assert tab_order(page)[: len(ways)] == [f"eval_{way}" for way in ways]
 
 
 def test_fields_created_later_come_before_the_buttons(qtbot: QtBot) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTreeWidget
 from pytestqt.qtbot import QtBot
 
@@ -139,6 +139,23 @@ def test_title_buttons_use_the_themes_icons(bench: Workbench, qtbot: QtBot, qapp
             picture = button.grab().toImage()
             pixels = [picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())]
             assert look.tokens.dim in pixels, name
+
+
+def test_title_buttons_grow_with_the_text_and_name_their_pane(bench: Workbench, qtbot: QtBot) -> None:
+    def buttons() -> dict[str, QSize]:
+        QApplication.processEvents()
+        found = cast(QDockWidget, bench.findChild(QDockWidget, "dock_sessions")).findChildren(QAbstractButton)
+        return {button.accessibleName(): button.size() for button in found if button.objectName().startswith("qt_dock")}
+
+    before = buttons()
+    assert set(before) == {"Hide Sessions", "Sessions in a window of its own"}
+    theme.current().set_scale(200)
+    try:
+        large = buttons()
+    finally:
+        theme.current().set_scale(100)
+    for name, size in before.items():
+        assert large[name].height() >= 1.5 * size.height() and large[name].width() >= 1.5 * size.width()
 
 
 def test_a_combo_box_popup_fills_its_frame(bench: Workbench, qtbot: QtBot) -> None:

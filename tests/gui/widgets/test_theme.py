@@ -3,7 +3,18 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
-from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QLineEdit, QPlainTextEdit, QSpinBox, QTabBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+    QTabBar,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector_app.presentation.event_summary import ICONS
@@ -62,6 +73,23 @@ def test_placeholder_text_is_readable(qapp: QApplication, qtbot: QtBot, choice: 
         field.show()
         placeholder = field.palette().color(QPalette.ColorRole.PlaceholderText)
         assert placeholder == QColor(look.tokens.dim), "not half transparent, Qt's default with a style sheet"
+
+
+def test_what_is_disabled_is_told_apart_in_the_high_contrast_theme(qapp: QApplication, qtbot: QtBot) -> None:
+    off = theme.CONTRAST.off
+    assert contrast(off, theme.CONTRAST.text) >= 2.5
+    assert min(contrast(off, ground) for ground in (theme.CONTRAST.window, theme.CONTRAST.raised)) >= 4.5, "and is still read"
+    theme.apply(qapp, "contrast")
+    button = QPushButton(theme.icon("play"), "Respond")
+    qtbot.addWidget(button)
+    button.show()
+    colours = []
+    for enabled in (True, False):
+        button.setEnabled(enabled)
+        picture = button.grab().toImage()
+        colours.append({picture.pixelColor(x, y).name() for x in range(picture.width()) for y in range(picture.height())})
+    assert theme.CONTRAST.text in colours[0]
+    assert off in colours[1] and not {theme.CONTRAST.text, theme.CONTRAST.dim, theme.CONTRAST.line} & colours[1]
 
 
 def test_the_contrast_formula_gives_known_values() -> None:

@@ -69,6 +69,16 @@ def test_the_state_of_an_app_and_of_a_user_is_shown(page: DatabasePage, driver: 
     assert inspector.controller.events.event_count > 0, "the displayed session is kept"
 
 
+def test_a_user_without_state_is_selected_in_the_list_too(page: DatabasePage, file: Path, driver: WindowDriver, qtbot: QtBot) -> None:
+    with closing(sqlite3.connect(file)) as database, database:
+        database.execute("UPDATE user_states SET state = '{}' WHERE user_id <> 'gone'")
+    driver.sessions.click("user")
+    qtbot.waitUntil(lambda: bool(page.state.title))
+    driver.run_until_idle()
+    chosen = page.state.model.scope(page.state.scopes.currentIndex())
+    assert chosen is not None and page.state.title == f'User "{chosen.user_id}" of app "{chosen.app_name}"'
+
+
 def test_shared_state_is_shown_without_a_session(page: DatabasePage, inspector: Inspector, qtbot: QtBot) -> None:
     inspector.cursor.select_session(None)
     inspector.window.commands.inspect_database.trigger()

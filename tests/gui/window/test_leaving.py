@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,6 +15,19 @@ from inspector_app.shell.leave_dialog import LeaveDialog
 from runtime.sessions.note import Note
 from runtime.storage.reading.reader import StoredDatabase
 from tests.gui.window.driver import WindowDriver
+
+QUIET = """
+from google.adk.agents import BaseAgent
+from google.adk.events import Event
+
+
+class Quiet(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        yield Event(author=self.name, invocation_id=ctx.invocation_id)
+
+
+root_agent = Quiet(name="quiet")
+"""
 
 
 @contextmanager
@@ -93,7 +106,14 @@ def test_nothing_is_asked_when_nothing_would_be_deleted(inspector: Inspector, qt
         inspector.window.commands.quit.trigger()
 
 
-def test_unsaved_sessions_may_be_deleted(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+def test_unsaved_sessions_may_be_deleted(agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot) -> None:
+    inspector = agent("quiet", QUIET)
+    driver.run_message("Anything?")
+    with leaving(inspector, qtbot):
+        ask(inspector).delete_button.click()
+
+
+def test_nothing_is_asked_after_a_sample_that_nobody_noted_anything_on(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     driver.run_message("2 desk lamps")
     with leaving(orders, qtbot):
-        ask(orders).delete_button.click()
+        orders.window.commands.quit.trigger()

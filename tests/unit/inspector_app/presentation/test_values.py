@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from inspector_app.presentation.values import ago, clock, clock_ms, duration, full_time, plain_tooltip, preview, visible, visible_lines
+from runtime.sessions.temp_trace import NotStored
 
 
 @pytest.mark.parametrize(
@@ -18,6 +19,7 @@ from inspector_app.presentation.values import ago, clock, clock_ms, duration, fu
         ({"user:home": []}, "{user:home: []}"),
         ("line one\nline two", '"line one ⏎ line two"'),
         ('a "quoted" word', '"a \\"quoted\\" word"'),
+        ([NotStored("str")], "[not stored (str)]"),
         (b"abc", "(3 bytes)"),
         (object(), "(object object)"),
         pytest.param(10**5000, "(a number of more than 1,000 digits)", id="long number"),

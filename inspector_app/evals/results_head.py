@@ -83,7 +83,7 @@ class ResultsHead(QWidget):
         """Add buttons before the one that leaves the page."""
         for button in buttons:
             self._buttons.insertWidget(self._buttons.count() - 1, button)
-        for before, after in pairwise((*buttons, self.close_button, self.cancel)):  # as they are laid out, not as they were made
+        for before, after in pairwise((*buttons, self.close_button)):  # as they are laid out, not as they were made
             self.setTabOrder(before, after)
 
     def leave_with_escape(self, page: QWidget) -> None:

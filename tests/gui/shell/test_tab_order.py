@@ -46,8 +46,8 @@ def test_the_comparisons_tab_order_goes_from_events_to_aspects_to_values(qtbot: 
 def test_buttons_above_results_are_reached_as_they_are_laid_out(qtbot: QtBot) -> None:
     page = EvalPage()
     qtbot.addWidget(page)
-    ways = ["run_all", "run_one", "session", "compare", "agent", "open", "close", "cancel"]
-    assert tab_order(page)[: len(ways)] == [f"eval_{way}" for way in ways]
+    ways = ["cancel", "run_all", "run_one", "session", "compare", "agent", "open", "close", "cases"]
+    assert tab_order(page)[: len(ways)] == [f"eval_{way}" for way in ways], "what stops a run is first, and there only while it runs"
 
 
 def test_fields_created_later_come_before_the_buttons(qtbot: QtBot) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, 
 from inspector_app.detail.context_bar import ContextBar
 from inspector_app.detail.view_data import PromptPart
 from inspector_app.widgets import theme
-from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
@@ -71,15 +70,20 @@ class RequestView(QWidget):
         self._curl.setAccessibleName("Copy the request as a cURL command")
         self._curl.setToolTip("A command for the shell; $GEMINI_API_KEY stands in for the key.")
         self._curl.clicked.connect(self.curl_requested)
-        self._why_not = ElidedLabel()
+        self._why_not = QLabel(self)
         self._why_not.setObjectName("send_again_blocked")
         self._why_not.setProperty("role", "secondary")
         self._send_bar = QWidget()
-        row = QHBoxLayout(self._send_bar)
-        row.setContentsMargins(10, 6, 6, 6)
-        row.addWidget(self._why_not, 1)
+        self._why_not.setTextFormat(Qt.TextFormat.PlainText)
+        self._why_not.setWordWrap(True)
+        row = QHBoxLayout()
+        row.addStretch(1)
         row.addWidget(self._curl)
         row.addWidget(self._send)
+        rows = QVBoxLayout(self._send_bar)
+        rows.setContentsMargins(10, 6, 6, 6)
+        rows.addWidget(self._why_not)
+        rows.addLayout(row)
         return self._send_bar
 
     def set_send_again(self, blocked: str | None) -> None:
@@ -91,6 +95,7 @@ class RequestView(QWidget):
         self._send_bar.setVisible(blocked != "")
         self._send.setEnabled(blocked is None)
         self._why_not.setText(blocked or "")
+        self._why_not.setVisible(bool(blocked))
 
     def set_request(self, values: dict[str, Any] | None, note: str = "", parts: Sequence[PromptPart] = (), whole: str = "") -> None:
         """Show a request.

@@ -91,6 +91,7 @@ class SearchDialog(QDialog):
         self.cancel = QPushButton("Cancel")
         self.cancel.setObjectName("search_cancel")
         self.cancel.setAccessibleName("Stop reading the database")
+        self.cancel.setAutoDefault(False)  # Enter in the words begins a search; it must not end it at once
         self._asked = ""
         self._said = QLabel()
         self._said.setObjectName("search_said")

@@ -32,7 +32,7 @@ class UnsavedSessions:
         self._catalog = catalog
 
     def count(self) -> int:
-        """Return how many sessions with events would be deleted; 0 if nobody's work is in them.
+        """Return how many sessions with events would be deleted; 0 if none of them is a person's work.
 
         Runs of the bundled samples and of evals are repeated at any time: they count only if a person noted something on one of them.
         """

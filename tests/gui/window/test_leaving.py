@@ -113,7 +113,7 @@ def test_unsaved_sessions_may_be_deleted(agent: Callable[[str, str], Inspector],
         ask(inspector).delete_button.click()
 
 
-def test_nothing_is_asked_after_a_sample_that_nobody_noted_anything_on(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+def test_nothing_is_asked_after_a_sample_without_notes(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     driver.run_message("2 desk lamps")
     with leaving(orders, qtbot):
         orders.window.commands.quit.trigger()

@@ -15,9 +15,14 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtWidgets import QPushButton
+
 from inspector_app.app import Inspector, save_screenshot
 from inspector_app.demo import interrupted_story
+from inspector_app.documents.session_address import SessionAddress
 from runtime.debugger import ToolCall
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "pictures"
@@ -64,6 +69,28 @@ def nothing(_folder: Path) -> list[str]:
     return []
 
 
+def what_if(folder: Path) -> list[str]:
+    """Make an order, and a fork of it in which the stock is too low; return what to open."""
+    database = folder / "orders.db"
+    command("run", ORDERS, "--message", "3 boxes of A4 paper", "--db", str(database), "--session", "monday")
+    with StoredDatabase.open(str(database)) as stored:
+        stock = stored.events(SessionKey("orders", "user", "monday"))[6]
+    result = '{"sku": "PA4-80", "in_stock": 1}'
+    words = ["--session", "monday", "--at", stock.id, "--new-session", "what-if", "--rerun", "--result", result]
+    command("fork", str(database), *words, "--agent", ORDERS)
+    return [ORDERS, str(database)]
+
+
+async def compared(inspector: Inspector) -> None:
+    """Compare the fork with the session it was forked from."""
+    (source,) = inspector.databases.sources
+    inspector.cursor.select_session(SessionAddress(source.target, SessionKey("orders", "user", "what-if")))
+    compare = inspector.window.workbench.origin_hint.findChild(QPushButton, "origin_hint_button")
+    await until(compare.isVisible)
+    compare.click()
+    await until(lambda: inspector.window.page is inspector.window.compare)
+
+
 def evals(folder: Path) -> list[str]:
     """Make an eval set of an order, with a response that the order desk does not give; return what to open."""
     database, file = str(folder / "orders.db"), folder / "lamps.evalset.json"
@@ -94,6 +121,7 @@ async def held_call(inspector: Inspector) -> None:
         before = run.hold
         run.step_on("into")
         await until(lambda before=before: run.hold not in (None, before))
+    inspector.window.message_bar.clear()  # one would hide what is below
 
 
 async def resume_question(inspector: Inspector) -> None:
@@ -141,9 +169,10 @@ PICTURES: dict[str, tuple[Callable[[Path], list[str]], Prepare]] = {
     "timeline": (paused_order, pane("timeline")),
     "charts": (paused_order, pane("charts")),
     "graph": (story, pane("graph")),
+    "compare": (what_if, compared),
     "evals": (evals, run_evals),
 }
-README = {"screenshot": "paused", "held": "held"}
+README = {"screenshot": "paused", "held": "held", "compare": "compare"}
 
 
 def draw(name: str, theme: str, out: Path) -> None:

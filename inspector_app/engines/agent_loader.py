@@ -364,7 +364,8 @@ def _fresh_modules(package: str) -> Iterator[None]:
 
 
 def _take_modules(package: str) -> dict[str, ModuleType]:
-    names = [name for name in sys.modules if name == package or name.startswith(package + ".")]
+    known = list(sys.modules)  # at once: other threads import meanwhile
+    names = [name for name in known if name == package or name.startswith(package + ".")]
     return {name: sys.modules.pop(name) for name in names}
 
 

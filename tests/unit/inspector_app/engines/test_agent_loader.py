@@ -50,6 +50,20 @@ def test_a_root_agent_becomes_an_app_with_the_name_of_the_folder(tmp_path: Path)
     assert loaded.folder == tmp_path / "trip_planner"
 
 
+class ImportsWhileItIsRead(str):
+    """A module's name at which another thread's import ends."""
+
+    def startswith(self, *words: object) -> bool:
+        sys.modules.setdefault("agent_of_another_thread", sys)
+        return super().startswith(*words)  # type: ignore[arg-type]
+
+
+def test_another_threads_import_does_not_disturb_the_loading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, ImportsWhileItIsRead("a module"), sys)
+    monkeypatch.delitem(sys.modules, "agent_of_another_thread", raising=False)
+    assert load_agent(write(tmp_path / "trip_planner", agent=AGENT.format(name="planner"))).name == "trip_planner"
+
+
 def test_an_app_keeps_its_name(tmp_path: Path) -> None:
     assert load_agent(write(tmp_path / "trip_planner", agent=APP)).name == "shop"
 

@@ -29,6 +29,7 @@ from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.window_controller import WindowController
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.support.data_folder import APPLICATION
+from inspector_app.support.interrupts import call_on_interrupt
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.support.tasks import Tasks
@@ -380,7 +381,7 @@ def _with_application(
         loop.close()
         raise
     loop.set_exception_handler(hooks.on_loop_exception)
-    loop.call_on_interrupt(inspector.close)
+    interrupts = call_on_interrupt(loop, inspector.close)
     try:
         status: int = loop.run_until_complete(work(inspector))
         return status
@@ -388,6 +389,8 @@ def _with_application(
         with suppress(TimeoutError):
             loop.run_until_complete(asyncio.wait_for(loop.shutdown_asyncgens(), SHUTDOWN_SECONDS))
         hooks.remove()
+        if interrupts is not None:
+            interrupts.close()
         loop.close()
 
 

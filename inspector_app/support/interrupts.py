@@ -4,10 +4,29 @@ from __future__ import annotations
 
 import signal
 import socket
+from asyncio import AbstractEventLoop
 from collections.abc import Callable
 from contextlib import suppress
 
 from PySide6.QtCore import QSocketNotifier
+
+
+def call_on_interrupt(loop: AbstractEventLoop, callback: Callable[[], object]) -> Interrupts | None:
+    """Call a function in the window's loop on Ctrl-C and on SIGTERM.
+
+    Args:
+        loop: of the window.
+        callback: called on the main thread.
+
+    Returns:
+        What is to be closed before the loop; None where the loop handles signals itself.
+    """
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, callback)
+    except NotImplementedError:  # Windows
+        return Interrupts(callback)
+    return None
 
 
 class Interrupts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -13,8 +12,6 @@ from typing import Any
 import qasync
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
-
-from inspector_app.support.interrupts import Interrupts
 
 
 class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no type hints
@@ -33,7 +30,6 @@ class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no t
         self._turn = QTimer()
         self._turn.setSingleShot(True)
         self._turn.timeout.connect(self._run_ready)
-        self._interrupts: Interrupts | None = None
         super().__init__(app, already_running=already_running)
 
     def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> asyncio.Handle:
@@ -50,21 +46,6 @@ class InspectorLoop(qasync.QEventLoop):  # type: ignore[misc]  # qasync has no t
             return self.call_soon(callback, *args, context=context)
         handle: asyncio.Handle = super().call_later(delay, self._run_late, asyncio.Handle(callback, args, self, context))
         return handle
-
-    def call_on_interrupt(self, callback: Callable[[], object]) -> None:
-        """Call `callback` in the loop on Ctrl-C and on SIGTERM."""
-        try:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self.add_signal_handler(number, callback)
-        except NotImplementedError:  # Windows
-            self._interrupts = Interrupts(callback)
-
-    def close(self) -> None:
-        """Close the loop, and handle signals as before."""
-        if self._interrupts is not None:
-            self._interrupts.close()
-            self._interrupts = None
-        super().close()
 
     def _run_late(self, handle: asyncio.Handle) -> None:
         handle._run()

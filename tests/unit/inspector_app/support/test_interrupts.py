@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from inspector_app.support.interrupts import Interrupts
+from inspector_app.support.interrupts import Interrupts, call_on_interrupt
 from inspector_app.support.loop import InspectorLoop
 
 MILLISECONDS = 10_000  # never reached: Qt ends the loop then, as pytest's own limit needs Python code that runs
@@ -53,13 +53,16 @@ def test_a_signal_wakes_an_idle_loop(qapp: QApplication, number: int) -> None:
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 
 
-def test_the_loop_uses_it_where_asyncio_handles_no_signals(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_used_where_asyncio_handles_no_signals(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
     def not_here(self: InspectorLoop, number: int, callback: object) -> None:
         raise NotImplementedError
 
     before = signal.getsignal(signal.SIGINT)
     monkeypatch.setattr(InspectorLoop, "add_signal_handler", not_here)
     loop = InspectorLoop(qapp)
-    run_until(loop.call_on_interrupt, signal.SIGINT)
+    started: list[Interrupts | None] = []
+    run_until(lambda callback: started.append(call_on_interrupt(loop, callback)), signal.SIGINT)
+    assert started[0] is not None
+    started[0].close()
     loop.close()
     assert signal.getsignal(signal.SIGINT) == before

@@ -189,7 +189,7 @@ class WindowController(QObject):
         pictures.done.connect(messages.info)
         pictures.failed.connect(messages.warning)
         SettingsController(preferences, prices, costs, tasks, window)
-        self._leaving = LeaveController(UnsavedSessions(databases, catalog), preferences, tasks, window, self)
+        self._leaving = LeaveController(UnsavedSessions(databases, catalog, run), preferences, tasks, window, self)
         recording = RecordingController(run, preferences, self)
         window.commands.record_requests.setChecked(preferences.records_requests)
         window.commands.record_requests.toggled.connect(recording.choose)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector_app.documents.session_address import MEMORY
+from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import Source
+from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.errors.storage_error import StorageError
@@ -25,11 +26,13 @@ class UnsavedSessions:
     Args:
         databases: where they are.
         catalog: lists them.
+        run: the run in progress, whose session is listed with its events only at its end.
     """
 
-    def __init__(self, databases: OpenDatabases, catalog: SessionCatalog) -> None:
+    def __init__(self, databases: OpenDatabases, catalog: SessionCatalog, run: CurrentRun) -> None:
         self._databases = databases
         self._catalog = catalog
+        self._run = run
 
     def count(self) -> int:
         """Return how many sessions with events would be deleted; 0 if none of them is a person's work.
@@ -40,7 +43,7 @@ class UnsavedSessions:
             (source, summary.key)
             for source in self._sources()
             for summary in self._catalog.sessions(source.target)
-            if summary.event_count != 0
+            if summary.event_count != 0 or self._is_run(SessionAddress(source.target, summary.key))
         ]
         return len(found) if any(key not in source.repeatable for source, key in found) else 0
 
@@ -64,6 +67,9 @@ class UnsavedSessions:
         for source, place in places:
             await (saved_sessions.save_memory if source.target == MEMORY else saved_sessions.save_file)(source, place)
         return [place for _, place in places]
+
+    def _is_run(self, address: SessionAddress) -> bool:
+        return self._run.phase != "idle" and self._run.address == address
 
     def _sources(self) -> list[Source]:
         return [source for source in self._databases.sources if source.is_unsaved and self._catalog.sessions(source.target)]

@@ -117,3 +117,10 @@ def test_nothing_is_asked_after_a_sample_without_notes(orders: Inspector, driver
     driver.run_message("2 desk lamps")
     with leaving(orders, qtbot):
         orders.window.commands.quit.trigger()
+
+
+def test_the_session_of_a_held_run_is_asked_about(agent: Callable[[str, str], Inspector], driver: WindowDriver) -> None:
+    inspector = agent("quiet", QUIET)
+    inspector.run.send("Anything?", paused=True)
+    driver.run_until(lambda: inspector.run.hold is not None)
+    assert ask(inspector).text() == "1 session is not saved."

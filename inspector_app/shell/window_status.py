@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source, database_info
@@ -17,6 +18,7 @@ from inspector_app.running.hold_text import words_for
 from inspector_app.running.view_data import HoldText
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.stream.event_table_model import EventTableModel
+from inspector_app.stream.stream_table import PAINT_EACH_MS
 from inspector_app.widgets.actions import allow
 from inspector_app.workspace.action_availability import Action
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -28,6 +30,8 @@ from inspector_app.workspace.session_costs import SessionCosts
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
+
+MANY_AT_ONCE = 20  # events in one frame after which the counts may be shown a moment later
 
 
 class WindowStatus(QObject):
@@ -72,6 +76,10 @@ class WindowStatus(QObject):
         self._window = window
         self._selected_event = selected_event
         self._is_drafting_fork = is_drafting_fork
+        self._counted_at = 0.0
+        self._counting = QTimer(self)
+        self._counting.setSingleShot(True)
+        self._counting.timeout.connect(self._show_position)
         self._connect_signals()
         self._show_run()
 
@@ -95,8 +103,9 @@ class WindowStatus(QObject):
         databases.database_closed.connect(self._show_open)
         databases.writing_allowed.connect(self._show_source)
         current.session_loading.connect(self._on_session_loading)
-        for signal in (current.session_loading, current.events_added, current.state_computed, self._events.shown_changed):
+        for signal in (current.session_loading, current.state_computed, self._events.shown_changed):
             signal.connect(self._show_position)
+        current.events_added.connect(self._on_events_added)
         bench.stream.follow_changed.connect(self._show_live)
         self._costs.changed.connect(self._show_tokens)
 
@@ -250,8 +259,18 @@ class WindowStatus(QObject):
         info = database_info(source)
         self._window.status.show_database(info.title, info.badge)
 
+    def _on_events_added(self, added: Sequence[Event]) -> None:
+        """Update the counts. While many events arrive, do it as often as rows are painted: it takes as long as they do."""
+        since = (time.perf_counter() - self._counted_at) * 1000
+        if len(added) < MANY_AT_ONCE or since >= PAINT_EACH_MS:
+            self._show_position()
+        elif not self._counting.isActive():
+            self._counting.start(int(PAINT_EACH_MS - since) + 1)
+
     def _show_position(self) -> None:
         """Show the selected event's place, and the counts of the session."""
+        self._counting.stop()
+        self._counted_at = time.perf_counter()
         shown = self._events.shown_count if self._events.is_filtered else None
         self._window.status.show_position(self._cursor.event_index, self._events.event_count, shown)
         self._show_tokens()

@@ -18,6 +18,9 @@ class Clock:
     def perf_counter(self) -> float:
         return self.now
 
+    def thread_time(self) -> float:
+        return self.now
+
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:

@@ -48,6 +48,12 @@ class Session(BaseModel):
         """The version of this copy, which services shared by several writers compare; None if another service returned it."""
         return (self.__pydantic_private__ or {}).get("_revision")  # pydantic's way to it takes as long as the rest of a comparison
 
+    def set_revision(self, revision: Any) -> None:
+        """Set the version of this copy; for session services."""
+        private = self.__pydantic_private__  # as above
+        assert private is not None
+        private["_revision"] = revision
+
     @classmethod
     def construct_unchecked(
         cls, key: tuple[str, str, str], state: dict[str, Any], last_update_time: float, events: EventList | None = None

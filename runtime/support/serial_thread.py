@@ -186,9 +186,10 @@ class Job:
 
     def report(self) -> None:
         """Wake the waiter; on the thread."""
-        # If the loop was closed in the meantime, there is no waiter left.
-        with suppress(RuntimeError):
+        try:  # noqa: SIM105 (contextlib takes longer than the check of a commit)
             self._loop.call_soon_threadsafe(self._wake)
+        except RuntimeError:
+            pass  # the loop was closed in the meantime, and there is no waiter left
 
     async def result(self) -> Any:
         """Wait for the job, and return its result or raise its error."""

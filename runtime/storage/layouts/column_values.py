@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from runtime.errors.storage_error import StorageError
@@ -66,7 +67,12 @@ def as_datetime(micros: int) -> datetime:
 
 def as_text(micros: int) -> str:
     """Return the UTC time as `YYYY-MM-DD HH:MM:SS.ffffff`, which sorts chronologically."""
-    return as_datetime(micros).isoformat(" ", "microseconds")
+    return f"{_second_as_text(micros // 1_000_000)}.{micros % 1_000_000:06}"
+
+
+@lru_cache(maxsize=8)  # commits follow each other within a second
+def _second_as_text(seconds: int) -> str:
+    return as_datetime(seconds * 1_000_000).isoformat(" ", "seconds")
 
 
 def read_time(value: Any) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, NOTES
 
@@ -185,18 +186,43 @@ POSTGRESQL_NOT_OURS = {
 }
 
 
-def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> dict[str, str]:
+class Statement(NamedTuple):
+    """A statement of one dialect.
+
+    Attributes:
+        sql: its text.
+        parameters: returns the driver's parameters for the values by name.
+    """
+
+    sql: str
+    parameters: Callable[[dict[str, Any]], Any]
+
+
+def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> dict[str, Statement]:
     """Return the statements by name, in a dialect's own parameter style.
 
     They run on the driver's own connection, because SQLAlchemy's execution takes longer than SQLite's work.
 
     Args:
-        dialect: the engine's dialect, with named parameters.
+        dialect: the engine's dialect.
         statements: the statements for this kind of database.
     """
     from sqlalchemy import text
 
-    return {name: str(text(sql).compile(dialect=dialect)) for name, sql in statements.items()}
+    compiled = {name: text(sql).compile(dialect=dialect) for name, sql in statements.items()}
+    return {name: Statement(str(each), _parameters(getattr(each, "positiontup", None))) for name, each in compiled.items()}
+
+
+def _parameters(positions: Sequence[str] | None) -> Callable[[dict[str, Any]], Any]:
+    """Return the function that selects parameters: the values themselves if the driver takes names, else a tuple in their order.
+
+    SQLite's driver takes as long to find a parameter by its name as to bind it, and releases the interpreter's lock for each.
+    """
+    if positions is None:
+        return lambda values: values
+    if len(positions) > 1:
+        return itemgetter(*positions)
+    return lambda values: tuple(values[name] for name in positions)
 
 
 def quoted_name(name: str) -> str:

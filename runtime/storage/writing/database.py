@@ -79,6 +79,7 @@ class Database:
 
     def __init__(self, url: URL, layout: WrittenLayout, options: dict[str, Any], *, backs_up: bool = True) -> None:
         self.file = file_of(url)
+        self._path = str(self.file)
         self.name = str(url.database) if self.file else shown_url(url)
         self.writer = f"process {os.getpid()} on {socket.gethostname()}"
         self._layout: WrittenLayout = layout
@@ -96,6 +97,7 @@ class Database:
         self._replacements = 0
         self._keeps_jsonb = False
         self._connection: Connection | None = None
+        self._driver: DriverConnection | None = None  # of the connection; SQLAlchemy needs five calls to return it
         self._found: Layout | None = None
         self._writable = False
         self._seen_version: int | None = None
@@ -150,28 +152,29 @@ class Database:
         if self._keeps_jsonb:
             check_jsonb(text, path)
 
-    def persistently(self, work: Callable[[], T]) -> T:
+    def persistently(self, work: Callable[[bool], T]) -> T:
         """Run a function, and repeat it while the server restarts or accepts no more connections.
 
         Args:
-            work: the function. It must detect whether its commit was made before the connection was lost.
+            work: the function. Its argument is whether it is repeated: the server may already have committed.
 
         Raises:
             StorageError: the server stays unreachable, or could never be reached.
         """
-        give_up = time.monotonic() + _PATIENCE
+        give_up, again = time.monotonic() + _PATIENCE, False
         while True:
             try:
-                return work()
+                return work(again)
             except ConnectionLostError as error:
                 known = self._was_connected or isinstance(error, ServerFullError)
                 if not known or time.monotonic() > give_up:
                     raise
                 self._disconnect()
+                again = True
                 time.sleep(_BETWEEN_TRIES)
 
     def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._driver = self._connection, None, None
         if connection is not None:
             with suppress(SQLAlchemyError, self._driver_error):
                 connection.invalidate()
@@ -185,7 +188,8 @@ class Database:
             if connection is None:
                 yield None
                 return
-            driver = _driver(connection)
+            driver = self._driver
+            assert driver is not None
             driver.execute(self._begin_reading)
             try:
                 if not self._writable and self._found is None:
@@ -194,38 +198,12 @@ class Database:
             finally:
                 self._roll_back(driver)
 
-    @contextmanager
-    def writing(self) -> Iterator[Execute]:
-        """Yield a function that runs statements in a write transaction, committed at the end of the block or rolled back on an error."""
-        # Written out, because each nested context manager would take a tenth of a commit's time.
-        try:
-            connection = self._connect(create=True)
-            assert connection is not None
-            first = None if self._writable else self._make_ready(connection)
-            driver = _driver(connection)
-            try:
-                driver.execute(self._begin)
-                if first is not None:
-                    self._add_our_tables(connection)
-                run = self._runner(driver)
-                self._notice_other_writers(run)
-                yield run
-                self._give_up_at = time.monotonic() + LONGEST_STATEMENT
-                driver.execute("COMMIT")
-            except BaseException:
-                self._seen_version = None
-                self._roll_back(driver)
-                if first is not None:
-                    first.undo(self)
-                raise
-            if first is not None:
-                self._use_log(driver)
-        except (SQLAlchemyError, self._driver_error, OSError) as error:
-            if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
-                raise StorageError(
-                    f"A write to {self.name} took longer than {LONGEST_STATEMENT:.0f} s and was undone. A trigger in it may be the cause."
-                ) from error
-            raise storage_error(error, self.name) from error
+    def writing(self) -> _Writing:
+        """Return a context manager of a function that runs statements in a write transaction.
+
+        The transaction is committed at the end of the block, or rolled back on an error.
+        """
+        return _Writing(self)
 
     def hurry(self) -> None:
         """Give the current statement one more second, because its caller is cancelled; in any thread."""
@@ -260,7 +238,7 @@ class Database:
 
     def close(self) -> None:
         """Close the connection. The last connection to an SQLite file removes its write-ahead log."""
-        connection, self._connection = self._connection, None
+        connection, self._connection, self._driver = self._connection, None, None
         if connection is not None:
             with suppress(SQLAlchemyError):
                 connection.close()
@@ -269,18 +247,19 @@ class Database:
             open_file_registry.remove(self.file)
 
     def _connect(self, *, create: bool) -> Connection | None:
-        if self._connection is not None and self.file and self._was_replaced(self.file):
+        if self._connection is not None and self.file and self._was_replaced():
             self._release_old_file(self.file)
         if self._connection is None:
             if self.file and not self._file_is_there(self.file, create=create):
                 return None
             self._connection = self._engine.connect()
+            self._driver = _driver(self._connection)
             self._was_connected = True
             if self.file:
                 open_file_registry.add(self.file)
         return self._connection
 
-    def _was_replaced(self, file: Path) -> bool:
+    def _was_replaced(self) -> bool:
         """Return whether another file now has this name, such as a restored backup.
 
         Data written to an unlinked file is lost without an error when the file is closed.
@@ -289,7 +268,7 @@ class Database:
             StorageError: no file has this name any more.
         """
         try:
-            found = file.stat()
+            found = os.stat(self._path)  # noqa: PTH116 (a Path makes three calls of it, and every commit needs it)
         except FileNotFoundError:
             if self._identity is None:
                 return False  # SQLite creates the file with the first statement
@@ -337,7 +316,8 @@ class Database:
 
         def run(name: str, columns: dict[str, Any] | None = None, /, **values: Any) -> Rows:
             self._give_up_at = time.monotonic() + LONGEST_STATEMENT
-            return execute(compiled[name], values if columns is None else columns)
+            sql, parameters = compiled[name]
+            return execute(sql, parameters(values if columns is None else columns))
 
         return run
 
@@ -351,6 +331,15 @@ class Database:
         try:
             yield
         except (SQLAlchemyError, self._driver_error, OSError) as error:
+            raise storage_error(error, self.name) from error
+
+    def _raise_as_ours(self, error: BaseException) -> None:
+        """Raise our error for an error of the driver, of SQLAlchemy or of the system; do nothing for others."""
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            raise StorageError(
+                f"A write to {self.name} took longer than {LONGEST_STATEMENT:.0f} s and was undone. A trigger in it may be the cause."
+            ) from error
+        if isinstance(error, (SQLAlchemyError, self._driver_error, OSError)):
             raise storage_error(error, self.name) from error
 
     def _notice_other_writers(self, run: Execute) -> None:
@@ -462,10 +451,64 @@ class Database:
             record_all_shared(run, self.writer)
 
 
+class _Writing:
+    """A write transaction, as a context manager; one of contextlib's would take a twentieth of a commit's time."""
+
+    __slots__ = ("_database", "_driver", "_first")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> Execute:
+        database = self._database
+        try:
+            connection = database._connect(create=True)
+            assert connection is not None and database._driver is not None
+            self._driver = driver = database._driver
+            self._first = None if database._writable else database._make_ready(connection)
+        except Exception as error:
+            database._raise_as_ours(error)
+            raise
+        try:
+            driver.execute(database._begin)
+            if self._first is not None:
+                database._add_our_tables(connection)
+            run = database._runner(driver)
+            database._notice_other_writers(run)
+        except BaseException as error:
+            self._undo(error)
+            raise
+        return run
+
+    def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
+        database = self._database
+        if error is not None:
+            self._undo(error)
+            return
+        try:
+            database._give_up_at = time.monotonic() + LONGEST_STATEMENT
+            self._driver.execute("COMMIT")
+        except BaseException as failure:
+            self._undo(failure)
+            raise
+        if self._first is not None:
+            with database._errors():
+                database._use_log(self._driver)
+
+    def _undo(self, error: BaseException) -> None:
+        """Roll back, and raise our error for a driver's; an error that is ours already is raised by the caller."""
+        database = self._database
+        database._seen_version = None
+        database._roll_back(self._driver)
+        if self._first is not None:
+            with database._errors():
+                self._first.undo(database)
+        database._raise_as_ours(error)
+
+
 def _create_engine(url: URL, options: dict[str, Any]) -> Engine:
     options = {"isolation_level": "AUTOCOMMIT", **options}
     if url.get_backend_name() == "sqlite":
-        options["paramstyle"] = "named"
         options["connect_args"] = {"timeout": BUSY_TIMEOUT, **options.get("connect_args", {})}
     try:
         engine = create_engine(url, **options)

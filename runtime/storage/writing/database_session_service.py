@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from sqlalchemy.engine import URL, Engine
@@ -153,21 +154,14 @@ class DatabaseSessionService(BaseSessionService):
 
     async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
         commit = commit_of(event, temp)
-        await self._run_commit(lambda again: self._writer.write(session, commit, again=again))
-
-    async def _run_commit(self, job: Callable[[bool], None]) -> None:
-        """Run a job that commits. Its argument is True on a retry after a lost connection: the server may already have committed."""
-        tried = False
-
-        def attempt() -> None:
-            nonlocal tried
-            again, tried = tried, True
-            job(again)
-
-        await self._run(attempt)
+        await self._run_commit(partial(self._writer.write, session, commit))
 
     async def _run(self, job: Callable[[], T]) -> T:
-        return await self._thread.run(lambda: self._database.persistently(job), on_cancel=self._database.hurry)
+        return await self._run_commit(lambda _again: job())
+
+    def _run_commit(self, job: Callable[[bool], T]) -> Coroutine[Any, Any, T]:
+        """Return the run of a job that commits. Its argument is whether a lost connection made it be repeated; see `persistently`."""
+        return self._thread.run(partial(self._database.persistently, job), on_cancel=self._database.hurry)
 
     # In the database's thread
 

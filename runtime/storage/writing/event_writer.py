@@ -94,7 +94,7 @@ class EventWriter:
         """Remove a deleted session from the cache."""
         self._known.pop(key, None)
 
-    def write(self, session: Session, commit: Commit, *, again: bool) -> None:
+    def write(self, session: Session, commit: Commit, again: bool) -> None:
         """Commit an event.
 
         Args:
@@ -121,7 +121,7 @@ class EventWriter:
         if len(self._known) >= _REMEMBERED_SESSIONS:
             self._known.clear()
         self._known[key] = known
-        session._revision = known.revision
+        session.set_revision(known.revision)
 
     def _was_written(self, run: Execute, session: Session, commit: Commit) -> bool:
         row = find_row(run, session.key)
@@ -139,7 +139,9 @@ class EventWriter:
         latest = max(to_micros(commit.timestamp), known.latest_time + 1)
         state = {**known.state, **commit.own} if commit.own else known.state
         values = {
-            **key._asdict(),
+            "app_name": key.app_name,
+            "user_id": key.user_id,
+            "session_id": key.session_id,
             "event_id": commit.event_id,
             "invocation_id": commit.invocation_id,
             "time": database.time_value(latest),

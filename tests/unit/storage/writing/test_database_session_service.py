@@ -364,8 +364,8 @@ async def test_recent_events_are_read_by_index(tmp_path: Path) -> None:
 def _plan(service: DatabaseSessionService) -> str:
     connection = service._database._connection
     assert connection is not None
-    sql = service._database._compiled["recent_events"]
-    values = {"app_name": "a", "user_id": "u", "session_id": "s", "count": 5}
+    sql, parameters = service._database._compiled["recent_events"]
+    values = parameters({"app_name": "a", "user_id": "u", "session_id": "s", "count": 5})
     driver = connection.connection.driver_connection
     assert driver is not None
     return " ".join(str(row[-1]) for row in driver.execute("EXPLAIN QUERY PLAN " + sql, values))

@@ -39,6 +39,7 @@ from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.killed_windows import KilledWindows
 from inspector_app.workspace.messages import BusHandler, MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.received_traces import ReceivedTraces
@@ -119,6 +120,7 @@ class Inspector(QObject):
         self.agents = CurrentAgent(settings, trust_all=trust, engine=engine, on_output=self.output.take, parent=self)
         self.catalog = SessionCatalog(self)
         self.databases = OpenDatabases(self.catalog, self.tasks, self)
+        left = KilledWindows(self.databases, settings, self).offer()
         self.current = CurrentSession(self.cursor, self.databases, self.catalog, self.tasks, self)
         self.breakpoints = BreakpointStore(self.agents, settings, messages, self)
         self.run = CurrentRun(
@@ -156,6 +158,8 @@ class Inspector(QObject):
                 sessions,
                 self.window,
             )
+        for file in left:
+            messages.info(f"A window was killed. Its sessions are in {file}, first under Recent.")
         self._log = BusHandler(self.messages)
         # The pool cannot reset a connection that a server dropped; the code that used the connection reports the error.
         # The run itself reports what blocked the loop, once, when the loop is free to show it.

@@ -79,6 +79,19 @@ class Preferences:
         self._change(lambda values: values.update(recent=[old for old in _strings(values, "recent") if old != item]))
 
     @property
+    def unsaved_files(self) -> dict[str, int]:
+        """The temporary databases of windows, with the process of each. Those of a closed window no longer exist."""
+        return {file: pid for file, pid in self._table("unsaved_files").items() if isinstance(pid, int)}
+
+    def keep_unsaved_file(self, file: str, pid: int) -> None:
+        """Remember a window's temporary database."""
+        self._change_in("unsaved_files", file, pid)
+
+    def remove_unsaved_file(self, file: str) -> None:
+        """Remove a window's temporary database."""
+        self._change(lambda values: values.update(unsaved_files=_without(_table(values, "unsaved_files"), file)))
+
+    @property
     def filters(self) -> list[str]:
         """Filters of the event stream that found something, the latest first."""
         return self._list("filters")

@@ -62,7 +62,7 @@ async def test_a_stop_while_the_agent_blocks_kills_it_after_a_grace(
         assert pid is not None and exists(pid)
         debugger.stop()
         assert await waiting is None
-    assert not exists(pid)
+    await until(lambda: not exists(pid))
     assert started.engine.child.ended is not None
     assert "did not stop within 0.3 s, so its process was killed" in str(started.engine.child.ended)
 

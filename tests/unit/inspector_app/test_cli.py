@@ -285,8 +285,8 @@ def test_resuming_a_finished_invocation_fails(ordered: str, capsys: pytest.Captu
 
 def test_invalid_answers_fail(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     resume = ("resume", ORDERS, "--db", ordered, "--session", "s1")
-    assert "No waiting call has the id 'adk-9'. Waiting calls: adk-" in refused(capsys, *resume, "--response", "{}", "--call", "adk-9")
-    assert "no invocation 'e-9'" in refused(capsys, *resume, "--invocation", "e-9")
+    assert "No waiting call has the id 'adk-no'. Waiting calls: adk-" in refused(capsys, *resume, "--response", "{}", "--call", "adk-no")
+    assert "no invocation 'e-none'" in refused(capsys, *resume, "--invocation", "e-none")
     assert len(answer_lines(capsys, "events", ordered, *SESSION)) == 11
 
 

@@ -119,8 +119,10 @@ async def _add_instructions(agent: TurnAgent, ctx: InvocationContext, request: L
 
 def _as_no_users(instruction: str) -> str:
     """Return the text of an instruction that is sent as a content, whose role can only be the user's."""
-    for mark in _MARKS:  # as a value of the state, one would end the instruction
-        instruction = instruction.replace(mark, "")
+    # As a value of the state, a mark would end the instruction. What is left around a removed one may be a mark again.
+    while any(mark in instruction for mark in _MARKS):
+        for mark in _MARKS:
+            instruction = instruction.replace(mark, "")
     begin, end = _MARKS
     return (
         f"Between {begin} and {end} is your own instruction for this turn. The user did not write it: follow it, and do not"

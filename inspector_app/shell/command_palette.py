@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import BLOCKED
+from inspector_app.widgets.announcements import announce
 
 _ACTION = Qt.ItemDataRole.UserRole
 _KEY = Qt.ItemDataRole.UserRole + 1
@@ -141,7 +142,10 @@ class CommandPalette(QFrame):
         self._place()
 
     def _select(self, row: int) -> None:
-        self.commands.setCurrentIndex(self._rows.index(row, 0))
+        index = self._rows.index(row, 0)
+        self.commands.setCurrentIndex(index)
+        if self.isVisible():
+            announce(self.commands, index.data(Qt.ItemDataRole.AccessibleTextRole))  # the focus stays in the field
 
     def _place(self) -> None:
         window = self.parentWidget()  # not an attribute: the reference cycle would crash Python at exit
@@ -189,15 +193,18 @@ def _actions(menu: QMenu, path: str = "") -> Iterator[tuple[str, QAction]]:
 def _row(name: str, action: QAction) -> QStandardItem:
     row = QStandardItem(action.icon(), name)
     reason = "" if action.isEnabled() else action.property(BLOCKED) or "not now"
+    key = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
     row.setData(action, _ACTION)
-    row.setData(action.shortcut().toString(QKeySequence.SequenceFormat.NativeText), _KEY)
+    row.setData(key, _KEY)
     row.setData(reason, _REASON)
+    row.setAccessibleText(", ".join(filter(None, (name, reason or key))))
     row.setToolTip(action.toolTip())
     return row
 
 
 def _nothing() -> QStandardItem:
     row = QStandardItem("No command has these words in its name")
+    row.setAccessibleText(row.text())
     row.setEnabled(False)
     row.setData("", _KEY)
     row.setData("", _REASON)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from inspector_app.presentation.message import Message
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.shell.message_row import MessageRow
+from inspector_app.widgets.announcements import announce
 
 MAX_SHOWN = 3  # messages that stay, and as many that disappear by themselves; the log has the older ones
 PASSING_MS = 8_000  # how long information is displayed; longer while it has the mouse or the focus
@@ -64,6 +65,7 @@ class MessageBar(QWidget):
         self.show()
         self.raise_()
         self._place()
+        announce(self, message.text, urgent=message.severity == "error")
         if row.passes:
             _Passage(row)
 

@@ -10,6 +10,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.shell.status_bar import RUN_ICONS
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.announcements import announce
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.tooltips import describe_by
 
@@ -74,6 +75,8 @@ class RunBar(QToolBar):
             text: the state, such as "paused at 142".
             detail: a dimmed text after it, such as "before tool call pay".
         """
+        if (text, visible(detail)) != (self.state_text, self.detail_text) and self.isVisible():
+            announce(self._state, f"{text} {visible(detail)}".rstrip())
         icon, role = RUN_ICONS[phase]
         self._icon_action.setVisible(bool(icon))
         self._icon.show_icon(icon, role)

@@ -135,7 +135,8 @@ class OutputSources(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> None:
         """See `BasePlugin`."""
-        self._report(error, OutputSource(tool_context.agent_name, None, tool_context.function_call_id, tool.name))
+        if isinstance(error, Exception):  # not a cancellation
+            self._report(error, OutputSource(tool_context.agent_name, None, tool_context.function_call_id, tool.name))
         self._leave_call(tool_context)
 
     async def on_model_error_callback(

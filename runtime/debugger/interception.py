@@ -117,6 +117,8 @@ class Interception(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
         """See `BasePlugin`."""
+        if not isinstance(error, Exception):
+            return None  # a cancellation
         return await self._at_tool(tool_context, ToolCall(tool.name, tool_context.function_call_id, tool_args, error))
 
     async def after_tool_callback(

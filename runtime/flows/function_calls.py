@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -26,13 +27,15 @@ from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.flows.function_response import function_response
 from runtime.flows.turn_agent import TurnAgent
 from runtime.sessions.state import State, independent
-from runtime.support.agent_thread import enclosing, until_suspended
-from runtime.support.calling import first_answer
+from runtime.support.agent_thread import AgentThread, enclosing, until_suspended
+from runtime.support.calling import as_list, call, first_answer
 from runtime.support.ids import new_function_call_id
 from runtime.support.merge import merge
 from runtime.support.unchecked import construct_unchecked
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
+
+logger = logging.getLogger(__name__)
 
 
 async def run_calls(
@@ -47,7 +50,7 @@ async def run_calls(
 
     In a resumable app each result is an event of its own, committed when its tool returns, so that a crash in one tool does not repeat
     the others. If a call fails, the others finish first, as a resume would not repeat those. Otherwise the results of a turn are one
-    event, and a failed call cancels the others, as in google-adk.
+    event, and a failed call cancels the others, as in google-adk. Results of those that had returned come before the error.
 
     Args:
         agent: the calling agent.
@@ -83,9 +86,22 @@ async def run_calls(
             raise first
         return
     else:
-        async with aclosing(merge(_in_order([run() for run in runs]))) as events:
-            results = {event.get_function_responses()[0].id: event async for event in events}
-        in_order = [results[call.id] for call in calls if call.id in results]
+        returned: dict[str | None, Event] = {}
+        try:
+            keeping = [_keeping_result(run, call, returned) for run, call in zip(runs, calls, strict=True)]
+            async with aclosing(merge(_in_order(keeping))) as events:
+                async for _ in events:
+                    pass
+        except Exception:
+            is_over = ctx.shared.live_tools is not None or ctx.is_aborted
+            kept = [] if is_over else [returned[call.id] for call in calls if call.id in returned and _is_plain(returned[call.id])]
+            for dropped in returned.values():
+                if dropped not in kept:
+                    ctx.writes.revert(dropped.actions.state_delta, {})
+            if kept:
+                yield _merged(ctx, kept)
+            raise
+        in_order = [returned[call.id] for call in calls if call.id in returned]
         event = _merged(ctx, in_order) if in_order else None
     if event is not None:
         for one in _with_requests(ctx, event, calls, asked):
@@ -113,6 +129,23 @@ async def _when_done(
     finally:  # after a sync call's event is committed
         next_may_begin.set()
         run.close()
+
+
+async def _keeping_result(
+    run: Callable[[], Awaitable[Event | None]], call: types.FunctionCall, returned: dict[str | None, Event]
+) -> Event | None:
+    event = await run()
+    if event is not None:
+        returned[call.id] = event
+    return event
+
+
+def _is_plain(event: Event) -> bool:
+    """Return whether a result does nothing else, such as transferring or asking the user: a failed turn must do nothing of that."""
+    unwanted = event.actions.model_copy(
+        update={"state_delta": {}, "artifact_delta": {}, "skip_summarization": None, "render_ui_widgets": None}
+    )
+    return unwanted == EventActions() and ANSWER not in (event.custom_metadata or {})
 
 
 async def _noting_failure(
@@ -195,6 +228,9 @@ async def _result(
             if failure or missing:
                 raise failure or missing  # type: ignore[misc]  # one of them is there
             result = await _called(tool, args, context)
+        except asyncio.CancelledError as cancelled:
+            await _after_cancellation(agent, ctx, {**hooks, "error": cancelled}, {**named, "error": cancelled})
+            raise
         except Exception as error:
             result = await _after_error(agent, ctx, {**hooks, "error": error}, {**named, "error": error})
             if error is missing:  # no tool has run, so the callbacks after a tool are not called
@@ -231,6 +267,19 @@ async def _after_error(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str
     except CallFailure as wanted:
         raise wanted.error from hooks["error"]
     return await first_answer(ctx.sync_calls, agent.on_tool_error_callback, **named) if result is None else result
+
+
+async def _after_cancellation(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> None:
+    """Report a call that was cancelled to all error hooks, so that they can release what a hook before the call has opened."""
+    if isinstance(ctx.sync_calls, AgentThread) and ctx.sync_calls.is_blocked:
+        logger.warning("The error callbacks of a stopped call of %s are not called: a function still runs.", hooks["tool"].name)
+        return
+    await ctx.plugin_manager.notify("on_tool_error_callback", **hooks)
+    for callback in as_list(agent.on_tool_error_callback):
+        try:
+            await call(ctx.sync_calls, callback, **named)
+        except Exception:
+            logger.exception("An error callback failed for a cancelled call of %s.", hooks["tool"].name)
 
 
 def _with_requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall], asked: Collection[str]) -> list[Event]:

@@ -97,7 +97,10 @@ class BasePlugin:
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
-        """Called when a tool raised; a returned dict replaces the error."""
+        """Called when a tool raised; a returned dict replaces the error.
+
+        A call that is cancelled is reported too, with its `asyncio.CancelledError`: every plugin is called, and answers are ignored.
+        """
         return None
 
     async def on_agent_error_callback(self, *, agent: BaseAgent, callback_context: CallbackContext, error: Exception) -> None:

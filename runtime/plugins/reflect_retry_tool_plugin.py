@@ -77,6 +77,8 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
     ) -> dict[str, Any] | None:
         """Report the tool's error to the model."""
+        if not isinstance(error, Exception):
+            return None  # a cancellation
         return self._answer(tool, tool_args, tool_context, error)
 
     def _get_scope_key(self, tool_context: ToolContext) -> str:

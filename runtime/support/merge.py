@@ -23,11 +23,14 @@ async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T,
         BaseException: the first error of a source, after the others were cancelled and have run their `finally` blocks.
     """
     arrived: asyncio.Queue[tuple[T, asyncio.Event] | BaseException | None] = asyncio.Queue()
+    ended = False
 
     async def pump(source: AsyncGenerator[T, None]) -> None:
         try:
             async with aclosing(source):
                 async for item in source:
+                    if ended:  # it has ignored its cancellation
+                        return
                     consumed = asyncio.Event()
                     arrived.put_nowait((item, consumed))
                     await consumed.wait()
@@ -52,6 +55,7 @@ async def merge(sources: Sequence[AsyncGenerator[T, None]]) -> AsyncGenerator[T,
                     got[1].set()
         except BaseException as error:
             failure = error
+        ended = True
         for task in tasks:
             task.cancel()
     if failure is not None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from typing import Any
 
@@ -165,6 +166,18 @@ async def test_an_error_of_a_tool_is_held_once_where_it_happens() -> None:
         assert (hold.place, hold.text) == ("error", "pay failed: ValueError: too much; breakpoint 1 (on an error).")
     assert isinstance(run.error, ValueError)
     assert breakpoints.get(1) is None  # `watching` cleared them
+
+
+async def test_a_call_that_is_cancelled_is_no_error() -> None:
+    async def patient() -> None:
+        await asyncio.Event().wait()
+
+    breakpoints = Breakpoints()
+    breakpoints.add(when="error", log="{call} failed")
+    llm = ScriptedLlm(replies=[{"calls": [["patient", {}], ["pay", {"amount": 10}]]}])
+    async with watching(LlmAgent(name="payer", model=llm, tools=[patient, pay]), breakpoints=breakpoints) as run:
+        await run.finished.wait()
+    assert [report.text for report in run.reports if report.kind == "log"] == ["pay failed"]
 
 
 async def test_an_error_of_a_model_is_held() -> None:

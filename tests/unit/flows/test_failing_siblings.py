@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -12,9 +13,11 @@ import pytest
 
 from runtime.agents import LlmAgent
 from runtime.models.scripted_llm import Reply, ScriptedLlm
+from runtime.plugins import BasePlugin, ReflectAndRetryToolPlugin
+from runtime.plugins.plugin_manager import PluginError
 from runtime.runners import Runner
 from runtime.tools import FunctionTool, ToolContext
-from tests.seeds.running import answer, message, results, resume, run, runner_for, stored, texts
+from tests.seeds.running import answer, message, results, resume, run, runner_for, scripted, stored, texts
 
 
 class Tools:
@@ -189,3 +192,112 @@ async def test_an_app_that_is_not_resumable_cancels_the_siblings() -> None:
     with pytest.raises(ValueError, match="fails is broken"):
         await run(tools.runner("patient", "fails", resumable=False))
     assert tools.stopped == ["patient"]
+
+
+@pytest.mark.rule("R4")
+async def test_an_app_that_is_not_resumable_commits_what_returned_before_the_error() -> None:
+    tools = Tools()
+    runner = tools.runner("patient", "quick", "fails", resumable=False)
+    with pytest.raises(ValueError, match="fails is broken"):
+        await run(runner)
+    session = await stored(runner)
+    assert results(session.events) == [("quick", {"result": "quick"})]
+    assert session.state == {"quick": 1}
+    assert tools.stopped == ["patient"]
+
+
+async def test_a_result_that_does_more_than_answer_is_dropped_with_its_writes() -> None:
+    async def escalates(tool_context: ToolContext) -> str:
+        tool_context.state["escalated"] = True
+        tool_context.actions.escalate = True
+        return "escalated"
+
+    seen: list[Any] = []
+
+    async def body(agent: Any, ctx: Any) -> Any:
+        with pytest.raises(ValueError, match="fails is broken"):
+            async for event in inner.run_async(ctx):
+                yield event
+        seen.append(dict(ctx.session.state))
+
+    tools = Tools()
+    calls = Reply(calls=[("escalates", {}), ("fails", {})])
+    inner = LlmAgent(name="inner", model=ScriptedLlm(replies=[calls]), tools=[escalates, tools.fails])
+    outer = scripted(body)
+    outer.sub_agents.append(inner)
+    runner = runner_for(outer)
+    await run(runner)
+    assert results((await stored(runner)).events) == []
+    assert seen == [{}]
+
+
+async def test_a_tool_that_ignores_its_cancellation_does_not_hang_the_run() -> None:
+    async def stubborn() -> str:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return "late"
+
+    tools = Tools()
+    runner = tools.runner("stubborn", "fails", resumable=False, tools=(stubborn,))
+    with pytest.raises(ValueError, match="fails is broken"):
+        async with asyncio.timeout(30):
+            await run(runner)
+    assert results((await stored(runner)).events) == [("stubborn", {"result": "late"})]
+
+
+class Noting(BasePlugin):
+    """Notes failed calls."""
+
+    def __init__(self, name: str, noted: list[str]) -> None:
+        super().__init__(name)
+        self._noted = noted
+
+    async def on_tool_error_callback(self, *, tool: Any, error: Any, **_: Any) -> dict[str, Any] | None:  # type: ignore[override]
+        self._noted.append(f"{self.name}: {tool.name} {type(error).__name__}")
+        return {"answered": True} if isinstance(error, asyncio.CancelledError) else None
+
+
+@pytest.mark.logs("An error callback failed for a cancelled call of patient.")
+async def test_all_error_callbacks_learn_of_a_cancelled_call() -> None:
+    noted: list[str] = []
+
+    def breaks(tool: Any, args: Any, tool_context: ToolContext, error: Any) -> None:
+        noted.append(f"breaks: {tool.name} {type(error).__name__}")
+        if isinstance(error, asyncio.CancelledError):
+            raise RuntimeError("in the callback")
+
+    async def last(tool: Any, args: Any, tool_context: ToolContext, error: Any) -> None:
+        noted.append(f"last: {tool.name} {type(error).__name__}")
+
+    tools = Tools()
+    replies = [Reply(calls=[("patient", {}), ("fails", {})])]
+    agent = LlmAgent(
+        name="agent", model=ScriptedLlm(replies=replies), tools=[tools.patient, tools.fails], on_tool_error_callback=[breaks, last]
+    )
+    plugins = [Noting("one", noted), ReflectAndRetryToolPlugin(max_retries=0), Noting("two", noted)]
+    with pytest.raises(PluginError, match="fails is broken"):
+        await run(runner_for(agent, plugins=plugins))
+    assert noted[1:] == [f"{by}: patient CancelledError" for by in ("one", "two", "breaks", "last")]
+
+
+@pytest.mark.logs("The error callbacks of a stopped call of blocks are not called")
+async def test_a_stopped_run_does_not_wait_for_error_callbacks_behind_a_blocked_function() -> None:
+    go, begun, loop, noted = threading.Event(), asyncio.Event(), asyncio.get_running_loop(), list[str]()
+
+    def blocks() -> None:
+        """Block its thread."""
+        loop.call_soon_threadsafe(begun.set)
+        go.wait(30)
+
+    def note(tool: Any, args: Any, tool_context: ToolContext, error: Any) -> None:
+        noted.append(tool.name)
+
+    replies = [Reply(calls=[("blocks", {})])]
+    agent = LlmAgent(name="agent", model=ScriptedLlm(replies=replies), tools=[blocks], on_tool_error_callback=note)
+    task = asyncio.create_task(run(runner_for(agent)))
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    go.set()
+    assert noted == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -12,9 +13,10 @@ from inspector_app.support.editor import NoEditorError, open_in_editor
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions, allow
-from inspector_app.workspace.code_places import links_of_event
+from inspector_app.workspace.code_places import links_of_event, links_of_tracebacks
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.written_output import WrittenLine, WrittenOutput
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ class CodeController(QObject):
 
     Args:
         agents: the loaded agent, which knows where its code is.
+        output: has the tracebacks of errors.
         preferences: remember the editor.
         tasks: runs the opening.
         messages: receives failures.
@@ -34,10 +37,18 @@ class CodeController(QObject):
     """
 
     def __init__(
-        self, agents: CurrentAgent, preferences: Preferences, tasks: Tasks, messages: MessageBus, commands: Actions, detail: EventDetail
+        self,
+        agents: CurrentAgent,
+        output: WrittenOutput,
+        preferences: Preferences,
+        tasks: Tasks,
+        messages: MessageBus,
+        commands: Actions,
+        detail: EventDetail,
     ) -> None:
         super().__init__(detail)
         self._agents = agents
+        self._output = output
         self._preferences = preferences
         self._tasks = tasks
         self._messages = messages
@@ -46,6 +57,7 @@ class CodeController(QObject):
         detail.event_shown.connect(self._show)
         detail.code.code_requested.connect(self.open)
         agents.agent_loaded.connect(self._on_agent_loaded)
+        output.attributed.connect(self._on_attributed)
         commands.open_code.triggered.connect(self._on_open_code)
         commands.choose_editor.triggered.connect(self._on_choose_editor)
         self._allow()
@@ -62,8 +74,17 @@ class CodeController(QObject):
 
     def _show(self, event: Event) -> None:
         loaded = self._agents.loaded
-        self._detail.code.set_links(links_of_event(event, loaded.places) if loaded is not None else [])
+        links = []
+        if loaded is not None:
+            tracebacks = (line.text for line in self._output.of_event(event.id) if line.stream == "traceback")
+            links = [*links_of_tracebacks(tracebacks, loaded.folder), *links_of_event(event, loaded.places)]
+        self._detail.code.set_links(links)
         self._allow()
+
+    def _on_attributed(self, _address: object, found: Sequence[WrittenLine]) -> None:
+        shown = self._detail.shown_event
+        if shown is not None and any(written.event_id == shown.id and written.line.stream == "traceback" for written in found):
+            self._show(shown)
 
     def _on_agent_loaded(self) -> None:
         if self._detail.shown_event is not None:

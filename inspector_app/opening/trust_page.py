@@ -17,7 +17,7 @@ _SHOWN_FILES = 10
 _MAX_ENV = 600  # characters of the sentence about `.env`; a file may set thousands of names
 _TITLES = {
     "new": "Do you trust the code in this folder?",
-    "changed": "The code in this folder has changed since you trusted it. Do you still trust it?",
+    "changed": "The code in this folder, or what .env sets, has changed since you trusted it. Do you still trust it?",
     "replaced": "This folder has been replaced since you trusted it. Do you trust its code?",
 }
 _ACCEPT = "Trust and load"

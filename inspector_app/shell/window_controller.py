@@ -203,7 +203,7 @@ class WindowController(QObject):
         bench.stream.curl_requested.connect(requests.copy_as_curl)
         SendAgainController(requests, agents, prices, tasks, bench.detail)
         OutputController(output, TracebackStore(preferences.folder / "tracebacks"), current, tasks, bench.detail)
-        self._code = CodeController(agents, preferences, tasks, messages, commands, bench.detail)
+        self._code = CodeController(agents, output, preferences, tasks, messages, commands, bench.detail)
         OutputLog(output, messages, cursor, bench.log)
         DetailController(cursor, current, run, StateEditController(cursor, current, commits, self), bench.detail)
         FilesController(cursor, current, run, tasks, bench.detail.state.model, self)

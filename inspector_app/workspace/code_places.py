@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,17 +16,26 @@ from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
     from inspector_app.engines import child_calls
-    from inspector_app.engines.adk_worker import errors
+    from inspector_app.engines.adk_worker import errors, frames
     from runtime.events.event import Event
 else:
     child_calls = lazy_module("inspector_app.engines.child_calls")
     errors = lazy_module("inspector_app.engines.adk_worker.errors")
+    frames = lazy_module("inspector_app.engines.adk_worker.frames")
+
+_FRAME = re.compile(r'^ *File "(.+)", line (\d+)', re.MULTILINE)
 
 
 def links_of_event(event: Event, places: Sequence[CodePlace]) -> list[CodeLink]:
     """Return the code behind an event: of the tools that it calls or answers, its agent, and the agent's callbacks."""
     names = [call.name for call in event.get_function_calls()] + [answer.name for answer in event.get_function_responses()]
     return _links(names, list(dict.fromkeys([*reversed(node_path(event)), event.author])), places)
+
+
+def links_of_tracebacks(texts: Iterable[str], folder: Path) -> list[CodeLink]:
+    """Return where errors were raised: the last line of the agent's own code in each traceback."""
+    found = ([frame for frame in _FRAME.findall(text) if frames.is_agents(frame[0], folder)] for text in texts)
+    return list(dict.fromkeys(CodeLink("raised here", own[-1][0], int(own[-1][1])) for own in found if own))
 
 
 def links_of_hold(hold: Hold, agent: Agent) -> list[CodeLink]:

@@ -86,6 +86,15 @@ def test_the_held_card_names_the_tool_and_the_line_that_raised(driver: WindowDri
     driver.run_until_idle()
 
 
+def test_an_error_names_the_line_that_raised_it_first(driver: WindowDriver, project: Path) -> None:
+    driver.run_message(BROKEN)
+    driver.stream.select(len(driver.stream.events()) - 1)
+    raised = ("raised here", "agent.py", line_of(project / "agent.py", "raise ValueError"))
+    driver.run_until(lambda: links(driver.bench.detail.code)[:1] == [raised])
+    driver.stream.select(0)
+    assert links(driver.bench.detail.code) == []
+
+
 def test_an_agent_that_cannot_be_loaded_offers_the_line(driver: WindowDriver, project: Path) -> None:
     (project / "agent.py").write_text("import os\nraise OSError('no key')\n")
     with driver.qtbot.waitSignal(driver.inspector.agents.agent_failed, timeout=60_000):

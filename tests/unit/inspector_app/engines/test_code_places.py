@@ -7,7 +7,7 @@ import pytest
 
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.engines.protocol import CodePlace
-from inspector_app.workspace.code_places import links_of_event
+from inspector_app.workspace.code_places import links_of_event, links_of_tracebacks
 from runtime.events.event import Event
 
 CODE = """
@@ -83,3 +83,19 @@ def test_a_node_of_a_workflow_is_behind_its_events() -> None:
     places = [CodePlace("agent", "graph", "graph", "/a/agent.py", 9), CodePlace("agent", "first", "first", "/a/agent.py", 3)]
     event = Event.model_validate({"author": "graph", "node_info": {"path": "graph@1/first@1"}})
     assert [(link.what, link.line) for link in links_of_event(event, places)] == [("agent first", 3), ("agent graph", 9)]
+
+
+def test_an_error_was_raised_at_the_last_line_of_the_agents_own_code_of_each_traceback() -> None:
+    own = """Traceback (most recent call last):
+  File "/a/agent.py", line 3, in run
+    look_up()
+  File "/a/tools/look_up.py", line 12, in look_up
+    requests.get(url)
+  File "/a/.venv/lib/python3.11/site-packages/requests/api.py", line 73, in get
+    raise ConnectionError
+requests.ConnectionError: no route
+"""
+    other = own.replace("/a/", "/b/")
+    assert [(link.what, link.file, link.line) for link in links_of_tracebacks([own, other, "KeyError: 'a'", own], Path("/a"))] == [
+        ("raised here", "/a/tools/look_up.py", 12)
+    ]

@@ -399,12 +399,14 @@ def test_a_blocked_tool_does_not_delay_the_exit() -> None:
     code = """
 import asyncio, threading
 from tests.unit.test_sync_calls import *
+begun = threading.Event()
 def block():
     print("blocked", flush=True)
+    begun.set()
     threading.Event().wait()
 async def main():
     task = asyncio.create_task(run(runner_for(calling([block], ("block", {})))))
-    done, _ = await asyncio.wait([task], timeout=1)
+    await asyncio.to_thread(begun.wait, 100)
     task.cancel()
 asyncio.run(main())
 """

@@ -134,12 +134,12 @@ BOMBS = {
 
 @pytest.mark.parametrize("bomb", BOMBS.values(), ids=BOMBS)
 def test_a_pickle_bomb_is_refused_or_harmless(bomb: bytes) -> None:
-    begun = time.monotonic()
+    begun = time.thread_time()
     try:
         read_actions(bomb)
     except UnpickleError as error:
         assert str(error)
-    assert time.monotonic() - begun < 5
+    assert time.thread_time() - begun < 5
 
 
 def test_reading_stops_at_the_time_limit() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from google.genai import types
@@ -47,6 +47,7 @@ class Conversation:
         self._contents: list[types.Content] = []
         self._responses: dict[str | None, types.FunctionResponse] = {}  # the newest one of each call
         self._callers: dict[str | None, int] = {}  # call id → index of its event in _said
+        self._beside: dict[str | None, list[types.Part]] = {}  # call id → the parts that follow its response in the event
 
     def contents(self, events: Sequence[Event], *, present_turn_only: bool = False) -> list[types.Content]:
         """Return the contents to send to the model.
@@ -87,11 +88,15 @@ class Conversation:
         if not _is_sent(event, with_thoughts) or not (_is_visible(event, self._branch) or self._answers_own_call(event)):
             return
         first = here = len(self._said)
+        beside: list[types.Part] | None = None
         for part in event.content.parts if event.content and event.content.parts else ():
             call, response = part.function_call, part.function_response
             if response:
                 self._responses[response.id] = structural_copy(response)
                 first = min(first, self._callers.get(response.id, first))
+                beside = self._beside[response.id] = []
+            elif beside is not None and event.author == self._agent_name:
+                beside.append(structural_copy(part))
             if call and event.author == self._agent_name and call.name not in REQUEST_CALLS:
                 self._callers[call.id] = here
         event = copy_unchecked(event, content=structural_copy(event.content))  # a model's client may change its request in place
@@ -103,7 +108,30 @@ class Conversation:
             del self._said[first:]
         for said in again:
             self._said.append((said, len(self._contents)))
-            self._contents.extend(_contents_of(said, self._agent_name, self._responses, self._with_thoughts))
+            self._contents.extend(self._contents_of(said))
+
+    def _contents_of(self, event: Event) -> list[types.Content]:
+        assert event.content is not None  # _is_sent
+        parts = event.content.parts or []
+        if event.author == "user":
+            said = [part for part in parts if not part.function_response]
+            # Of the same class: programs compare contents with the `types.UserContent` that they sent.
+            return [construct_unchecked(type(event.content), role="user", parts=said)] if said else []
+        if event.author != self._agent_name:
+            return as_context(event, parts, self._with_thoughts)
+        said, answers = [], []
+        is_sent = False  # whether the parts have been sent beside the response before them
+        for part in parts:
+            call, response = part.function_call, part.function_response
+            if response:
+                is_sent = response.id in self._callers
+            if is_sent or response or (call and (call.name in REQUEST_CALLS or not _is_known(event, call, self._responses))):
+                continue
+            said.append(_without_client_id(part))
+            if call and call.id in self._responses:
+                answers += [_response_part(call, self._responses[call.id]), *self._beside[call.id]]
+        contents = [_content(event.content.role or "model", said)] if said else []
+        return [*contents, _content("user", answers)] if answers else contents
 
     def _with_speech_before(self, event: Event) -> Event:
         """Return the transcript of live audio as a message, joined with the one before it if that has the same speaker."""
@@ -208,29 +236,6 @@ def _is_visible(event: Event, branch: str | None) -> bool:
     if not branch or not event.branch or event.branch == branch:
         return True
     return branch.startswith(event.branch + ".")
-
-
-def _contents_of(
-    event: Event, agent_name: str, responses: dict[str | None, types.FunctionResponse], with_thoughts: bool
-) -> Iterable[types.Content]:
-    assert event.content is not None  # _is_sent
-    parts = event.content.parts or []
-    if event.author == "user":
-        said = [part for part in parts if not part.function_response]
-        # Of the same class: programs compare contents with the `types.UserContent` that they sent.
-        return [construct_unchecked(type(event.content), role="user", parts=said)] if said else []
-    if event.author != agent_name:
-        return as_context(event, parts, with_thoughts)
-    said, answers = [], []
-    for part in parts:
-        call = part.function_call
-        if part.function_response or (call and (call.name in REQUEST_CALLS or not _is_known(event, call, responses))):
-            continue
-        said.append(_without_client_id(part))
-        if call and call.id in responses:
-            answers.append(_response_part(call, responses[call.id]))
-    contents = [_content(event.content.role or "model", said)] if said else []
-    return [*contents, _content("user", answers)] if answers else contents
 
 
 def _is_known(event: Event, call: types.FunctionCall, responses: dict[str | None, types.FunctionResponse]) -> bool:

@@ -26,6 +26,12 @@ def answered(call_id: str, value: str, author: str = "me") -> Event:
     return Event(author=author, content=types.Content(role="user", parts=[types.Part(function_response=response)]))
 
 
+def with_text(event: Event, text: str) -> Event:
+    assert event.content is not None and event.content.parts is not None
+    event.content.parts.append(types.Part(text=text))
+    return event
+
+
 def lines(contents: list[types.Content]) -> list[str]:
     """Return one line per content."""
     shown = []
@@ -68,6 +74,16 @@ def test_the_newest_response_follows_its_call() -> None:
         said("user", "?"),
     ]
     assert seen(*events) == ["model: call tool_1", "user: tool_1=done", "model: wait", "user: ok", "user: ?"]
+
+
+def test_a_text_beside_a_response_stays_beside_it() -> None:
+    answer = with_text(answered("1", "sure"), "sure")
+    answer.content.parts += answered("2", "no").content.parts  # type: ignore[union-attr, operator]
+    call = called("1")
+    call.content.parts += called("2").content.parts  # type: ignore[union-attr, operator]
+    asked = ["user: hi", "model: call tool_1 | call tool_2"]
+    assert seen(said("user", "hi"), call, answer, said("user", "?")) == [*asked, "user: tool_1=sure | sure | tool_2=no", "user: ?"]
+    assert seen(said("user", "hi"), call, answer, answered("1", "sorry")) == [*asked, "user: tool_1=sorry | tool_2=no"]
 
 
 def test_messages_between_a_call_and_its_final_response_are_left_out() -> None:
@@ -160,6 +176,7 @@ def _events() -> st.SearchStrategy[Event]:
         st.builds(said, authors, st.sampled_from(["", "x", "y"]), invocation_id=invocation),
         st.builds(called, ids, st.sampled_from(["me", "other"])),
         st.builds(answered, ids, st.sampled_from(["r", "s"]), authors),
+        st.builds(lambda event: with_text(event, "beside"), st.builds(answered, ids, st.just("t"), authors)),
         st.builds(lambda of: Event(author="user", actions=EventActions(rewind_before_invocation_id=of)), invocation),
     )
 

@@ -34,7 +34,7 @@ from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
-from runtime.events.marks import RESUMED
+from runtime.events.marks import RESUMED, without_internal_metadata
 from runtime.events.transcript import transcript, write_lines
 from runtime.history.agent_tree import AgentTree
 from runtime.memory.feed import remember_event, remember_session
@@ -520,7 +520,7 @@ def _add_run_metadata(ctx: InvocationContext, event: Event) -> None:
     config = ctx.run_config
     metadata = config.custom_metadata if config else None
     if metadata:
-        event.custom_metadata = {**metadata, **(event.custom_metadata or {})}
+        event.custom_metadata = {**without_internal_metadata(metadata), **(event.custom_metadata or {})}
 
 
 def _run_inside(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -30,6 +31,9 @@ TEMP_GONE = "inspector_temp_gone"  # among an event's recorded `temp:` keys if t
 # so the checkpoint must not move it back when the run is resumed another time.
 REPLAYED_CHECKPOINT = "inspector_replayed_checkpoint"
 
+INTERNAL_METADATA_PREFIX = "__adk_internal_"  # google-adk's: of keys that no caller of a run can set
+RESTORED = f"{INTERNAL_METADATA_PREFIX}restored_event"  # on an event that was copied from elsewhere: its calls are never executed
+
 TRANSFER_CALL = "transfer_to_agent"
 SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer in the agent's output schema
 CONFIRMATION_CALL = "adk_request_confirmation"
@@ -42,6 +46,11 @@ ASKING_CALLS = REQUEST_CALLS | {INPUT_CALL}  # calls that a person answers
 NOTE = "inspector_note"  # only in an exported event: the note on it, see `runtime.sessions.note`
 
 SYSTEM = "system"  # author of manual changes to a session
+
+
+def without_internal_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return metadata without the keys that only a runtime may write."""
+    return {key: value for key, value in metadata.items() if not key.startswith(INTERNAL_METADATA_PREFIX)}
 
 
 def recorded_place(event: Event) -> str | None:

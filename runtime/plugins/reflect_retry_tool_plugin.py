@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from runtime.tools.base_tool import BaseTool
 
 REFLECT_AND_RETRY_RESPONSE_TYPE = "ERROR_HANDLED_BY_REFLECT_AND_RETRY_PLUGIN"
-_GLOBAL_KEY = "__global_reflect_and_retry_scope__"
+GLOBAL_SCOPE_KEY = "__global_reflect_and_retry_scope__"
 
 
 class TrackingScope(Enum):
@@ -83,7 +83,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
 
     def _get_scope_key(self, tool_context: ToolContext) -> str:
         """Return the scope in which failures are counted. Override this to count per user or session, for example."""
-        return _GLOBAL_KEY if self.scope is TrackingScope.GLOBAL else tool_context.invocation_id
+        return GLOBAL_SCOPE_KEY if self.scope is TrackingScope.GLOBAL else tool_context.invocation_id
 
     def _key(self, tool: BaseTool, context: ToolContext) -> tuple[str, str]:
         return (self._get_scope_key(context), tool.name)

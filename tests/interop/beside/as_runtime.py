@@ -1,4 +1,4 @@
-"""Run a program on the embedded runtime: `python as_runtime.py MODULE`, with `google.adk` and all below it found in `runtime`."""
+"""Run a program on the embedded runtime: `python as_runtime.py MODULE [ARGUMENT...]`, with `google.adk` found in `runtime`."""
 
 from __future__ import annotations
 
@@ -24,4 +24,5 @@ class _Runtime(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 if __name__ == "__main__":
     sys.meta_path.insert(0, _Runtime())
-    runpy.run_module(sys.argv[1], run_name="__main__")
+    del sys.argv[0]
+    runpy.run_module(sys.argv[0], run_name="__main__")

@@ -17,6 +17,7 @@ from runtime.skills.folders import (
 )
 from runtime.skills.models import Frontmatter, Resources, Script, Skill
 from runtime.skills.prompt import DEFAULT_SKILL_SYSTEM_INSTRUCTION, format_skills_as_xml
+from runtime.skills.skill_registry import SkillRegistry
 
 __all__ = [
     "DEFAULT_SKILL_SYSTEM_INSTRUCTION",
@@ -25,6 +26,7 @@ __all__ = [
     "Script",
     "Skill",
     "SkillError",
+    "SkillRegistry",
     "format_skills_as_xml",
     "list_skills_in_dir",
     "list_skills_in_dir_async",

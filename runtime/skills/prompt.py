@@ -32,13 +32,16 @@ def format_skills_as_xml(skills: Sequence[Frontmatter | Skill]) -> str:
     return "\n".join([*lines, "</available_skills>"])
 
 
-def skill_instruction(prefix: str | None = None, offered: Collection[str] = CORE_TOOLS, runs_scripts: bool = True) -> str:
+def skill_instruction(
+    prefix: str | None = None, offered: Collection[str] = CORE_TOOLS, runs_scripts: bool = True, folder: str | None = None
+) -> str:
     """Return the paragraph of a system instruction that explains skills.
 
     Args:
         prefix: the toolset's prefix of tool names.
         offered: the names of the skill tools that the model has, without the prefix.
         runs_scripts: scripts can be run.
+        folder: where the skills' files are in the environment that runs commands.
     """
     before = f"{prefix}_" if prefix else ""
     run, resource, load, _ = (f"`{before}{name}`" for name in CORE_TOOLS)
@@ -58,8 +61,18 @@ def skill_instruction(prefix: str | None = None, offered: Collection[str] = CORE
             f"If {run} returns an error, such as `SCRIPT_NOT_FOUND`, do not run the script again and do not guess another path: report the"
             " error to the user and stop."
         ]
+    if runs_scripts and folder is not None:
+        steps.append(
+            f"The `command` of {run} runs in an environment that has the skill's files below `{folder}/<skill_name>/`: begin their"
+            f" paths with that, such as `{folder}/<skill_name>/scripts/<script_name>`."
+        )
     numbered = "".join(f"{number}. {step}\n" for number, step in enumerate(steps, 1))
     text = f"{_WHAT_SKILLS_ARE}- **scripts/** (optional): {scripts}\n\nThis is very important:\n\n{numbered}"
+    if "unload_skill" in offered:
+        text += (
+            f"\nWhen a skill's work is done and neither its instructions nor its tools are needed, `{before}unload_skill` releases it; you"
+            f" would have to call {load} again to use it. You need not do so, and never only because you loaded it.\n"
+        )
     missing = [f"`{before}{name}`" for name in CORE_TOOLS if name not in offered]
     if missing:
         text += (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.code_executors.code_execution_utils import CodeExecutionInput, CodeExecutionResult
 from runtime.contexts.context import ToolContext
+from runtime.environment.base_environment import BaseEnvironment
 from runtime.skills.models import Skill
 
 _SHELL_RESULT = "__shell_result__"
@@ -75,18 +76,51 @@ async def run_script(
     invocation = context._invocation_context
     try:
         argv = [*(["bash"] if is_shell else []), script, *arguments]
-        code = f"{_PROGRAM}_run({_files_of(skill)!r}, {argv!r}, {seconds if is_shell else None!r})\n"
+        code = f"{_PROGRAM}_run({files_of(skill)!r}, {argv!r}, {seconds if is_shell else None!r})\n"
         result = await invocation.sync_calls.call(executor.execute_code, invocation, CodeExecutionInput(code=code))
     except asyncio.CancelledError:
         executor.stop(invocation)
         raise
     except Exception as error:
-        told = str(error)
-        told = told[:200] + "..." if len(told) > 200 else told
-        return failure(f"Failed to execute script '{file_path}':\n{type(error).__name__}: {told}", "EXECUTION_ERROR")
+        return _not_executed(f"'{file_path}'", error)
     printed, failed, status = _shell_result(result) if is_shell else (result.stdout, result.stderr, result.exit_code)
     state = "error" if status or (failed and not printed) else "warning" if failed else "success"
     return {"skill_name": skill.name, "file_path": file_path, "stdout": printed, "stderr": failed, "status": state}
+
+
+async def run_command(
+    environment: BaseEnvironment, folder: Path, skill: Skill, file_path: str, command: str, seconds: int
+) -> dict[str, Any]:
+    """Run a command in an environment that has a skill's files.
+
+    Args:
+        environment: what runs it. The skill's files are written there if the program is missing.
+        folder: the folder of all skills in it.
+        skill: the skill.
+        file_path: the program, as the model names it.
+        command: the command line.
+        seconds: maximum duration.
+
+    Returns:
+        The model's answer: the output and the exit code, or an error.
+    """
+    try:
+        files, place = files_of(skill), folder / skill.name
+        try:
+            await environment.read_file(place / "scripts" / file_path.removeprefix("scripts/"))
+        except FileNotFoundError:
+            for path, content in files.items():
+                await environment.write_file(place / path, content)
+        result = await environment.execute(command, timeout=seconds)
+    except Exception as error:
+        return _not_executed(f"'{file_path}' in environment", error)
+    return {"stdout": result.stdout, "stderr": result.stderr, "exit_code": result.exit_code, "timed_out": result.timed_out}
+
+
+def _not_executed(what: str, error: Exception) -> dict[str, Any]:
+    told = str(error)
+    told = told[:200] + "..." if len(told) > 200 else told
+    return failure(f"Failed to execute script {what}:\n{type(error).__name__}: {told}", "EXECUTION_ERROR")
 
 
 def _shell_result(result: CodeExecutionResult) -> tuple[str, str, int | None]:
@@ -105,8 +139,12 @@ def _shell_result(result: CodeExecutionResult) -> tuple[str, str, int | None]:
     return told["stdout"], failed, -1 if status is None else status
 
 
-def _files_of(skill: Skill) -> dict[str, str | bytes]:
-    """Return a skill's files by their paths below its folder."""
+def files_of(skill: Skill) -> dict[str, str | bytes]:
+    """Return a skill's files by their paths below its folder.
+
+    Raises:
+        UnsafePathError: a path leads out of the folder.
+    """
     files = {f"references/{path}": data for path, data in skill.resources.references.items()}
     files |= {f"assets/{path}": data for path, data in skill.resources.assets.items()}
     files |= {f"scripts/{path}": script.src for path, script in skill.resources.scripts.items()}

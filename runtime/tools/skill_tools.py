@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mimetypes
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from google.genai import types
@@ -11,13 +12,15 @@ from runtime.contexts.context import ToolContext
 from runtime.skills.models import Skill
 from runtime.skills.prompt import format_skills_as_xml
 from runtime.tools.base_tool import BaseTool
-from runtime.tools.skill_scripts import failure, run_script
+from runtime.tools.skill_scripts import failure, run_command, run_script
 from runtime.utils.instructions_utils import inject_session_state
 
 if TYPE_CHECKING:
     from runtime.code_executors.base_code_executor import BaseCodeExecutor
     from runtime.contexts.readonly_context import ReadonlyContext
+    from runtime.environment.base_environment import BaseEnvironment
     from runtime.models.llm_request import LlmRequest
+    from runtime.skills.skill_registry import SkillRegistry
 
 _IS_BINARY = "Binary file detected. The content has been injected into the conversation history for you to analyze."
 
@@ -32,8 +35,31 @@ class Skills(Protocol):
         """The skills."""
         ...
 
-    def skill(self, name: str) -> Skill | None:
-        """Return the skill with a name."""
+    @property
+    def registry(self) -> SkillRegistry | None:
+        """Where other skills are looked for."""
+        ...
+
+    @property
+    def environment(self) -> BaseEnvironment | None:
+        """What runs commands with the skills' files."""
+        ...
+
+    @property
+    def skills_folder(self) -> Path | None:
+        """The folder of the skills' files in the environment."""
+        ...
+
+    async def find(self, name: str, context: ReadonlyContext) -> Skill | None:
+        """Return the skill with a name, also from the registry."""
+        ...
+
+    def list_active_skills(self, ctx: ReadonlyContext) -> list[str]:
+        """Return the names of the loaded skills."""
+        ...
+
+    def unload_skill(self, ctx: ToolContext, skill_name: str) -> bool:
+        """Release a skill."""
         ...
 
     def activate(self, skill: Skill, context: ToolContext) -> None:
@@ -64,6 +90,41 @@ class ListSkillsTool(BaseTool):
         return format_skills_as_xml(self._toolset.skills)
 
 
+class SearchSkillsTool(BaseTool):
+    """Searches the toolset's registry for skills.
+
+    Args:
+        toolset: the skills.
+
+    Raises:
+        ValueError: it has no registry.
+    """
+
+    TOOL_NAME = "search_skills"
+
+    def __init__(self, toolset: Skills) -> None:
+        if toolset.registry is None:
+            raise ValueError("A SearchSkillsTool needs a toolset with a registry.")
+        general = "Searches for relevant skills in the registry based on a semantic or keyword query."
+        super().__init__(name=self.TOOL_NAME, description=toolset.registry.search_tool_description() or general)
+        self._toolset = toolset
+        self._registry = toolset.registry
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return _declared(self, {"query": _text("Semantic or keyword search query.")})
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Return the descriptions of the skills that were found, without those that the toolset has itself; see `BaseTool.run_async`."""
+        if missing := _missing(args, "query"):
+            return failure(missing[0], "INVALID_ARGUMENTS")
+        try:
+            found = await self._registry.search_skills(query=str(args["query"]))
+        except Exception as error:
+            return failure(f"Failed to search skills from registry: {error}", "REGISTRY_ERROR")
+        own = {skill.name for skill in self._toolset.skills}
+        return [one.model_dump(mode="json") for one in found if one.name not in own]
+
+
 class LoadSkillTool(BaseTool):
     """Gives the model a skill's instructions, and from the next request on the skill's own tools.
 
@@ -80,7 +141,7 @@ class LoadSkillTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Return the instructions; see `BaseTool.run_async`."""
-        skill = _skill(self._toolset, args, "skill_name")
+        skill = await _skill(self._toolset, args, tool_context, "skill_name")
         if isinstance(skill, dict):
             return skill
         self._toolset.activate(skill, tool_context)
@@ -90,6 +151,33 @@ class LoadSkillTool(BaseTool):
         # As JSON: YAML has dates, which no session can store.
         frontmatter = skill.frontmatter.model_dump(mode="json")
         return {"skill_name": skill.name, "instructions": instructions, "frontmatter": frontmatter}
+
+
+class UnloadSkillTool(BaseTool):
+    """Releases a loaded skill: from the next request on, the model has neither its tools nor its instructions.
+
+    Args:
+        toolset: the skills.
+    """
+
+    TOOL_NAME = "unload_skill"
+
+    def __init__(self, toolset: Skills) -> None:
+        description = "Unloads an active skill once its task is complete, releasing its dynamic tools from the context."
+        super().__init__(name=self.TOOL_NAME, description=description)
+        self._toolset = toolset
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return _declared(self, {"skill_name": _text("The name of the skill to unload.")})
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Release the skill, and return which ones stay; see `BaseTool.run_async`."""
+        if missing := _missing(args, "skill_name"):
+            return failure(missing[0], "INVALID_ARGUMENTS")
+        name = str(args["skill_name"])
+        if not self._toolset.unload_skill(tool_context, name):
+            return failure(f"Skill '{name}' is not active.", "SKILL_NOT_ACTIVE")
+        return {"skill_name": name, "unloaded": True, "active_skills": self._toolset.list_active_skills(tool_context)}
 
 
 class LoadSkillResourceTool(BaseTool):
@@ -110,7 +198,7 @@ class LoadSkillResourceTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Return the file's text; see `BaseTool.run_async`."""
-        skill, path = _skill(self._toolset, args, "skill_name", "file_path"), args.get("file_path")
+        skill, path = await _skill(self._toolset, args, tool_context, "skill_name", "file_path"), args.get("file_path")
         if isinstance(skill, dict):
             return skill
         path = str(path)
@@ -132,7 +220,7 @@ class LoadSkillResourceTool(BaseTool):
             if response.name != self.name or told.get("status") != _IS_BINARY:
                 continue
             path = str(told.get("file_path"))
-            skill = self._toolset.skill(str(told.get("skill_name")))
+            skill = await self._toolset.find(str(told.get("skill_name")), tool_context)
             content = skill and _resource(skill, path)
             if isinstance(content, bytes):
                 blob = types.Blob(data=content, mime_type=mimetypes.guess_type(path)[0] or "application/octet-stream")
@@ -141,7 +229,7 @@ class LoadSkillResourceTool(BaseTool):
 
 
 class RunSkillScriptTool(BaseTool):
-    """Runs a Python or shell program of a skill with the toolset's code executor, or else the agent's.
+    """Runs a command in the toolset's environment, or a Python or shell program of a skill with its code executor or the agent's.
 
     Args:
         toolset: the skills.
@@ -152,9 +240,13 @@ class RunSkillScriptTool(BaseTool):
         self._toolset = toolset
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        properties = {
+        properties: dict[str, Any] = {
             "skill_name": _text("The name of the skill."),
             "file_path": _text("The relative path to the script (e.g., 'scripts/setup.py')."),
+        }
+        if self._toolset.environment is not None:
+            return _declared(self, {**properties, "command": _text("The command to execute in the environment.")})
+        properties |= {
             "args": {
                 "anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "string"}}],
                 "description": "Optional arguments to pass to the script as key-value pairs (long options) or as a list of strings. If"
@@ -176,13 +268,17 @@ class RunSkillScriptTool(BaseTool):
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Run the program, and return its output; see `BaseTool.run_async`."""
-        if wrong := _wrong_arguments(args):
+        environment, command = self._toolset.environment, args.get("command")
+        if wrong := _wrong_command(args) if environment is not None else _wrong_arguments(args):
             return failure("\n".join(wrong), "INVALID_ARGUMENTS")
-        skill, path = _skill(self._toolset, args, "skill_name", "file_path"), str(args.get("file_path"))
+        skill, path = await _skill(self._toolset, args, tool_context, "skill_name", "file_path"), str(args.get("file_path"))
         if isinstance(skill, dict):
             return skill
         if skill.resources.get_script(path.removeprefix("scripts/")) is None:
             return _not_found(tool_context, "script", path, skill)
+        folder = self._toolset.skills_folder
+        if environment is not None and folder is not None:
+            return await run_command(environment, folder, skill, path, str(command), self._toolset.script_timeout)
         executor = self._toolset.executor_for(tool_context)
         if executor is None:
             told = "Neither Environment nor CodeExecutor is configured. An environment or code executor is required to run scripts."
@@ -219,16 +315,27 @@ def _wrong_arguments(args: dict[str, Any]) -> list[str]:
     return wrong
 
 
+def _wrong_command(args: dict[str, Any]) -> list[str]:
+    command = args.get("command")
+    wrong = _missing(args, "skill_name", "file_path")
+    if not wrong and not (command and isinstance(command, str)):
+        wrong.append("Argument 'command' is required and must be a string.")
+    return wrong
+
+
 def _missing(args: dict[str, Any], *names: str) -> list[str]:
     return [f"Argument '{name}' is required." for name in names if not args.get(name)]
 
 
-def _skill(toolset: Skills, args: dict[str, Any], *required: str) -> Skill | dict[str, Any]:
+async def _skill(toolset: Skills, args: dict[str, Any], context: ToolContext, *required: str) -> Skill | dict[str, Any]:
     """Return the skill that a call names, or the error for the model if an argument is missing or there is no such skill."""
     if missing := _missing(args, *required):
         return failure("\n".join(missing), "INVALID_ARGUMENTS")
     name = str(args["skill_name"])
-    return toolset.skill(name) or failure(f"Skill '{name}' not found.", "SKILL_NOT_FOUND")
+    try:
+        return await toolset.find(name, context) or failure(f"Skill '{name}' not found.", "SKILL_NOT_FOUND")
+    except Exception as error:
+        return failure(f"Failed to fetch skill '{name}' from registry: {error}", "REGISTRY_ERROR")
 
 
 def _resource(skill: Skill, path: str) -> str | bytes | None:

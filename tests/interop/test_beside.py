@@ -77,3 +77,10 @@ def test_a_changed_or_copied_call_is_refused(engine: str, tmp_path: Path) -> Non
     with closing(sqlite3.connect(file)) as database, database:
         database.execute("UPDATE events SET event_data = replace(event_data, '\"amount\":1.0', '\"amount\":9.0')")
     assert result_on(engine, "signed_calls", str(file), "approve") == refused
+
+
+def test_skills_of_a_registry_and_in_an_environment() -> None:
+    theirs, ours = (without(found, "detail") for found in results_of("skills"))
+    assert ours["tools"] == theirs["tools"]
+    assert ours["declared"] == theirs["declared"]
+    assert ours == theirs

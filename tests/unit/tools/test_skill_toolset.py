@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import datetime
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from runtime.agents import LlmAgent
 from runtime.code_executors import UnsafeLocalCodeExecutor
+from runtime.environment import LocalEnvironment
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply, ScriptedLlm, instruction_text
+from runtime.skills import SkillRegistry
 from runtime.skills.models import Frontmatter, Resources, Script, Skill
-from runtime.tools.skill_toolset import SkillDiscoveryMode, SkillToolset
+from runtime.tools import ToolContext
+from runtime.tools.skill_toolset import SearchSkillsTool, SkillDiscoveryMode, SkillToolset
 from tests.seeds.running import run, runner_for
 
 pytestmark = pytest.mark.logs("The tool 'load_skill' of a skill is left out")
@@ -161,9 +165,104 @@ async def test_prefix_filter_and_discovery() -> None:
 
 
 def test_what_needs_the_engine_or_is_wrong() -> None:
-    with pytest.raises(EngineNeededError, match="registry= of a SkillToolset needs the google-adk engine"):
-        SkillToolset(registry=object())
+    with pytest.raises(EngineNeededError, match="lifecycle_config= of a SkillToolset needs the google-adk engine"):
+        SkillToolset(lifecycle_config=object())
+    environment = LocalEnvironment()
+    with pytest.raises(ValueError, match="has no code_executor"):
+        SkillToolset(environment=environment, code_executor=UnsafeLocalCodeExecutor())
+    with pytest.raises(ValueError, match="and there is none"):
+        SkillToolset(skills_folder="/skills")
+    with pytest.raises(ValueError, match="must be an absolute path: 'skills'"):
+        SkillToolset(environment=environment, skills_folder="skills")
     with pytest.raises(ValueError, match="two skills with the name 'tea'"):
         SkillToolset([tea(), tea()])
     with pytest.raises(ValueError, match="are functions, tools and toolsets, not int"):
         SkillToolset(additional_tools=[3])  # type: ignore[list-item]
+
+
+class Cupboard(SkillRegistry):
+    """Has any skill, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def get_skill(self, *, name: str) -> Skill:
+        self.asked.append(name)
+        if name == "none":
+            raise LookupError("no such skill")
+        return tea(name=name)
+
+    async def search_skills(self, *, query: str) -> list[Frontmatter]:
+        return [tea(name=query).frontmatter, tea().frontmatter]
+
+
+async def test_a_registry_is_searched_and_asked_once_in_an_invocation() -> None:
+    cupboard = Cupboard()
+    toolset = SkillToolset([tea()], registry=cupboard, additional_tools=[pour])
+    calls = [("search_skills", {"query": "milk"}), ("load_skill", {"skill_name": "milk"}), ("load_skill", {"skill_name": "none"})]
+    (found, loaded, unknown), seen, _ = await answers(toolset, *calls)
+    assert [one["name"] for one in found["result"]] == ["milk"]  # not the toolset's own
+    assert loaded["skill_name"] == "milk"
+    assert unknown == {"error": "Failed to fetch skill 'none' from registry: no such skill", "error_code": "REGISTRY_ERROR"}
+    assert cupboard.asked == ["milk", "none"]
+    assert "pour" in names(seen[-1])
+    assert "`search_skills` finds further ones" in instruction_text(seen[0])
+    with pytest.raises(ValueError, match="needs a toolset with a registry"):
+        SearchSkillsTool(SkillToolset())
+
+
+async def test_commands_run_where_the_skills_files_are(tmp_path: Path) -> None:
+    def call(**more: Any) -> tuple[str, dict[str, Any]]:
+        return "run_skill_script", {"skill_name": "tea", "file_path": "scripts/wait.sh", **more}
+
+    toolset = SkillToolset([tea()], environment=LocalEnvironment(working_dir=tmp_path), script_timeout=20)
+    (ran, changed, missing), seen, _ = await answers(
+        toolset, call(command="cd skills/tea && sh scripts/wait.sh a b; rm scripts/x.rb"), call(command="ls skills/tea/scripts"), call()
+    )
+    assert ran == {"stdout": "green", "stderr": "a b\n", "exit_code": 0, "timed_out": False}
+    assert "x.rb" not in changed["stdout"]  # the files are written once
+    assert missing["error"] == "Argument 'command' is required and must be a string."
+    assert f"`{tmp_path.as_posix()}/skills/<skill_name>/`" in instruction_text(seen[0])
+    await toolset.close()
+    assert not toolset.environment.is_initialized  # type: ignore[union-attr]
+
+
+async def test_a_files_path_cannot_leave_the_skills_folder(tmp_path: Path) -> None:
+    skill = tea()
+    skill.resources.assets["../../../out.txt"] = "out"
+    toolset = SkillToolset([skill], environment=LocalEnvironment(working_dir=tmp_path / "inner"))
+    call = ("run_skill_script", {"skill_name": "tea", "file_path": "scripts/wait.sh", "command": "true"})
+    (refused,), _, _ = await answers(toolset, call)
+    assert refused["error_code"] == "EXECUTION_ERROR"
+    assert "leads out of the skill's folder" in refused["error"]
+    assert not list(tmp_path.rglob("out.txt"))  # noqa: ASYNC240 - a temporary folder
+
+
+async def test_a_released_skill_takes_its_tools_and_instructions_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADK_ENABLE_SKILL_LIFECYCLE", "1")
+    toolset = SkillToolset([tea()], additional_tools=[pour])
+    calls = [("load_skill", {"skill_name": "tea"}), ("unload_skill", {"skill_name": "tea"}), ("unload_skill", {"skill_name": "tea"})]
+    (loaded, released, again), seen, _ = await answers(toolset, *calls)
+    assert loaded["instructions"] == "Boil {water?}."
+    assert released == {"skill_name": "tea", "unloaded": True, "active_skills": []}
+    assert again == {"error": "Skill 'tea' is not active.", "error_code": "SKILL_NOT_ACTIVE"}
+    assert ["pour" in names(request) for request in seen] == [False, True, False, False]
+    shown = [part.function_response.response for content in seen[2].contents for part in content.parts or [] if part.function_response]
+    assert (shown[0] or {})["status"] == "unloaded"
+    assert "instructions" not in (shown[0] or {})
+
+
+async def test_code_loads_and_releases_skills() -> None:
+    toolset, done = SkillToolset([tea()], additional_tools=[pour]), []
+
+    async def prepare(tool_context: ToolContext) -> None:
+        with pytest.raises(ValueError, match="Skill 'milk' not found"):
+            await toolset.load_skill(tool_context, "milk")
+        done.append([await toolset.load_skill(tool_context, "tea"), await toolset.load_skill(tool_context, "tea")])
+        done.append([toolset.unload_skill(tool_context, "milk"), toolset.list_active_skills(tool_context)])
+        done.append([toolset.unload_skill(tool_context, "tea"), toolset.list_active_skills(tool_context)])
+
+    model = ScriptedLlm(replies=[Reply(calls=[("prepare", {})]), "done"])
+    await run(runner_for(LlmAgent(name="cook", model=model, tools=[toolset, prepare])))
+    assert done == [[True, False], [False, ["tea"]], [True, []]]
+    assert [skill.name for skill in toolset.clone_with_updated_skills([tea(name="milk")]).skills] == ["milk"]

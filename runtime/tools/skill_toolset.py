@@ -53,7 +53,7 @@ _UNLOADING = "ADK_ENABLE_SKILL_LIFECYCLE"  # google-adk's switch: a model can re
 _MAX_INVOCATIONS = 16  # whose skills from a registry are remembered
 _UNLOADED = {
     "status": "unloaded",
-    "detail": "The skill was released: its instructions no longer apply, and its tools are no longer available. Load it again if you need it.",
+    "detail": "The skill was released: its instructions no longer apply, and its tools are no longer available. Load it again if needed.",
 }
 
 

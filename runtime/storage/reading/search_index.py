@@ -7,15 +7,13 @@ continues after the last indexed row; if that row has changed, the index is rebu
 from __future__ import annotations
 
 import hashlib
-import importlib
 import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
@@ -25,54 +23,24 @@ from runtime.storage.layouts.column_values import as_name
 from runtime.storage.reading.event_rows import OF_SESSION, parts, read_offset
 from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.searched_texts import DEEPEST, SEARCHED, STRUCTURE, reader_of_texts, searched_texts
 from runtime.support.quick_json import from_json
 
 MOST_BYTES = 4 * 1024**3  # of one index; later events are not searched, and the window reports it
 MOST_KEPT, DAYS_KEPT = 20, 60  # number of indexes; days after its last use that an index is kept
 
 _LONGEST_TEXT = 100_000  # indexed characters of one event
-_DEEPEST = 60  # levels of JSON
 _PIECE = 2_000  # rows read at once, 30 ms of work; then the update can be cancelled
-_COMMITTED = 20_000  # rows in one transaction; the index's parts of small ones would have to be merged often
+_COMMITTED = 20_000  # rows in one transaction, which are one part of the index; 3 MB of words, more than fit into a processor's cache
 _VERSION = "2"
 _SUFFIX = ".search.db"
 _SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2');
 """
-# Bytes gathered in memory, and parts of the index that are merged at once.
-_SETTINGS = [("hashsize", 32 * 1024**2), ("automerge", 8)]
-# Names that occur in every event and are therefore not indexed.
-_STRUCTURE = frozenset(
-    {
-        "author",
-        "content",
-        "actions",
-        "error_message",
-        "errorMessage",
-        "parts",
-        "role",
-        "text",
-        "thought",
-        "id",
-        "name",
-        "args",
-        "response",
-        "function_call",
-        "functionCall",
-        "function_response",
-        "functionResponse",
-        "state_delta",
-        "stateDelta",
-        "artifact_delta",
-        "artifactDelta",
-        "requested_auth_configs",
-        "requestedAuthConfigs",
-        "requested_tool_confirmations",
-        "requestedToolConfirmations",
-    }
-)
-_SEARCHED = ("author", "content", "actions", "error_message", "errorMessage")
+# Bytes gathered in memory, and parts of the index that are merged at once. Merging eight at once takes a fifth of FTS5's time, and a search
+# in more parts a few milliseconds.
+_SETTINGS = [("hashsize", 32 * 1024**2), ("automerge", 64), ("crisismerge", 65)]
 _WORD = re.compile(r"[^\s\"]+")
 _NOTE = "Note: "  # before the excerpt of a note
 _BEFORE, _AFTER = 24, 240  # characters of an excerpt before and after the word that was found
@@ -118,7 +86,7 @@ class SearchIndex:
         layout = self._database.layout
         self._as_json, self._amend = layout.format.as_json, layout.format.amend
         self._columns = ["id", "event_data"] if self._as_json is None else layout.format.columns(layout.event_columns)
-        self._read_few = _reader_of_few()
+        self._read_texts = reader_of_texts() if self._as_json is None and self._amend is None else None
         self._offset = self._database.read(read_offset) if layout.format.has_local_times else 0
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -189,9 +157,9 @@ class SearchIndex:
             finally:
                 self._index.execute("COMMIT")
 
-    def _add(self, rows: Sequence[tuple[Any, ...]]) -> None:
-        self._index.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", [(row[0], self._text(row[1:])) for row in rows])
-        about = [(str(rows[-1][0]), "last"), (str(rows[-1][1]), "id")] if rows else []
+    def _add(self, rows: Sequence[tuple[int, str, str]]) -> None:
+        self._index.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", [(rowid, text) for rowid, _, text in rows])
+        about = [(str(rows[-1][0]), "last"), (rows[-1][1], "id")] if rows else []
         self._index.executemany("UPDATE about SET value = ? WHERE name = ?", about)
 
     def search(self, words: str, limit: int, notes: Callable[[StoredDatabase], Notes] = StoredDatabase.notes) -> list[Hit]:
@@ -251,7 +219,7 @@ class SearchIndex:
             return None
         data = self._json(row[3:])
         time = data.get("timestamp")
-        said = {name: value for name, value in data.items() if name in _SEARCHED and name != "author"}
+        said = {name: value for name, value in data.items() if name in SEARCHED and name != "author"}
         author = str(data.get("author", ""))
         excerpt, start, end = _excerpt([*_texts(said, "", 0), author], wanted)
         timestamp = float(time) if isinstance(time, int | float) else 0.0
@@ -261,20 +229,15 @@ class SearchIndex:
         row = self._database.read(lambda connection: connection.execute("SELECT id FROM events WHERE rowid = ?", (rowid,)).fetchone())
         return str(row[0]) if row else None
 
-    def _rows(self, last: int) -> list[tuple[Any, ...]]:
+    def _rows(self, last: int) -> list[tuple[int, str, str]]:
+        """Return number, event id and text of the rows that follow one. A row is decoded while it is in the processor's cache."""
         query = f"SELECT rowid, {', '.join(self._columns)} FROM events WHERE rowid > ? ORDER BY rowid LIMIT {_PIECE}"
-        return self._database.read(lambda connection: connection.execute(query, (last,)).fetchall())
+        text = self._text
+        return self._database.read(lambda connection: [(row[0], str(row[1]), text(row[1:])) for row in connection.execute(query, (last,))])
 
     def _text(self, row: tuple[Any, ...]) -> str:
-        values = self._read_few(row[1]) if self._as_json is None and self._amend is None else None
-        if values is None:
-            data = self._json(row)
-            values = [data.get(name) for name in _SEARCHED]
-        found: list[str] = []
-        for value in values:
-            if value:
-                _gather(value, 0, found.append)
-        return " ".join(found)[:_LONGEST_TEXT]
+        found = self._read_texts(row[1]) if self._read_texts is not None else None
+        return " ".join(searched_texts(self._json(row)) if found is None else found)[:_LONGEST_TEXT]
 
     def _json(self, row: tuple[Any, ...]) -> dict[str, Any]:
         if self._as_json is not None:
@@ -324,59 +287,12 @@ def _about(index: sqlite3.Connection) -> dict[str, str]:
     return dict(index.execute("SELECT name, value FROM about").fetchall())
 
 
-def _reader_of_few() -> Callable[[Any], Sequence[Any] | None]:
-    """Return a function that reads the searched fields of an event's JSON, or returns None if it is unusual.
-
-    It saves most of the time for parsing, as the other fields are skipped.
-    """
-    try:
-        msgspec = importlib.import_module("msgspec")
-    except ImportError:  # not on every platform
-        return lambda _data: None
-    searched = msgspec.defstruct("Searched", [(name, Any, None) for name in _SEARCHED], gc=False)
-    decode = msgspec.json.Decoder(searched, float_hook=str).decode  # a fraction as it is stored: it would only be made a text again
-    values = attrgetter(*_SEARCHED)
-
-    def read(data: Any) -> Sequence[Any] | None:
-        try:
-            return cast(Sequence[Any], values(decode(data))) if type(data) is str else None
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            return None
-
-    return read
-
-
-def _gather(value: Any, depth: int, add: Callable[[str], object]) -> None:
-    """Add the texts, names and numbers in a value, in order. Texts and empty objects, which are most values, take no call of their own."""
-    kind = type(value)
-    if kind is dict and depth < _DEEPEST:
-        depth += 1
-        for name, item in value.items():
-            if name not in _STRUCTURE:
-                add(name)
-            if type(item) is str:
-                add(item)
-            elif item:
-                _gather(item, depth, add)
-            elif item == 0 and type(item) is not bool:
-                add(str(item))
-    elif kind is list and depth < _DEEPEST:
-        depth += 1
-        for item in value:
-            if item or item == 0:
-                _gather(item, depth, add)
-    elif kind is str:
-        add(value)
-    elif kind is int or kind is float:
-        add(str(value))
-
-
 def _texts(value: Any, name: str, depth: int) -> Iterator[str]:
     """Yield the texts in a value, in order; those of state and arguments are preceded by their names."""
-    if isinstance(value, dict) and depth < _DEEPEST:
+    if isinstance(value, dict) and depth < DEEPEST:
         for key, item in value.items():
-            yield from _texts(item, "" if key in _STRUCTURE else str(key), depth + 1)
-    elif isinstance(value, list) and depth < _DEEPEST:
+            yield from _texts(item, "" if key in STRUCTURE else str(key), depth + 1)
+    elif isinstance(value, list) and depth < DEEPEST:
         for item in value:
             yield from _texts(item, name, depth + 1)
     elif name or isinstance(value, str):

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import random
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -174,40 +172,12 @@ def test_the_searched_fields_alone_have_the_same_texts(file: Path, tmp_path: Pat
     texts = []
     for number in range(2):
         if number:
-            monkeypatch.setattr(search_index, "_reader_of_few", lambda: lambda _data: None)
+            monkeypatch.setattr(search_index, "reader_of_texts", lambda: lambda _data: None)
         with closing(SearchIndex(str(file), tmp_path / f"cache{number}")) as index:
-            texts.append([index._text(row[1:]) for row in index._rows(0)])
+            texts.append([text for _, _, text in index._rows(0)])
     assert texts[0] == texts[1]
     assert len(texts[0]) == COUNT * 10 + 4 <= search_index._PIECE
     assert texts[0][-4].split() == ["a", "é\\u0041", "n", "1e+30", "t", "big", str(10**30), "l", "1", "2.5"]
-
-
-def gathered(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        return [text for name, item in value.items() for text in ([] if name in search_index._STRUCTURE else [name]) + gathered(item)]
-    if isinstance(value, list):
-        return [text for item in value for text in gathered(item)]
-    return [] if value is None or isinstance(value, bool) else [str(value)]
-
-
-def test_every_name_text_and_number_is_indexed_in_order() -> None:
-    chance = random.Random(4)
-    leaves = [None, True, False, 0, 0.0, 1, -2.5, "", "x", "two words", [], {}]
-
-    def some(depth: int) -> Any:
-        kind = chance.random()
-        if depth == 0 or kind < 0.4:
-            return chance.choice(leaves)
-        items = [some(depth - 1) for _ in range(chance.randint(0, 3))]
-        return (
-            items if kind < 0.6 else {chance.choice(["text", "city", "", "parts", f"k{number}"]): each for number, each in enumerate(items)}
-        )
-
-    for _ in range(500):
-        value = some(4)
-        found: list[str] = []
-        search_index._gather(value, 0, found.append)
-        assert " ".join(found).split() == " ".join(gathered(value)).split()
 
 
 def test_a_cancelled_update_keeps_what_it_read(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,8 +78,19 @@ def keyring_in_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         preferences.keep_key(name, None)
 
 
+@pytest.fixture(scope="module")
+def prepared_pythons() -> Iterator[None]:
+    """Fork the Pythons that a module's tests start from one that has imported google-adk or the embedded runtime."""
+    from tests.prepared_pythons import prepared
+
+    with prepared():
+        yield
+
+
 def pytest_unconfigure() -> None:
-    """Stop the database server if the tests started it."""
+    """Stop the database server and the forking processes if the tests started them."""
     from tests.postgres import stop_server
+    from tests.prepared_pythons import stop_prepared
 
     stop_server()
+    stop_prepared()

@@ -179,7 +179,7 @@ class Runner(SessionEdits):
             return
         run = self._driven(ctx)
         if abort_signal is not None:
-            ctx.shared.abort_signal = abort_signal
+            ctx.shared.abort.signal, ctx.shared.abort.loop = abort_signal, asyncio.get_running_loop()
             run = until_set(run, abort_signal)
         async with aclosing(run) as events:
             async for event in events:
@@ -202,7 +202,10 @@ class Runner(SessionEdits):
                 await self.plugin_manager.run_hook("after_run_callback", invocation_context=ctx)
             raise
         else:
-            await record_end(self.session_service, ctx, None)
+            if ctx.is_aborted:
+                await self.plugin_manager.run_hook("after_run_callback", invocation_context=ctx)
+            else:
+                await record_end(self.session_service, ctx, None)
         finally:
             await ctx.shared.close_resources()
             if self._running.get(key) is ctx:
@@ -220,6 +223,8 @@ class Runner(SessionEdits):
             run = ctx.agent.run_async if ctx.live_request_queue is None else ctx.agent.run_live
             async with aclosing(run(ctx)) as events:
                 async for event in events:
+                    if ctx.is_aborted:
+                        return
                     try:
                         shown = await self._process(ctx, event)
                     except Exception as error:

@@ -38,7 +38,7 @@ _Work: TypeAlias = Callable[[InvocationContext], AsyncGenerator[Event, None]]  #
 
 
 # Settings that google-adk 2's agents have as nodes of a workflow graph.
-_OF_NODES = frozenset({"rerun_on_resume", "wait_for_output", "retry_config", "timeout", "state_schema", "parallel_worker"})
+_OF_NODES = frozenset({"rerun_on_resume", "wait_for_output", "retry_config", "timeout", "parallel_worker"})
 
 
 class BaseAgentState(BaseModel):
@@ -66,6 +66,8 @@ class BaseAgent(BaseModel):
         sub_agents: agents that it can call or transfer to.
         before_agent_callback: called before the agent runs; if it returns content, that is the answer and the agent does not run.
         after_agent_callback: called after the agent ran; if it returns content, that is an additional answer.
+        state_schema: a model of the keys that the agent's callbacks and tools write to the state; other writes fail. Keys with a scope,
+            such as `user:`, and the writes of other agents are not checked.
         config_type: the fields of such an agent in a YAML file; a subclass of `BaseAgentConfig`.
     """
 
@@ -79,6 +81,7 @@ class BaseAgent(BaseModel):
     sub_agents: list[BaseAgent] = Field(default_factory=list)
     before_agent_callback: Callbacks = None
     after_agent_callback: Callbacks = None
+    state_schema: type[BaseModel] | None = None
 
     @model_validator(mode="before")
     @classmethod

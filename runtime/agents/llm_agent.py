@@ -30,6 +30,7 @@ from runtime.history.turns import Turn, asks_for_toolset, closes_turn, events_of
 from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
+from runtime.sessions.state_schema import check_write
 from runtime.support.calling import Callbacks, as_list, call
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
@@ -222,6 +223,18 @@ class LlmAgent(BaseAgent):
         """The language model to which a live conversation is connected; see `canonical_model`."""
         return self.canonical_model
 
+    async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
+        """Return the language model of a turn. A subclass can choose it by the invocation; see `canonical_model`.
+
+        Args:
+            ctx: the invocation.
+        """
+        return self.canonical_model
+
+    async def canonical_live_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
+        """Return the language model of a live conversation; see `canonical_model_async`."""
+        return self.canonical_live_model
+
     async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
         """Return the instruction, with placeholders replaced unless it comes from a function."""
         return await _instruction_text(self.instruction, ctx)
@@ -317,9 +330,14 @@ class LlmAgent(BaseAgent):
             return
         text = "".join(part.text for part in event.content.parts if part.text and not part.thought)
         if self.output_schema is None:
-            event.actions.state_delta[self.output_key] = text
+            value: Any = text
         elif text.strip():
-            event.actions.state_delta[self.output_key] = self._validated(text)
+            value = self._validated(text)
+        else:
+            return
+        if self.state_schema is not None:
+            check_write(self.state_schema, self.output_key, value)
+        event.actions.state_delta[self.output_key] = value
 
     def _validated(self, text: str) -> Any:
         try:

@@ -79,7 +79,7 @@ class Context(ReadonlyContext):
         delta = self._made_actions().state_delta
         if self._state is None or self._state.delta is not delta:
             context = self._invocation_context
-            self._state = State(context.session.state, delta, writes=context.writes)
+            self._state = State(context.session.state, delta, getattr(context.agent, "state_schema", None), writes=context.writes)
         return self._state
 
     @property

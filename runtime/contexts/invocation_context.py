@@ -89,6 +89,21 @@ class Resource(Protocol):
         """Close it; must not raise."""
 
 
+@dataclass
+class Abort:
+    """The wish to end a run.
+
+    Attributes:
+        signal: ends the run when it is set.
+        loop: the event loop that the signal belongs to.
+        is_wanted: the run was ended from inside.
+    """
+
+    signal: asyncio.Event | None = None
+    loop: asyncio.AbstractEventLoop | None = None
+    is_wanted: bool = False
+
+
 @dataclass(slots=True)
 class Shared:
     """The data shared by all copies of a context.
@@ -119,7 +134,7 @@ class Shared:
         resources: what tools opened for this run, by a key of their own; closed at its end.
         commit: commits an event that no agent yields, which a live run has; the Runner sets it.
         live_tools: the streaming tools of the open live connection.
-        abort_signal: ends the run when it is set.
+        abort: whether the run is to end; the contexts of agents that run as tools have the same object.
     """
 
     inner_run: ClassVar[InnerRun | None] = None
@@ -146,7 +161,7 @@ class Shared:
     resources: dict[Any, Resource] = field(default_factory=dict)
     commit: Callable[[InvocationContext, Event], Awaitable[Event]] | None = None
     live_tools: LiveTools | None = None
-    abort_signal: asyncio.Event | None = None
+    abort: Abort = field(default_factory=Abort)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:
         """Claim an event for this context's agent; return False if an inner agent yielded it and this one only forwards it."""
@@ -349,9 +364,20 @@ class InvocationContext(BaseModel):
 
     @property
     def is_aborted(self) -> bool:
-        """Whether the caller of the run has ended it (`abort_signal` of `Runner.run_async`)."""
-        signal = self.shared.abort_signal
-        return signal is not None and signal.is_set()
+        """Whether the run was ended: by its caller (`abort_signal` of `Runner.run_async`), or by `abort`."""
+        abort = self.shared.abort
+        return abort.is_wanted or (abort.signal is not None and abort.signal.is_set())
+
+    def abort(self) -> None:
+        """End the run from inside; may be called on any thread.
+
+        A run that was started with an `abort_signal` ends at once, another one when the current call of a model or tools has returned:
+        its result is dropped.
+        """
+        abort = self.shared.abort
+        abort.is_wanted = True
+        if abort.signal is not None and abort.loop is not None:
+            abort.loop.call_soon_threadsafe(abort.signal.set)
 
     def increment_llm_call_count(self) -> None:
         """Count a model call.
@@ -376,7 +402,7 @@ class InvocationContext(BaseModel):
         self.invocation_id = outer.invocation_id
         self.shared.llm_calls = outer.shared.llm_calls
         self.shared.sync_calls = outer.sync_calls
-        self.shared.abort_signal = outer.shared.abort_signal
+        self.shared.abort = outer.shared.abort
         self.shared.outer = (outer, call_id)
 
     async def report_inner_event(self, event: Event, call_id: str | None) -> None:

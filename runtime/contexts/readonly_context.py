@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from google.genai import types
 
 if TYPE_CHECKING:
+    from runtime.auth.auth_credential import AuthCredential
     from runtime.contexts.invocation_context import InvocationContext
     from runtime.contexts.run_config import RunConfig
     from runtime.sessions.session import Session
@@ -59,6 +60,14 @@ class ReadonlyContext:
     def custom_metadata(self) -> Mapping[str, Any]:
         """The run's metadata, as in `Context.custom_metadata`; read-only."""
         return MappingProxyType(self._invocation_context.shared.custom_metadata)
+
+    def get_credential(self, key: str) -> AuthCredential | None:
+        """Return a credential that was resolved for this invocation, such as a toolset's.
+
+        Args:
+            key: the `credential_key` of the `AuthConfig`.
+        """
+        return self._invocation_context.shared.credentials.get(key)
 
     @property
     def session(self) -> Session:

@@ -14,6 +14,7 @@ from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
 from runtime.contexts.context import CallbackContext
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.live_request_queue import LiveRequest, LiveRequestQueue
+from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
@@ -76,7 +77,7 @@ class LiveFlow:
             raise ValueError("A live run needs a LiveRequestQueue. Start it with Runner.run_live.")
         resumption = ctx.run_config.session_resumption if ctx.run_config else None
         self._handle = resumption.handle if resumption else None
-        llm = self._agent.canonical_live_model
+        llm = await self._agent.canonical_live_model_async(ReadonlyContext(ctx))
         end, failures = _End(reconnect=True), 0
         while end.reconnect:
             request = await build_live_request(self._agent, ctx, llm, self._handle, in_sequence=self._in_sequence)

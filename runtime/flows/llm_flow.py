@@ -11,6 +11,7 @@ from google.genai import types
 
 from runtime.contexts.context import CallbackContext
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
+from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.contexts.run_config import StreamingMode
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
@@ -57,9 +58,9 @@ class LlmFlow:
         Raises:
             InvocationPaused: a long-running call waits for its answer (resumable apps).
         """
-        llm = self._agent.canonical_model
         ended = False
         if turn is not None:
+            llm = await self._agent.canonical_model_async(ReadonlyContext(ctx))
             async with aclosing(self._complete(ctx, llm, turn)) as events:
                 async for event in events:
                     yield event
@@ -73,6 +74,7 @@ class LlmFlow:
                     raise InvocationPaused
                 ctx.end_invocation = True
                 return
+            llm = await self._agent.canonical_model_async(ReadonlyContext(ctx))
             request = await build_request(self._agent, ctx, llm)
             said: Event | None = None  # the model's last complete response; most models give one for each call
             answered = False

@@ -59,13 +59,11 @@ class TurnAgent(AgentTree, Protocol):
     def root_agent(self) -> RunnableAgent:
         """The root of the tree."""
 
-    @property
-    def canonical_model(self) -> BaseLlm:
-        """The language model, as an object."""
+    async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
+        """Return the language model of a turn, as an object."""
 
-    @property
-    def canonical_live_model(self) -> BaseLlm:
-        """The language model of live conversations, as an object."""
+    async def canonical_live_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
+        """Return the language model of a live conversation, as an object."""
 
     @property
     def tools(self) -> Sequence[Any]:

@@ -18,7 +18,11 @@ from pathlib import PurePath
 from typing import Any, Literal, cast
 from uuid import UUID
 
+from pydantic import BaseModel
+
 from runtime.errors.unstorable_value_error import UnstorableValueError
+from runtime.sessions.state_schema import StateSchemaError as StateSchemaError
+from runtime.sessions.state_schema import check_write
 from runtime.sessions.uncommitted_writes import UncommittedWrites
 
 Scope = Literal["session", "user", "app", "temp"]
@@ -44,6 +48,7 @@ class State:
     Args:
         value: the current state; changed in place.
         delta: the uncommitted changes; changed in place.
+        schema: a model of the keys and their types; writes are checked, but no changes of lists and dicts in place.
         writes: records the writes of a run, so that those of a failed call can be reverted.
     """
 
@@ -51,9 +56,17 @@ class State:
     USER_PREFIX = "user:"
     TEMP_PREFIX = "temp:"
 
-    def __init__(self, value: dict[str, Any], delta: dict[str, Any], *, writes: UncommittedWrites | None = None) -> None:
+    def __init__(
+        self,
+        value: dict[str, Any],
+        delta: dict[str, Any],
+        schema: type[BaseModel] | None = None,
+        *,
+        writes: UncommittedWrites | None = None,
+    ) -> None:
         self._value = value
         self._delta = delta
+        self._schema = schema
         self._writes = writes
         self._read: dict[str, _Read] = {}
         self._calls: list[_Call] = []  # the enclosing ones first
@@ -70,6 +83,11 @@ class State:
         return value
 
     def __setitem__(self, key: str, value: Any) -> None:
+        if self._schema is not None:
+            check_write(self._schema, key, value)
+        self._set(key, value)
+
+    def _set(self, key: str, value: Any) -> None:
         if self._writes is not None:
             self._writes.write(self._delta, key, value)
         else:
@@ -108,8 +126,12 @@ class State:
 
     def update(self, delta: Mapping[str, Any]) -> None:
         """Set every key of `delta`."""
-        for key, value in dict(delta).items():
-            self[key] = value
+        given = dict(delta)
+        if self._schema is not None:
+            for key, value in given.items():
+                check_write(self._schema, key, value)  # before any of them is written
+        for key, value in given.items():
+            self._set(key, value)
 
     def has_delta(self) -> bool:
         """Return whether there are uncommitted changes."""
@@ -130,7 +152,7 @@ class State:
             if current is not read.container:
                 del self._read[key]
             elif read.is_changed() and (scope_of(key) == "temp" or _is_storable(current)):
-                self[key] = current
+                self._set(key, current)
                 self._note_read(key, current)
                 written = self._read.get(key)
                 if written is not None and self._writes is not None:

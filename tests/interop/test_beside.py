@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +85,19 @@ def test_skills_of_a_registry_and_in_an_environment() -> None:
     assert ours["tools"] == theirs["tools"]
     assert ours["declared"] == theirs["declared"]
     assert ours == theirs
+
+
+@cache
+def settings() -> tuple[Any, Any]:
+    return results_of("settings")
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["schemas", "chosen", "aborted by the caller", "aborted inside", "thoughts", "classified", "templates", "skipped"],
+)
+def test_settings_of_google_adk_2_do_the_same(topic: str) -> None:
+    theirs, ours = settings()
+    if theirs[topic] is None or ours[topic] is None:
+        pytest.skip("Jinja2 is not installed beside google-adk and here")
+    assert ours[topic] == theirs[topic]

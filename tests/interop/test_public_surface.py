@@ -36,7 +36,6 @@ DIFFERENCES = {
     r"^InMemoryArtifactService\.artifacts ": "internal data",
     r"^Event\.id ": "generated at once, not in a second step",
     r"^Event\.author ": "the agent fills it in if it is missing, as in 2.x",
-    r"^(ReadonlyContext|CallbackContext|ToolContext)\.(get|load|save)_credential$": "tools request credentials with `request_credential`",
     r"^CallbackContext\.(get_auth_response|request_\w+|function_call_id.*|tool_confirmation.*)$": "1.39 has one class for both contexts;"
     " members that need a call are on ToolContext, as in 1.25",
     r"^ToolContext\.(function_call_id|tool_confirmation)$": "plain attributes",

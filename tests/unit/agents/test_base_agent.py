@@ -169,7 +169,7 @@ def test_callbacks_are_lists_by_google_adks_names() -> None:
     assert agent.canonical_after_model_callbacks == [one, one] and agent.canonical_on_tool_error_callbacks == []
 
 
-@pytest.mark.parametrize("setting", [{"timeout": 5}, {"rerun_on_resume": True}, {"state_schema": dict}])
+@pytest.mark.parametrize("setting", [{"timeout": 5}, {"rerun_on_resume": True}])
 def test_a_setting_of_graphs_nodes_needs_the_other_engine(setting: dict[str, Any]) -> None:
     with pytest.raises(EngineNeededError, match="of a workflow graph's node, needs the google-adk engine"):
         BaseAgent(name="agent", **setting)

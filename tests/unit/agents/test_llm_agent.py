@@ -16,7 +16,7 @@ from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.tools import AgentTool, exit_loop, google_search
 from runtime.tools.google_search_agent_tool import GoogleSearchAgentTool, create_google_search_agent
 from runtime.tools.google_search_tool import GoogleSearchTool
-from tests.seeds.running import run, runner_for, stored
+from tests.seeds.running import run, runner_for, stored, texts
 
 
 def noting(seen: list[LlmRequest], *replies: Any) -> ScriptedLlm:
@@ -297,3 +297,15 @@ async def test_the_agent_that_searches_can_be_made_by_google_adks_name() -> None
     assert tool.name == "google_search_agent" and tool.propagate_grounding_metadata
     both = LlmAgent(name="both", model="gemini-2.5-flash", tools=[GoogleSearchTool(bypass_multi_tools_limit=True), exit_loop])
     assert isinstance((await both.canonical_tools())[0], GoogleSearchAgentTool)
+
+
+async def test_a_subclass_chooses_the_model_of_each_turn() -> None:
+    class Choosing(LlmAgent):
+        async def canonical_model_async(self, ctx: Any) -> Any:
+            return ScriptedLlm(replies=[Reply(calls=[("look", {})]), f"for {ctx.user_id}"])
+
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    assert texts(await run(runner_for(Choosing(name="agent", tools=[look])))) == ["for u"]

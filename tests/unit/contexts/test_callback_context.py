@@ -8,6 +8,7 @@ import pytest
 from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext, RunConfig
+from runtime.auth import AuthCredential, AuthCredentialTypes
 from runtime.contexts.context import CallbackContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events import Event
@@ -86,3 +87,9 @@ def test_callbacks_and_tools_of_a_run_share_its_metadata() -> None:
         read["trace"] = "other"  # type: ignore[index]
     assert config.custom_metadata == {"trace": "t"}  # the next run with these settings begins with them alone
     assert CallbackContext(context()).custom_metadata == {}
+
+
+def test_a_credential_of_the_invocation_is_found_by_its_key() -> None:
+    ctx = context()
+    secret = ctx.shared.credentials["key"] = AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="k")
+    assert [CallbackContext(ctx).get_credential("key"), ReadonlyContext(ctx).get_credential("other")] == [secret, None]

@@ -98,8 +98,9 @@ def _about(database: Readable, last: int) -> dict[str, Any]:
 
     def read(connection: sqlite3.Connection) -> tuple[Any, Any]:
         row = connection.execute("SELECT * FROM events WHERE rowid = ?", (last,)).fetchone()
-        # `+rowid` makes SQLite count in an index, which is smaller than the table.
-        counted = "SELECT (SELECT count(*) FROM events WHERE +rowid <= ?), (SELECT min(rowid) FROM events)"
+        # Without a condition, SQLite counts an index's pages, without its entries. Later rows are few, or have to be scanned anyway.
+        until = "(SELECT count(*) FROM events) - (SELECT count(*) FROM events WHERE rowid > ?)"
+        counted = f"SELECT {until}, (SELECT min(rowid) FROM events)"
         return row, connection.execute(counted, (last,)).fetchone()
 
     row, (count, first) = database.read(read)

@@ -82,10 +82,11 @@ async def test_headers_that_come_drop_by_drop_close_the_connection() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(POST)
         async with asyncio.timeout(20):
-            while not reader.at_eof():
-                with suppress(TimeoutError, ConnectionError):
-                    writer.write(b"X: y\r\n")
-                    assert await asyncio.wait_for(reader.read(), 0.05) == b""
+            with suppress(ConnectionError):  # a reset closes it too; every later read fails at once
+                while not reader.at_eof():
+                    with suppress(TimeoutError):
+                        writer.write(b"X: y\r\n")
+                        assert await asyncio.wait_for(reader.read(), 0.05) == b""
         writer.close()
 
 

@@ -107,11 +107,11 @@ def become(request: dict[str, Any], path: list[str]) -> Callable[[], object]:
     sys.path[:] = [first, *(more.split(os.pathsep) if more else ()), *path]
     sys.path_importer_cache.clear()
     if kind == "code":
-        return partial(exec, compile(what, "<string>", "exec"), main)
+        return partial(exec, compile(what, "<string>", "exec", dont_inherit=True), main)
     if kind == "module":
         return partial(runpy._run_module_as_main, what)  # type: ignore[attr-defined]  # as Python's start does
     with open(what, "rb") as file:  # noqa: PTH123
-        return partial(exec, compile(file.read(), what, "exec"), main)
+        return partial(exec, compile(file.read(), what, "exec", dont_inherit=True), main)
 
 
 def run(program: Callable[[], object]) -> None:

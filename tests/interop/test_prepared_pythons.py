@@ -16,6 +16,7 @@ from tests.prepared_pythons import prepared
 
 PROGRAM = """
 import json, locale, os, signal, sys, threading
+def annotated(number: int): ...
 print("on stderr", file=sys.stderr)
 print(json.dumps({
     "argv": sys.argv,
@@ -26,6 +27,7 @@ print(json.dumps({
     "environ": dict(os.environ),
     "streams": [[s.encoding, s.errors, s.line_buffering, s.isatty()] for s in (sys.stdin, sys.stdout, sys.stderr)],
     "main": [__name__, globals().get("__file__"), sys.modules["__main__"].__dict__ is globals()],
+    "annotations": str(annotated.__annotations__),
     "session": os.getsid(0) == os.getpid(),
     "threads": threading.active_count(),
     "input": sys.stdin.read(),

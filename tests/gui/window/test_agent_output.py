@@ -18,7 +18,7 @@ from tests.gui.window.driver import WindowDriver
 from tests.gui.window.test_own_environment import STEPS, open_agent
 from tests.interop.google_adk import adk_python
 
-pytestmark = pytest.mark.logs("no key for")
+pytestmark = [pytest.mark.logs("no key for"), pytest.mark.usefixtures("prepared_pythons")]
 
 CODE = """
 import logging

@@ -15,6 +15,8 @@ from runtime.sessions.session_key import SessionKey
 from tests.gui.window.driver import WindowDriver
 from tests.interop.attach.conftest import WEATHER, WEATHER_TEXTS, StartApp, UserApp, runtime_folder, start_app
 
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
+
 __all__ = ["runtime_folder", "start_app"]
 
 PICTURES = os.environ.get("ATTACH_PICTURES")

@@ -16,6 +16,8 @@ from tests.gui.window.driver import WindowDriver
 from tests.gui.window.test_own_environment import STEPS, WEATHER, open_agent
 from tests.interop.google_adk import adk_python
 
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
+
 BROKEN = json.dumps([["call", "broken", {"number": 3}], ["done"]])
 
 

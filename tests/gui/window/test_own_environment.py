@@ -15,6 +15,8 @@ from tests.gui.window.trusting import trust_folder
 from tests.interop.engines.test_commands import STATE_ONLY_AGENT
 from tests.interop.google_adk import adk_python, run_adk
 
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
+
 STEPS = Path(__file__).parents[2] / "interop" / "engines" / "agents" / "steps"
 
 WEATHER = json.dumps([["call", "weather", {"city": "Bern"}], ["stream", "It is ", "blue."]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QLabel
 
 from inspector_app.stream.event_cells import Column, cell_tooltip, row_text
@@ -12,6 +13,8 @@ from tests.gui.window.driver import WindowDriver
 from tests.gui.window.test_own_environment import open_agent
 from tests.interop.engines.conftest import AGENTS
 from tests.interop.google_adk import adk_python
+
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
 
 
 def test_an_event_that_ran_ahead_is_marked_in_its_row_and_its_detail(driver: WindowDriver, tmp_path: Path) -> None:

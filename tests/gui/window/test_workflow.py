@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.gui.window.driver import WindowDriver
 from tests.gui.window.test_own_environment import open_agent
 from tests.interop.google_adk import adk_python
+
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
 
 CODE = """
 from google.adk.workflow import START, Workflow

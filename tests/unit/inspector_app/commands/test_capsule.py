@@ -20,6 +20,8 @@ from inspector_app.engines.samples import is_bundled
 from inspector_app.exchange.capsule_session import unpack
 from tests.unit.resources.test_redaction import CASES
 
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
+
 CLERK = Path(__file__).parents[3] / "data" / "evals" / "clerk"
 
 

@@ -11,6 +11,8 @@ import pytest
 from inspector_app.cli import main
 from runtime.storage.reading.reader import StoredDatabase
 
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
+
 FOLDER = Path(__file__).parents[3] / "data" / "evals"
 SET = FOLDER / "clerk.evalset.json"
 ADK_SCORES: dict[str, Any] = json.loads((FOLDER / "adk_scores.json").read_text("utf-8"))

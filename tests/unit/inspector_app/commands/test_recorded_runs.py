@@ -18,7 +18,7 @@ from tests.agent_folders import write_agent
 from tests.end2end.processes import ORDERS
 from tests.recorder import FILE
 
-pytestmark = pytest.mark.usefixtures("scripted")
+pytestmark = pytest.mark.usefixtures("prepared_pythons", "scripted")
 ORDER = ("--message", "40 boxes of A4 paper", "--session", "s1", "--json")
 
 

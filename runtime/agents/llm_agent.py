@@ -95,7 +95,7 @@ class LlmAgent(BaseAgent):
 
     model_config = ConfigDict(defer_build=True)  # see LlmResponse
 
-    DEFAULT_MODEL: ClassVar[str] = "gemini-2.5-flash"
+    DEFAULT_MODEL: ClassVar[str] = "gemini-3.5-flash"
 
     config_type: ClassVar[type[BaseAgentConfig]] = LlmAgentConfig
 

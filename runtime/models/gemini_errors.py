@@ -94,7 +94,8 @@ def _server_error(model: str, error: APIError) -> LlmError:
     status = error.status if isinstance(error.status, str) and error.status else "error"
     message = without_keys(str(error.message or error.details or ""))
     advice = _ADVICE.get(error.code, " The server failed; try again later." if error.code and error.code >= 500 else "")
-    return LlmError(f"{model} answered {error.code} {status}: {message}{advice}", status_code=error.code, error_code=status)
+    end = "." if advice and not message.endswith((".", "!", "?", "…")) else ""
+    return LlmError(f"{model} answered {error.code} {status}: {message}{end}{advice}", status_code=error.code, error_code=status)
 
 
 def _network_errors() -> tuple[type[Exception], ...]:

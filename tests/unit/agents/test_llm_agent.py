@@ -223,7 +223,8 @@ def test_the_model_is_inherited() -> None:
     scripted = ScriptedLlm(replies=["x"])
     LlmAgent(name="root", model=scripted, sub_agents=[SequentialAgent(name="middle", sub_agents=[leaf])])
     assert leaf.canonical_model is scripted
-    assert isinstance(LlmAgent(name="alone").canonical_model, Gemini)
+    alone = LlmAgent(name="alone").canonical_model
+    assert isinstance(alone, Gemini) and alone.model == "gemini-3.5-flash"
     with pytest.raises(UnknownLlmError, match="no-such-model"):
         _ = LlmAgent(name="odd", model="no-such-model").canonical_model
 

@@ -205,7 +205,8 @@ async def test_an_answer_cut_by_a_filter_has_an_error_code(stream: bool) -> None
         (refusal(429, "RESOURCE_EXHAUSTED", "Quota used up."), 429, "RESOURCE_EXHAUSTED", "429 RESOURCE_EXHAUSTED: Quota used up. Wait"),
         (refusal(500, "INTERNAL", "Oops."), 500, "INTERNAL", "500 INTERNAL: Oops. .*try again later"),
         (refusal(403, "PERMISSION_DENIED", "No."), 403, "PERMISSION_DENIED", "Check the key in GOOGLE_API_KEY"),
-        (refusal(404, "NOT_FOUND", "No such model."), 404, "NOT_FOUND", "Check the model's name"),
+        (refusal(404, "NOT_FOUND", "No such model."), 404, "NOT_FOUND", "No such model. Check the model's name"),
+        (refusal(404, "NOT_FOUND", "No such model"), 404, "NOT_FOUND", r"No such model\. Check the model's name"),
         (refusal(400, "INVALID_ARGUMENT", "Bad field."), 400, "INVALID_ARGUMENT", "Bad field"),
     ],
 )

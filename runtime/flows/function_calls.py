@@ -311,7 +311,8 @@ def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.Functio
         if call_id in asked:
             continue
         parts.append(_credential_part(call_id, auth_config))
-    return [_request(ctx, event.author, parts)] if parts else []
+    role = "model" if any(part.function_call and part.function_call.name == CONFIRMATION_CALL for part in parts) else "user"
+    return [_request(ctx, event.author, parts, role)] if parts else []  # the roles that google-adk 2 gives them
 
 
 def credential_request(ctx: InvocationContext, author: str, wanted: Mapping[str, Any]) -> Event:
@@ -330,8 +331,8 @@ def _credential_part(purpose: str, auth_config: Any) -> types.Part:
     return _request_part(CREDENTIAL_CALL, {"functionCallId": purpose, "authConfig": wanted})
 
 
-def _request(ctx: InvocationContext, author: str, parts: list[types.Part]) -> Event:
-    request = Event(invocation_id=ctx.invocation_id, author=author, branch=ctx.branch, content=types.Content(role="user", parts=parts))
+def _request(ctx: InvocationContext, author: str, parts: list[types.Part], role: str = "user") -> Event:
+    request = Event(invocation_id=ctx.invocation_id, author=author, branch=ctx.branch, content=types.Content(role=role, parts=parts))
     request.long_running_tool_ids = {part.function_call.id for part in parts if part.function_call and part.function_call.id}
     return request
 

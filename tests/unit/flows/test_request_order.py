@@ -46,6 +46,7 @@ async def said(replies: list[Any], *, resumable: bool = False) -> tuple[Runner, 
 async def test_a_request_comes_before_the_result_that_asks_for_it(resumable: bool) -> None:
     _, events = await said([Reply(calls=[("pay", {"amount": 1})])], resumable=resumable)
     assert [named(event) for event in events] == [["pay"], [CONFIRM], ["pay result"]]
+    assert [event.content and event.content.role for event in events] == ["model", "model", "user"]  # as in google-adk 2
 
 
 async def test_a_request_comes_after_results_that_need_no_approval() -> None:

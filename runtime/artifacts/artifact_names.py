@@ -37,6 +37,23 @@ def check_id(value: str, what: str) -> str:
     return _not_too_long(value, what)
 
 
+def check_segment(value: str, what: str) -> None:
+    """Refuse an id that no service with folders can have, so that an app that works in memory works there too.
+
+    Args:
+        value: an app name, user id or session id. It may contain `/`, as ids with it work in a bucket.
+        what: its name in the error message.
+
+    Raises:
+        InputValidationError: it is empty, or leads out of a folder.
+    """
+    if not value.strip() or "\0" in value:
+        raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it names no folder.")
+    parts = value.replace("\\", "/").split("/")
+    if not parts[0] or _DRIVE.match(value) or value == "." or ".." in parts:
+        raise InputValidationError(f"{what} {value!r} cannot be used for artifacts: it leads out of the folder.")
+
+
 def relative_path(filename: str) -> PurePosixPath:
     """Return a file's path below the artifact folder; `/` and `\\` in its name separate folders.
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from google.genai import types
 
-from runtime.artifacts.artifact_names import USER_PREFIX, is_users
+from runtime.artifacts.artifact_names import USER_PREFIX, check_segment, is_users
 from runtime.artifacts.base_artifact_service import ERASED, ArtifactVersion, BaseArtifactService, as_part
 from runtime.errors.input_validation_error import InputValidationError
 from runtime.sessions.state import storable
@@ -65,8 +65,8 @@ class InMemoryArtifactService(BaseArtifactService):
 
     async def list_artifact_keys(self, *, app_name: str, user_id: str, session_id: str | None = None) -> list[str]:
         """See `BaseArtifactService.list_artifact_keys`."""
+        scopes = {_checked(app_name, user_id, None), _checked(app_name, user_id, session_id)}
         with self._lock:
-            scopes = {_Scope(app_name, user_id, None), _Scope(app_name, user_id, session_id)}
             return sorted(name for scope in scopes for name in self._files.get(scope, {}))
 
     async def delete_artifact(self, *, app_name: str, user_id: str, filename: str, session_id: str | None = None) -> None:
@@ -89,10 +89,18 @@ class InMemoryArtifactService(BaseArtifactService):
 
 def _scope(app_name: str, user_id: str, session_id: str | None, filename: str) -> _Scope:
     if not is_users(filename, session_id):
-        return _Scope(app_name, user_id, session_id)
+        return _checked(app_name, user_id, session_id)
     if not filename.startswith(USER_PREFIX):
         raise InputValidationError(f"The artifact {filename!r} needs a session_id; only names that begin with 'user:' do not.")
-    return _Scope(app_name, user_id, None)
+    return _checked(app_name, user_id, None)
+
+
+def _checked(app_name: str, user_id: str, session_id: str | None) -> _Scope:
+    check_segment(app_name, "The app name")
+    check_segment(user_id, "The user id")
+    if session_id is not None:
+        check_segment(session_id, "The session id")
+    return _Scope(app_name, user_id, session_id)
 
 
 def _mime_type(part: types.Part) -> str | None:

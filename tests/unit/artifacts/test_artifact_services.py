@@ -133,3 +133,23 @@ async def test_saved_and_loaded_parts_are_copies(service: BaseArtifactService) -
 def test_a_part_stays_the_part_that_it_is() -> None:
     part = types.Part(text="a")
     assert ensure_part(part) is part and ensure_part({"text": "a"}) == part
+
+
+@pytest.mark.parametrize("which", ["app_name", "user_id", "session_id"])
+@pytest.mark.parametrize("value", ["", " ", ".", "..", "../out", "a/../../b", "a\\..\\b", "/etc", "\\etc", "C:x", "a\0b"])
+async def test_ids_that_lead_out_of_a_folder_are_refused_in_memory_too(which: str, value: str) -> None:
+    service, names = InMemoryArtifactService(), {"app_name": "a", "user_id": "u", "session_id": "s", which: value}
+    with pytest.raises(InputValidationError, match="cannot be used for artifacts"):
+        await service.save_artifact(**names, filename="f", artifact=types.Part(text="x"))
+    with pytest.raises(InputValidationError):
+        await service.load_artifact(**names, filename="f")
+    with pytest.raises(InputValidationError):
+        await service.list_artifact_keys(**names)
+    with pytest.raises(InputValidationError):
+        await service.delete_artifact(**names, filename="f")
+
+
+async def test_an_id_with_a_slash_is_kept_in_memory() -> None:
+    service, names = InMemoryArtifactService(), {"app_name": "a", "user_id": "group/u", "session_id": "s"}
+    await service.save_artifact(**names, filename="f", artifact=types.Part(text="x"))
+    assert await service.list_artifact_keys(**names) == ["f"]

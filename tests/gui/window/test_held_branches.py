@@ -81,6 +81,7 @@ def test_the_held_branch_and_the_running_branches_are_shown(
     assert {"left", "right"} <= {event.author for event in driver.stream.events()}
 
 
+@pytest.mark.logs("error callbacks of a stopped call of block are not called")
 def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(
     agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
 ) -> None:
@@ -98,9 +99,11 @@ def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(
     assert ended.args[0].stopped and ended.args[0].error is None
     assert "cancelled" in driver.stream.results("block")[0]["error"]
     assert "block had not returned" in driver.log_text() and "cannot be stopped" in driver.log_text()
+    assert "The error callbacks of a stopped call of block are not called" in driver.log_text()
 
 
 @pytest.mark.rule("R3")
+@pytest.mark.logs("error callbacks of a stopped call of block are not called")
 def test_the_run_after_a_blocked_one_loads_the_agent_again(
     agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
 ) -> None:

@@ -272,7 +272,7 @@ async def _after_error(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str
 async def _after_cancellation(agent: TurnAgent, ctx: InvocationContext, hooks: dict[str, Any], named: dict[str, Any]) -> None:
     """Report a call that was cancelled to all error hooks, so that they can release what a hook before the call has opened."""
     if isinstance(ctx.sync_calls, AgentThread) and ctx.sync_calls.is_blocked:
-        logger.warning("The error callbacks of a stopped call of %s are not called: a function still runs.", hooks["tool"].name)
+        logger.info("The error callbacks of a stopped call of %s are not called: a function still runs.", hooks["tool"].name)
         return
     await ctx.plugin_manager.notify("on_tool_error_callback", **hooks)
     for callback in as_list(agent.on_tool_error_callback):

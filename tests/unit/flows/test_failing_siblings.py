@@ -280,7 +280,6 @@ async def test_all_error_callbacks_learn_of_a_cancelled_call() -> None:
     assert noted[1:] == [f"{by}: patient CancelledError" for by in ("one", "two", "breaks", "last")]
 
 
-@pytest.mark.logs("The error callbacks of a stopped call of blocks are not called")
 async def test_a_stopped_run_does_not_wait_for_error_callbacks_behind_a_blocked_function() -> None:
     go, begun, loop, noted = threading.Event(), asyncio.Event(), asyncio.get_running_loop(), list[str]()
 

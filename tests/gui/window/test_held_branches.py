@@ -81,7 +81,6 @@ def test_the_held_branch_and_the_running_branches_are_shown(
     assert {"left", "right"} <= {event.author for event in driver.stream.events()}
 
 
-@pytest.mark.logs("error callbacks of a stopped call of block are not called")
 def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(
     agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
 ) -> None:
@@ -103,7 +102,6 @@ def test_stopping_a_blocking_tool_logs_that_it_cannot_be_stopped(
 
 
 @pytest.mark.rule("R3")
-@pytest.mark.logs("error callbacks of a stopped call of block are not called")
 def test_the_run_after_a_blocked_one_loads_the_agent_again(
     agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
 ) -> None:

@@ -3,6 +3,7 @@
 import importlib
 import os
 import re
+from enum import Enum
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -25,7 +26,7 @@ root_doc = "index"
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "undoc-members": False, "show-inheritance": True}
+autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_google_docstring = True
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True  # else each attribute in a class's docstring is described twice
@@ -72,5 +73,28 @@ def setup(app: Sphinx) -> None:
         else:
             lines[:] = [re.sub(r"(?<!`)`([^`]+)`(?!`)(\w?)", as_literal, line) for line in lines]
 
+    def one_name_each(_app: Sphinx, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+        """Describe attributes that share a description one by one: Sphinx would read `:ivar left, right:` as a type and a name."""
+        fields: list[list[str]] = []
+        for line in lines:
+            if line.startswith(" ") and fields:
+                fields[-1].append(line)
+            else:
+                fields.append([line])
+        lines.clear()
+        for first, *rest in fields:
+            found = re.match(r":ivar (\w+(?:, \w+)+):(.*)", first)
+            for name in found[1].split(", ") if found else ():
+                lines += [f":ivar {name}:{found[2] if found else ''}", *rest]
+            if not found:
+                lines += [first, *rest]
+
+    def skipped(_app: Sphinx, _what: str, name: str, value: object, _skip: bool, _options: object) -> bool | None:
+        if name in {"model_config", "model_post_init"}:
+            return True  # pydantic's own
+        return False if isinstance(value, Enum) or (name.isupper() and not name.startswith("_")) else None  # values say enough
+
     app.connect("source-read", filled)
+    app.connect("autodoc-process-docstring", one_name_each, priority=600)  # after Napoleon
+    app.connect("autodoc-skip-member", skipped)
     app.connect("autodoc-process-docstring", as_literals, priority=400)  # before Napoleon

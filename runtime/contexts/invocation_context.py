@@ -364,7 +364,7 @@ class InvocationContext(BaseModel):
 
     @property
     def is_aborted(self) -> bool:
-        """Whether the run was ended: by its caller (`abort_signal` of `Runner.run_async`), or by `abort`."""
+        """Whether the run was ended, by its caller (`abort_signal` of `Runner.run_async`) or by `abort`."""
         abort = self.shared.abort
         return abort.is_wanted or (abort.signal is not None and abort.signal.is_set())
 

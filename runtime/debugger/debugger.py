@@ -131,7 +131,7 @@ class Debugger:
 
     @property
     def possible_holds(self) -> frozenset[Place]:
-        """The places at which a command or a breakpoint may hold the run: all of them until a command has reached its goal."""
+        """The places at which a command or a breakpoint may hold the run; all of them until a command has reached its goal."""
         if self._goal is not None:
             return ALL_PLACES
         found: set[Place] = set()

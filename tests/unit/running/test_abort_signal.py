@@ -129,16 +129,18 @@ async def test_an_error_is_raised_as_without_a_signal() -> None:
 @pytest.mark.parametrize("thread", [False, True], ids=["on the loop", "on a thread"])
 @pytest.mark.parametrize("with_signal", [False, True])
 async def test_a_run_is_ended_from_inside(thread: bool, with_signal: bool) -> None:
-    stopped: list[bool] = []
+    stopped: list[ToolContext] = []
 
     async def stop(tool_context: ToolContext) -> str:
         """Ends the run."""
         if stopped:
             return "done"
+        stopped.append(tool_context)  # before: a run with a signal may be cancelled before the thread has returned
         abort = tool_context.get_invocation_context().abort
-        await (asyncio.to_thread(abort) if thread else asyncio.sleep(0))
-        abort()
-        stopped.append(tool_context.is_aborted)
+        if thread:
+            await asyncio.to_thread(abort)
+        else:
+            abort()
         if with_signal:
             await asyncio.Event().wait()
         return "dropped"
@@ -148,5 +150,5 @@ async def test_a_run_is_ended_from_inside(thread: bool, with_signal: bool) -> No
     runner = await runner_of(agent, ends)
     events = await events_of(runner, new_message=message("go"), **({"abort_signal": asyncio.Event()} if with_signal else {}))
     assert [bool(event.get_function_calls()) for event in events] == [True]
-    assert (stopped, ends.finished, ends.failed) == ([True], 1, 0)
+    assert ([context.is_aborted for context in stopped], ends.finished, ends.failed) == ([True], 1, 0)
     assert texts(await events_of(runner, invocation_id=events[0].invocation_id)) == ["stopped"]

@@ -45,7 +45,7 @@ class ReflectAndRetryModelPlugin(BasePlugin):
     ) -> None:
         super().__init__(name)
         if max_retries < 0:
-            raise ValueError("max_retries must be a non-negative integer.")
+            raise ValueError("max_retries must be 0 or more.")
         reasons = [types.FinishReason.MALFORMED_FUNCTION_CALL] if on_model_errors is None else on_model_errors
         for reason in reasons:
             if not isinstance(reason, types.FinishReason):

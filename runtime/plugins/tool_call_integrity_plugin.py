@@ -55,7 +55,7 @@ class ToolCallIntegrityPlugin(BasePlugin):
         super().__init__(name)
         self._keys = [secret_key] if isinstance(secret_key, bytes) else list(secret_key)
         if not self._keys or not all(isinstance(key, bytes) and key for key in self._keys):
-            raise ValueError("secret_key must be non-empty bytes or a non-empty list of them.")
+            raise ValueError("secret_key needs at least one key, and each key at least one byte.")
         self._allow_unstamped = allow_unstamped_calls
 
     @staticmethod
@@ -173,5 +173,5 @@ def _is_restored(event: Event) -> bool:
 def _stamps_of(event: Event) -> dict[str, str]:
     stamps = (event.custom_metadata or {}).get(_STAMPS) or {}
     if not isinstance(stamps, dict) or not all(isinstance(stamp, str) and stamp.isascii() for stamp in stamps.values()):
-        raise ToolCallIntegrityError(f"Event {event.id!r} has a malformed integrity stamp.")
+        raise ToolCallIntegrityError(f"The integrity stamps of event {event.id!r} cannot be read.")
     return stamps

@@ -105,13 +105,13 @@ class SearchSkillsTool(BaseTool):
     def __init__(self, toolset: Skills) -> None:
         if toolset.registry is None:
             raise ValueError("A SearchSkillsTool needs a toolset with a registry.")
-        general = "Searches for relevant skills in the registry based on a semantic or keyword query."
+        general = "Finds further skills in the registry, by words or by a description of the task."
         super().__init__(name=self.TOOL_NAME, description=toolset.registry.search_tool_description() or general)
         self._toolset = toolset
         self._registry = toolset.registry
 
     def _get_declaration(self) -> types.FunctionDeclaration:
-        return _declared(self, {"query": _text("Semantic or keyword search query.")})
+        return _declared(self, {"query": _text("What to look for: words, or a description of the task.")})
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Return the descriptions of the skills that were found, without those that the toolset has itself; see `BaseTool.run_async`."""
@@ -163,7 +163,7 @@ class UnloadSkillTool(BaseTool):
     TOOL_NAME = "unload_skill"
 
     def __init__(self, toolset: Skills) -> None:
-        description = "Unloads an active skill once its task is complete, releasing its dynamic tools from the context."
+        description = "Releases a loaded skill when its task is done. Its instructions and tools are then no longer sent."
         super().__init__(name=self.TOOL_NAME, description=description)
         self._toolset = toolset
 
@@ -245,7 +245,7 @@ class RunSkillScriptTool(BaseTool):
             "file_path": _text("The relative path to the script (e.g., 'scripts/setup.py')."),
         }
         if self._toolset.environment is not None:
-            return _declared(self, {**properties, "command": _text("The command to execute in the environment.")})
+            return _declared(self, {**properties, "command": _text("The command line to run in the environment.")})
         properties |= {
             "args": {
                 "anyOf": [{"type": "object"}, {"type": "array", "items": {"type": "string"}}],
@@ -319,7 +319,7 @@ def _wrong_command(args: dict[str, Any]) -> list[str]:
     command = args.get("command")
     wrong = _missing(args, "skill_name", "file_path")
     if not wrong and not (command and isinstance(command, str)):
-        wrong.append("Argument 'command' is required and must be a string.")
+        wrong.append("Argument 'command' is missing or is no text.")
     return wrong
 
 

@@ -113,7 +113,7 @@ class SkillToolset(BaseToolset):
             if environment is None:
                 raise ValueError("skills_folder is a folder in an environment, and there is none.")
             if not (PurePosixPath(skills_folder).is_absolute() or PureWindowsPath(skills_folder).is_absolute()):
-                raise ValueError(f"`skills_folder` must be an absolute path: '{skills_folder}'")
+                raise ValueError(f"`skills_folder` is no absolute path: '{skills_folder}'")
         self._skills: dict[str, Skill] = {}
         for skill in skills or []:
             if skill.name in self._skills:

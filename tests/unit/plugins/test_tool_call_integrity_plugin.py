@@ -118,5 +118,5 @@ async def test_a_run_cannot_bring_its_own_marks() -> None:
 
 @pytest.mark.parametrize("key", [b"", [], [b"one", b""], ["text"], "text"])
 def test_a_key_of_nothing_is_refused(key: Any) -> None:
-    with pytest.raises(ValueError, match="secret_key must be non-empty bytes"):
+    with pytest.raises(ValueError, match="secret_key needs at least one key"):
         ToolCallIntegrityPlugin(key)

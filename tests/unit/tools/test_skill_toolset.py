@@ -172,7 +172,7 @@ def test_what_needs_the_engine_or_is_wrong() -> None:
         SkillToolset(environment=environment, code_executor=UnsafeLocalCodeExecutor())
     with pytest.raises(ValueError, match="and there is none"):
         SkillToolset(skills_folder="/skills")
-    with pytest.raises(ValueError, match="must be an absolute path: 'skills'"):
+    with pytest.raises(ValueError, match="is no absolute path: 'skills'"):
         SkillToolset(environment=environment, skills_folder="skills")
     with pytest.raises(ValueError, match="two skills with the name 'tea'"):
         SkillToolset([tea(), tea()])
@@ -221,7 +221,7 @@ async def test_commands_run_where_the_skills_files_are(tmp_path: Path) -> None:
     )
     assert ran == {"stdout": "green", "stderr": "a b\n", "exit_code": 0, "timed_out": False}
     assert "x.rb" not in changed["stdout"]  # the files are written once
-    assert missing["error"] == "Argument 'command' is required and must be a string."
+    assert missing["error"] == "Argument 'command' is missing or is no text."
     assert f"`{tmp_path.as_posix()}/skills/<skill_name>/`" in instruction_text(seen[0])
     await toolset.close()
     assert not toolset.environment.is_initialized  # type: ignore[union-attr]

@@ -352,8 +352,8 @@ class ChildEngine:
         if not run.is_over and self._child.ended is None:
             self._child.send("stop")
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(STOP_SECONDS):
-                    await run.ended.wait()
+                # Not `asyncio.timeout`, which up to Python 3.11.2 raises CancelledError in a task that is being cancelled.
+                await asyncio.wait_for(run.ended.wait(), STOP_SECONDS)
             if not run.is_over:
                 self._child.kill(f"The agent did not stop within {STOP_SECONDS:g} s, so its process was killed.")
                 await run.ended.wait()

@@ -15,15 +15,16 @@ from decimal import Decimal
 from enum import Enum
 from math import isfinite
 from pathlib import PurePath
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 from uuid import UUID
-
-from pydantic import BaseModel
 
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.sessions.state_schema import StateSchemaError as StateSchemaError
 from runtime.sessions.state_schema import check_write
 from runtime.sessions.uncommitted_writes import UncommittedWrites
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
 
 Scope = Literal["session", "user", "app", "temp"]
 SCOPES: tuple[Scope, ...] = ("session", "user", "app", "temp")

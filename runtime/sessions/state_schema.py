@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = lazy_module("pydantic")
 
 
 class StateSchemaError(TypeError):
     """Raised for a write to the state that the agent's `state_schema` does not allow."""
 
 
-def check_write(schema: type[BaseModel], key: str, value: Any) -> None:
+def check_write(schema: type[pydantic.BaseModel], key: str, value: Any) -> None:
     """Check a write to the state. Keys with a scope, such as `user:`, are not checked.
 
     Args:
@@ -30,10 +35,10 @@ def check_write(schema: type[BaseModel], key: str, value: Any) -> None:
         raise StateSchemaError(f"The key {key!r} is not declared in state schema {schema.__name__!r}. Its fields: {sorted(fields)}")
     try:
         _adapter(schema, key).validate_python(value)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise StateSchemaError(f"The value for {key!r} does not satisfy the field of {schema.__name__!r}: {error}") from error
 
 
 @lru_cache(maxsize=256)
-def _adapter(schema: type[BaseModel], key: str) -> TypeAdapter[Any]:
-    return TypeAdapter(schema.model_fields[key].rebuild_annotation())
+def _adapter(schema: type[pydantic.BaseModel], key: str) -> pydantic.TypeAdapter[Any]:
+    return pydantic.TypeAdapter(schema.model_fields[key].rebuild_annotation())

@@ -108,7 +108,7 @@ def test_other_code_sees_the_real_google(tmp_path: Path) -> None:
         ("from google.adk.a2a.executor.config import ExecuteInterceptor\n", 1, "google.adk.a2a.executor.config"),
         ("from google.adk.tools.openapi_tool import OpenAPIToolset\n", 1, "google.adk.tools.openapi_tool"),
         ("from google.adk.tools.bigquery import BigQueryToolset\n", 1, "google.adk.tools.bigquery"),
-        ("from google.adk.skills import SkillRegistry\n", 1, "google.adk.skills.SkillRegistry"),
+        ("from google.adk.integrations.skill_registry import GCPSkillRegistry\n", 1, "google.adk.integrations.skill_registry"),
         ("from google.adk.integrations.e2b import E2BEnvironment\n", 1, "google.adk.integrations.e2b"),
         ("from google.adk.integrations.daytona import DaytonaEnvironment\n", 1, "google.adk.integrations.daytona"),
         ("from google.adk.agents import ManagedAgent\n", 1, "google.adk.agents.ManagedAgent"),

@@ -82,7 +82,7 @@ class TrustPage(QWidget):
         code = question.code
         self._title.setText(_TITLES[question.reason])
         remembered = (
-            "The answer is remembered until the code changes."
+            "The answer is remembered until the code changes, or what .env sets."
             if code.digest is not None
             else "There is too much code here to notice changes, so the answer is for this time."
         )

@@ -8,20 +8,9 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from pytestqt.qtbot import QtBot
 
 from inspector_app.presentation.message import Message
-from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.main_window import MainWindow
-from inspector_app.stream.event_table_model import EventTableModel
 
 POLITE, ASSERTIVE = QAccessible.AnnouncementPoliteness.Polite, QAccessible.AnnouncementPoliteness.Assertive
-
-
-@pytest.fixture
-def window(qtbot: QtBot) -> MainWindow:
-    window = MainWindow(EventTableModel(), SessionTreeModel(), [])
-    qtbot.addWidget(window, before_close_func=lambda window: window.close_now())
-    window.resize(1000, 700)
-    window.show()
-    return window
 
 
 @pytest.fixture

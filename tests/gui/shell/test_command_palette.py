@@ -8,20 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.shell.command_palette import CommandPalette
 from inspector_app.shell.main_window import MainWindow
-from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets.actions import Actions, allow
-
-
-@pytest.fixture
-def window(qtbot: QtBot) -> MainWindow:
-    window = MainWindow(EventTableModel(), SessionTreeModel(), [])
-    qtbot.addWidget(window, before_close_func=lambda window: window.close_now())
-    window.resize(1000, 700)
-    window.show()
-    return window
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from runtime.history.agent_places import AgentPlaces
 from runtime.history.agent_tree import AgentTree
 from runtime.history.checkpoints import Checkpoints, read_checkpoints
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.event_list import events_of
+from runtime.sessions.event_list import EventList, events_of
 from runtime.sessions.session import Session
 from runtime.sessions.uncommitted_writes import UncommittedWrites
 from runtime.support.agent_thread import AgentThread, SyncCalls
@@ -355,6 +355,13 @@ class InvocationContext(BaseModel):
     def invocation_events(self) -> list[Event]:
         """Return this invocation's committed events on all branches."""
         return events_of(self.session.events, self.invocation_id)
+
+    def last_event(self) -> Event | None:
+        """Return this invocation's last committed event, without decoding the others; None if there is none."""
+        events = self.session.events
+        if isinstance(events, EventList):
+            return events.last_of_invocation(self.invocation_id)
+        return next((event for event in reversed(events) if event.invocation_id == self.invocation_id), None)
 
     def should_pause_invocation(self, event: Event) -> bool:
         """Return whether an event's long-running calls pause this invocation."""

@@ -34,16 +34,16 @@ async def record_end(service: BaseSessionService, ctx: InvocationContext, error:
         ctx: the run.
         error: what the run raised; None if it ended normally.
     """
-    events = ctx.invocation_events()
-    if not events or isinstance(error, StaleSessionError):  # another run drives it
+    last = ctx.last_event()
+    if last is None or isinstance(error, StaleSessionError):  # another run drives it
         return
-    if error is None and ctx.shared.resumed is None and _is_plain_answer(ctx, events[-1]):
+    if error is None and ctx.shared.resumed is None and _is_plain_answer(ctx, last):
         return
     try:
         known = (await service.recorded_ends(ctx.session.key)).get(ctx.invocation_id) if ctx.shared.resumed is not None else None
         if known is None and not ctx.shared.has_resumed_mark:
             return  # this run changed nothing
-        end = end_of(events, error, known)
+        end = end_of(ctx.invocation_events(), error, known)
         if end is not None:
             await service.record_end(ctx.session.key, ctx.invocation_id, end)
     except Exception as failed:

@@ -13,7 +13,7 @@ from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events.event import Event
 from runtime.events.marks import TEMP_GONE, begins_resumed_run
 from runtime.sessions.event_codec import check_storable
-from runtime.sessions.event_list import EventList
+from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
@@ -153,26 +153,29 @@ class BaseSessionService(abc.ABC):
         check_storable(event)
         committed, containers, temp = _snapshot(event)
         resumes = fields["custom_metadata"] is not None and begins_resumed_run(event)
-        await self._commit(session, committed, {TEMP_GONE: True, **temp} if resumes else temp)
+        row = await self._commit(session, committed, {TEMP_GONE: True, **temp} if resumes else temp)
         _settle(event, committed, containers, temp)
         stored: dict[str, Any] = committed.actions.state_delta
         if stored or temp:
             apply_delta(session.state, {**stored, **structural_copy(containers), **temp} if containers or temp else stored)
         events = session.events
         if isinstance(events, EventList):
-            events.add_committed((committed,))
+            events.add_stored(committed, row)
         else:
             events.append(committed)
         session.last_update_time = fields["timestamp"]
         return event
 
-    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
+    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> StoredRow | None:
         """Store a checked event and its deltas in one transaction, without changing `session`.
 
         Args:
             session: the caller's session object.
             event: the event, without `temp:` keys.
             temp: the event's `temp:` keys, any objects; a service may store only a readable trace of them, for the debugger.
+
+        Returns:
+            The event as the session's list decodes it, if it can, so that long runs need not keep every event decoded.
         """
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from copy import deepcopy
 from typing import Any, SupportsIndex, cast, overload
@@ -16,6 +17,7 @@ from runtime.support.gc_freeze import collection_paused
 StoredRow = tuple[Any, ...]
 
 _AT_ONCE = 500  # maximum number of rows decoded per step of an iteration
+_NEWEST = 4_000  # events of a run that stay decoded once they are stored; older ones take a fifth of the memory as rows
 
 
 class _Index:
@@ -49,7 +51,7 @@ class EventList(MutableSequence[Event]):
         read: decodes a row; required if there are rows.
     """
 
-    __slots__ = ("_derived", "_index", "_items", "_read", "edited", "is_of_run")
+    __slots__ = ("_derived", "_index", "_items", "_newest", "_read", "edited", "is_of_run")
 
     def __init__(self, items: Iterable[Event | StoredRow] = (), read: Callable[[StoredRow], Event] | None = None) -> None:
         self._items: list[Event | StoredRow] = list(items)
@@ -57,6 +59,7 @@ class EventList(MutableSequence[Event]):
         # Created on demand: thousands of listed sessions have no events.
         self._index: _Index | None = None
         self._derived: dict[Any, Any] | None = None
+        self._newest: deque[tuple[int, Event, StoredRow]] | None = None
         self.edited = self.is_of_run = False
 
     @property
@@ -76,6 +79,11 @@ class EventList(MutableSequence[Event]):
     def rewinds(self) -> dict[int, str]:
         """Return the index of each rewind event → the first rewound invocation, without decoding other events."""
         return self._indexed().rewinds
+
+    def last_of_invocation(self, invocation_id: str) -> Event | None:
+        """Return an invocation's last event, without decoding others; None if it has no event."""
+        places = self._indexed().places.get(invocation_id)
+        return self._at(places[-1]) if places else None
 
     def invocation_id(self, index: int) -> str:
         """Return an event's invocation id without decoding it."""
@@ -100,6 +108,26 @@ class EventList(MutableSequence[Event]):
     def add_committed(self, items: Iterable[Event | StoredRow]) -> None:
         """Append newly stored events; for session services."""
         self._items.extend(items)
+
+    def add_stored(self, event: Event, row: StoredRow | None) -> None:
+        """Append an event that a service has just stored, and replace one that is no longer among the newest by its row.
+
+        Args:
+            event: the event.
+            row: what `read` decodes into an equal event; None if the service has none.
+        """
+        items = self._items
+        items.append(event)
+        if row is None or self._read is None:
+            return
+        if self._newest is None:
+            self._newest = deque()
+        newest = self._newest
+        newest.append((len(items) - 1, event, row))
+        if len(newest) > _NEWEST:
+            index, older, stored = newest.popleft()
+            if index < len(items) and items[index] is older:  # otherwise an agent has edited the list
+                items[index] = stored
 
     def copy(self) -> EventList:
         """Return a new list of the same events."""

@@ -14,7 +14,7 @@ from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.sessions.base_session_service import BaseSessionService, GetSessionConfig, ListSessionsResponse, check_state
-from runtime.sessions.event_list import EventList
+from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
@@ -152,9 +152,10 @@ class DatabaseSessionService(BaseSessionService):
         """See `BaseSessionService.close`."""
         await self._thread.close_and_wait(self._database.close)
 
-    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> None:
+    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> StoredRow:
         commit = commit_of(event, temp)
         await self._run_commit(partial(self._writer.write, session, commit))
+        return event.id, event.invocation_id, None, commit.data  # the JSON has the time
 
     async def _run(self, job: Callable[[], T]) -> T:
         return await self._run_commit(lambda _again: job())

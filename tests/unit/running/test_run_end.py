@@ -16,7 +16,8 @@ from runtime.events import Event, EventActions
 from runtime.forks.fork import fork_session
 from runtime.history.invocations import Invocation, invocations, with_recorded_ends
 from runtime.runners import Runner
-from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService
+from runtime.sessions import BaseSessionService, DatabaseSessionService, InMemorySessionService, SqliteSessionService
+from runtime.sessions.event_list import EventList
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
@@ -52,6 +53,31 @@ async def test_an_agent_that_ends_without_an_answer_is_finished(service: BaseSes
     assert (found.status, found.reason, found.pending) == ("finished", "the agent ended", ())
     if resumable:
         assert await resume(runner) == []
+
+
+@pytest.mark.parametrize("layout", [DatabaseSessionService, SqliteSessionService])
+async def test_a_long_run_keeps_its_older_events_as_rows(
+    layout: type[DatabaseSessionService], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runtime.sessions.event_list._NEWEST", 3)
+    typed: list[int] = []
+
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        events = ctx.session.events
+        assert isinstance(events, EventList)
+        for number in range(20):
+            yield said(agent, f"word {number}")
+        typed.append(sum(isinstance(each, Event) for each in events._items))
+        assert [part.text for event in events for part in event.content.parts] == ["go", *(f"word {number}" for number in range(20))]
+        yield said(agent, "the answer")
+
+    async with layout(str(tmp_path / "long.db")) as service:
+        runner = runner_for(scripted(body), service)
+        yielded = await run(runner)
+        session = await stored(runner)
+        assert typed == [3]
+        assert session.events[1:] == yielded
+        assert [each.status for each in await _found(runner)] == ["finished"]
 
 
 @pytest.mark.rule("I8")

@@ -242,3 +242,41 @@ class TestRewinds:
         assert without_rewound(events) is events
         events.add_committed([event("e2", "i2").model_copy(update={"actions": EventActions(rewind_before_invocation_id="i1")})])
         assert [each.id for each in without_rewound(events)] == ["e0"]
+
+
+def test_only_the_newest_stored_events_of_a_run_stay_decoded(monkeypatch: pytest.MonkeyPatch, reader: Reader) -> None:
+    monkeypatch.setattr("runtime.sessions.event_list._NEWEST", 3)
+    events = EventList((), reader)
+    stored = [event(f"e{number}") for number in range(8)]
+    for each in stored:
+        events.add_stored(each, (each.id, each.invocation_id, "{}"))
+    assert all(mine is each for mine, each in zip(events[5:], stored[5:], strict=True))
+    assert events.last_of_invocation("i0") is stored[-1]
+    assert reader.read == []
+    assert events == stored
+    assert reader.read == ["e0", "e1", "e2", "e3", "e4"]
+    events.add_stored(event("e8"), ("e8", "i0", "{}"))
+    assert [each.id for each in events] == [f"e{number}" for number in range(9)]
+    assert reader.read == ["e0", "e1", "e2", "e3", "e4", "e5"], "what an agent has read stays decoded"
+
+
+def test_an_edited_list_keeps_what_the_agent_put_into_it(monkeypatch: pytest.MonkeyPatch, reader: Reader) -> None:
+    monkeypatch.setattr("runtime.sessions.event_list._NEWEST", 2)
+    events = EventList((), reader)
+    events.add_stored(event("e0"), ("e0", "i0", "{}"))
+    events.insert(0, event("inserted"))
+    events.add_stored(event("e1"), ("e1", "i0", "{}"))
+    events[2] = event("replaced")
+    for number in range(2, 6):
+        events.add_stored(event(f"e{number}"), (f"e{number}", "i0", "{}"))
+    assert [each.id for each in events] == ["inserted", "e0", "replaced", "e2", "e3", "e4", "e5"]
+
+
+def test_events_without_a_row_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.sessions.event_list._NEWEST", 1)
+    events = EventList()
+    stored = [event(f"e{number}") for number in range(4)]
+    for each in stored:
+        events.add_stored(each, None)
+    assert all(mine is each for mine, each in zip(events, stored, strict=True))
+    assert events.last_of_invocation("other") is None

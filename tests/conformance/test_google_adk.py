@@ -13,11 +13,13 @@ import pytest
 
 from tests.conformance.google_adk_differences import DIFFERENCES, NEW, OLD
 from tests.interop.google_adk import adk_1_python, adk_python
+from tests.sweep import count
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("version", [OLD, NEW])
+@pytest.mark.sweep
+@pytest.mark.parametrize("version", [NEW, OLD][: count(quick=1, full=2)])
 def test_google_adk_fails_only_the_listed_clauses(version: str) -> None:
     python = adk_python() if version == NEW else adk_1_python()
     environment = {**os.environ, "INSPECTOR_CONFORMANCE_OF": "google.adk"}

@@ -86,7 +86,7 @@ def check(file: Path, acknowledged: list[str]) -> int:
 @pytest.mark.rule("E2")
 @pytest.mark.parametrize("layout", ["v1", "sqlite"])
 def test_a_kill_before_any_statement_loses_no_acknowledged_commit(layout: str, tmp_path: Path) -> None:
-    statements = range(1, 120, count(quick=4, full=1))
+    statements = range(1, 120, count(quick=7, full=1))
     for statement in statements:
         file = tmp_path / f"{statement}.db"
         said = heard(*start(file, layout, events=4, statement=statement))

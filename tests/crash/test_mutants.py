@@ -63,7 +63,7 @@ def test_no_damaged_database_crashes_or_hangs_the_reader(good: Path) -> None:
 @pytest.mark.sweep
 def test_no_crafted_value_makes_a_command_print_a_traceback(good: Path) -> None:
     """Times, keys, states and fields of other types and sizes: see `value_mutants`."""
-    total = count(60, 20_000)
+    total = count(25, 20_000)
     ends: Counter[str] = Counter()
     for first in range(0, total, BATCH):
         size = min(BATCH, total - first)

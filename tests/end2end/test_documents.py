@@ -22,6 +22,7 @@ from typer.main import get_command
 from inspector_app.cli import app
 from tests import prepared
 from tests.gemini_server import Answer, chunk, gemini_server
+from tests.sweep import count
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/howto").glob("*.md"))]
@@ -89,7 +90,9 @@ def test_the_documents_have_blocks_that_are_run() -> None:
     assert without_window("agent-inspector sessions a.db") == "agent-inspector sessions a.db"
 
 
-def test_the_documentation_is_built_without_a_warning(tmp_path: Path) -> None:
+@pytest.mark.sweep
+@pytest.mark.parametrize("form", ["text", "html"][: count(quick=1, full=2)])  # most of a site's time goes to its lists of pages
+def test_the_documentation_is_built_without_a_warning(form: str, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     shutil.copytree(ROOT / "docs", docs, ignore=shutil.ignore_patterns("pictures"))
     shutil.copy(ROOT / "ARCHITECTURE.md", tmp_path)
@@ -98,12 +101,11 @@ def test_the_documentation_is_built_without_a_warning(tmp_path: Path) -> None:
         for picture in re.findall(r"!\[.*?\]\((\S+)\)", page.read_text(encoding="utf-8"), re.DOTALL):
             (page.parent / picture).parent.mkdir(exist_ok=True)
             (page.parent / picture).touch()
-    build = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(docs), str(tmp_path / "site")]
+    build = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", form, str(docs), str(tmp_path / "site")]
     done = subprocess.run(build, capture_output=True, text=True, timeout=250, env=os.environ | {"QT_QPA_PLATFORM": "offscreen"})
     assert done.returncode == 0, done.stderr
-    assert "Ctrl+Shift+P" in (tmp_path / "site/keyboard.html").read_text(encoding="utf-8")
-    assert "Numbers compare by value" in (tmp_path / "site/conditions.html").read_text(encoding="utf-8")
-    assert "append_event" in (tmp_path / "site/reference/sessions.html").read_text(encoding="utf-8")
+    for page, text in (("keyboard", "Ctrl+Shift+P"), ("conditions", "Numbers compare by value"), ("reference/sessions", "append_event")):
+        assert text in (tmp_path / "site" / page).with_suffix(".html" if form == "html" else ".txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ["held", "resume"])

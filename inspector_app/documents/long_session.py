@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -158,10 +158,10 @@ class LongSession:
         events.evict(len(row_ids), pages.read_plain)
         self.history = history
 
-    async def rows(self, first: int, end: int) -> list[Any]:
-        """Return the stored rows from place `first` to before `end`."""
+    def rows(self, first: int, end: int) -> Awaitable[list[Any]]:
+        """Begin to read the stored rows from place `first` to before `end`."""
         assert self._pages is not None
-        return await self._front.call(self._pages.rows, first, end)
+        return self._front.begin(self._pages.rows, first, end)
 
     async def first_events(self, count: int) -> list[Event]:
         """Return the first stored events."""
@@ -299,20 +299,32 @@ class LongSession:
         if self._saved is not None and self._pages_behind is not None and len(self._pages_behind) > WORTH_SAVING:
             self._saved.save(history, self._pages_behind)
 
-    async def past_at(self, index: int, events: SessionEvents, compared: int | None = None) -> Past | None:
-        """Return what the state panes show for an event, None while the past is being read.
+    def past_at(
+        self, index: int, events: SessionEvents, compared: int | None = None, is_wanted: Callable[[], bool] = lambda: True
+    ) -> Awaitable[Past | None]:
+        """Begin to compute what the state panes show for an event; the past must have been read.
 
         Args:
             index: the event's place.
             events: the session's events.
             compared: place of the event to compare the state with; None for the event before.
+            is_wanted: asked on the worker thread; if not, the result is None.
         """
-        if self.history is None:
-            return None
+        assert self.history is not None
         since = events.in_memory
-        return await self._back.call(self._past_at, self.history, index, since, len(events) - len(since), compared)
+        return self._back.begin(self._past_at, self.history, index, since, len(events) - len(since), compared, is_wanted)
 
-    def _past_at(self, history: History, index: int, since: Sequence[Event], first: int, compared: int | None) -> Past:
+    def _past_at(
+        self,
+        history: History,
+        index: int,
+        since: Sequence[Event],
+        first: int,
+        compared: int | None,
+        is_wanted: Callable[[], bool],
+    ) -> Past | None:
+        if not is_wanted():
+            return None
         pages = self._pages_behind
         assert pages is not None
 

@@ -232,7 +232,8 @@ async def _temp_at(session: OpenSession, index: int) -> Mapping[str, Any]:
         return {}
     if session.history is not None:
         return session.history.state_at(index).temp
-    past = await session.pages.past_at(index, session.events) if session.pages is not None else None
+    pages = session.pages
+    past = await pages.past_at(index, session.events) if pages is not None and pages.history is not None else None
     return past.state.temp if past is not None and past.state is not None else {}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from runtime.support.serial_thread import SerialThread
+from runtime.support.serial_thread import Job, SerialThread
 
 T = TypeVar("T")
 
@@ -29,7 +29,13 @@ class Worker:
         Raises:
             CancelledError: the worker was closed.
         """
-        return await self._thread.run(partial(work, *args), abandon_on_cancel=True)
+        return await self.begin(work, *args)
+
+    def begin(self, work: Callable[..., T], *args: Any) -> Awaitable[T]:
+        """Do the same as `call`, but queue the work before the result is awaited: a task begins only in the loop's next turn."""
+        job = Job(partial(work, *args), abandon_on_cancel=True)
+        self._thread.submit(job)
+        return job
 
     def close(self, last: Callable[[], None] | None = None) -> None:
         """End the thread after its queued jobs and a last job; return at once."""

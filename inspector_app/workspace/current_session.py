@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import time
-from collections.abc import Sequence, Set
+from collections.abc import Awaitable, Sequence, Set
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -217,13 +217,13 @@ class CurrentSession(QObject):
     def _on_page_requested(self) -> None:
         session = self.session
         if session is not None and session.pages is not None:
-            self._tasks.spawn(self._bring_pages(session, session.pages), "Reading events")
+            self._tasks.spawn(self._bring_pages(session, session.pages, _begin_page(session, session.pages)), "Reading events")
 
-    async def _bring_pages(self, session: OpenSession, long: LongSession) -> None:
-        while self.session is session and (wanted := session.events.next_requested_page()) is not None:
-            first, end = wanted
+    async def _bring_pages(self, session: OpenSession, long: LongSession, reading: _ReadPage | None) -> None:
+        while reading is not None:
+            first, end, read = reading
             try:
-                rows = await long.rows(first, end)
+                rows = await read
             except StorageError:
                 if long.is_confirmed:
                     raise
@@ -234,6 +234,7 @@ class CurrentSession(QObject):
             index = self._cursor.event_index
             if index is not None and first <= index < end:
                 self._on_event_read(index)
+            reading = _begin_page(session, long) if self.session is session else None
 
     async def _wait_for_state(self, first: int, end: int) -> None:
         """Wait for the state at the selected event, if that is in this range, for a moment."""
@@ -355,12 +356,14 @@ class CurrentSession(QObject):
         if session is None or index is None or not 0 <= index < len(session.events):
             self.state_computed.emit(None)
             return
-        event = session.events.cached(index)  # None: requested; it arrives in a moment
-        if session.history is None and session.pages is not None and session.pages.history is not None:
-            selected = self._selected = _Selected(session, index, self._compared, event)
-            selected.computing = self._tasks.spawn(self._compute_past(selected, session.pages), "Finding the state at an event")
+        long = session.pages
+        if session.history is None and long is not None and long.history is not None:
+            selected = self._selected = _Selected(session, index, self._compared)
+            past = long.past_at(index, session.events, selected.compared, lambda: self._selected is selected)
+            selected.computing = self._tasks.spawn(self._take_past(selected, past), "Finding the state at an event")
+            selected.event = session.events.cached(index)  # None: requested; it arrives in a moment
             self._report(selected)
-        elif event is not None:
+        elif (event := session.events.cached(index)) is not None:
             self._report_read(session, index, event)
 
     def _report_read(self, session: OpenSession, index: int, event: Event) -> None:
@@ -411,8 +414,17 @@ class CurrentSession(QObject):
         index = self._cursor.compared_index
         return index if index is not None and self.session is not None and index < len(self.session.events) else None
 
-    async def _compute_past(self, selected: _Selected, long: LongSession) -> None:
-        past = await long.past_at(selected.index, selected.session.events, selected.compared)
+    async def _take_past(self, selected: _Selected, computing: Awaitable[Past | None]) -> None:
+        past = await computing
         if past is not None and self._selected is selected:
             selected.past = past
             self._report(selected)
+
+
+_ReadPage = tuple[int, int, Awaitable[list[Any]]]
+"""The first place of a page, the place after its last, and its rows, which are being read."""
+
+
+def _begin_page(session: OpenSession, long: LongSession) -> _ReadPage | None:
+    wanted = session.events.next_requested_page()
+    return (*wanted, long.rows(*wanted)) if wanted is not None else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -190,6 +190,10 @@ class Job:
             self._loop.call_soon_threadsafe(self._wake)
         except RuntimeError:
             pass  # the loop was closed in the meantime, and there is no waiter left
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        """Wait for the result."""
+        return self.result().__await__()
 
     async def result(self) -> Any:
         """Wait for the job, and return its result or raise its error."""

@@ -62,3 +62,19 @@ async def test_failures_are_searched_once(tmp_path: Path, monkeypatch: pytest.Mo
     fail(file, COUNT + 9)  # the last event that was read has changed
     assert await failures(file) == [20, 250, COUNT + 5, COUNT + 9]
     assert read[-1] == (0, COUNT + 10)
+
+
+async def test_a_state_that_is_no_longer_wanted_is_not_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
+    file = tmp_path / "long.db"
+    write_database(file, COUNT)
+    session = LongSession(str(file), SessionKey(APP, USER, SESSION), None)
+    try:
+        events, _ = await session.open(lambda: None)
+        await session.latest_invocations()
+        await session.open_history()
+        await session.read_history(lambda read, count: None)
+        assert await session.past_at(20, events, None, lambda: False) is None
+        assert await session.past_at(20, events) is not None
+    finally:
+        session.close()

@@ -41,3 +41,12 @@ async def test_a_call_after_close_is_cancelled() -> None:
     worker.close()
     with pytest.raises(asyncio.CancelledError):
         await worker.call(list)
+
+
+async def test_a_job_that_was_begun_is_queued_before_it_is_awaited() -> None:
+    worker = Worker("reader")
+    done = threading.Event()
+    job = worker.begin(done.set)
+    assert done.wait(5)
+    await job
+    worker.close()

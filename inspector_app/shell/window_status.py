@@ -105,6 +105,7 @@ class WindowStatus(QObject):
         current.session_loading.connect(self._on_session_loading)
         for signal in (current.session_loading, current.state_computed, self._events.shown_changed):
             signal.connect(self._show_position)
+        current.state_computed.connect(self._show_event_commands)
         current.events_added.connect(self._on_events_added)
         bench.stream.follow_changed.connect(self._show_live)
         self._costs.changed.connect(self._show_tokens)
@@ -123,6 +124,7 @@ class WindowStatus(QObject):
         """Update the commands, the composer and the text about the run."""
         self._show_open()
         self._show_run_commands()
+        self._show_event_commands()
         self._show_session_commands()
         self._show_composer()
         self._show_pending_commands()
@@ -142,14 +144,6 @@ class WindowStatus(QObject):
         allow(commands.step_over, on, f"To the next event of {agent} itself: calls inside it run through")
         allow(commands.step_into, on, "To the next model call, tool call or sub-agent, before it is made")
         allow(commands.step_out, on, f"To the end of {agent}")
-        chosen = self._selected_event()
-        to_kind = f"Runs to the next event that is: {describe(chosen).kind}" if chosen else ""
-        allow(commands.run_to, on or (None if chosen else "Select an event of the kind first."), to_kind)
-        allow(commands.toggle_breakpoint, None if chosen else "Select an event to make the condition from.", "Stop at events like this one")
-        no_event = None if chosen else "Select an event first."
-        own = self._current.session.source.read_only_because if self._current.session is not None else ""
-        allow(commands.fork, no_event or own or None, "Continue from here in a new session; this one does not change")
-        allow(commands.rewind, no_event or own or None, "Take back this invocation and all after it; says first what that undoes")
         commands.stop.setText("Stop watching" if run.attached is not None else "Stop")
         stop = "Leave the app; it continues without the window" if run.attached is not None else ""
         allow(commands.stop, self._blocked("stop"), stop or "End the run; it can be resumed if the agent is resumable")
@@ -157,6 +151,17 @@ class WindowStatus(QObject):
         allow(commands.attach, busy, "Watch, hold and step an app that is running on this machine")
         allow(commands.resume, resuming, "Continue the interrupted invocation from its last checkpoint")
         allow(commands.new_session, self._blocked("new_session"), "Start over in an empty session")
+
+    def _show_event_commands(self) -> None:
+        """Update the commands on the selected event; the others do not depend on which event is selected."""
+        commands, chosen, session = self._window.commands, self._selected_event(), self._current.session
+        to_kind = f"Runs to the next event that is: {describe(chosen).kind}" if chosen else ""
+        allow(commands.run_to, self._blocked("step_on") or (None if chosen else "Select an event of the kind first."), to_kind)
+        allow(commands.toggle_breakpoint, None if chosen else "Select an event to make the condition from.", "Stop at events like this one")
+        no_event = None if chosen else "Select an event first."
+        own = session.source.read_only_because if session is not None else ""
+        allow(commands.fork, no_event or own or None, "Continue from here in a new session; this one does not change")
+        allow(commands.rewind, no_event or own or None, "Take back this invocation and all after it; says first what that undoes")
 
     def _show_session_commands(self) -> None:
         run, commands, session = self._run, self._window.commands, self._current.session

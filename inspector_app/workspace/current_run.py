@@ -165,7 +165,7 @@ class CurrentRun(QObject):
         self.address: SessionAddress | None = None
         self.quiet: SessionAddress | None = None
         self.pausing = False
-        for signal in (agents.agent_loaded, agents.busy_changed, current.session_loaded, current.session_loading, cursor.event_changed):
+        for signal in (agents.agent_loaded, agents.busy_changed, current.session_loaded, current.session_loading):
             signal.connect(self._on_context_changed)
         catalog.pending_changed.connect(self._on_pending_changed)
 

@@ -57,6 +57,16 @@ def test_events_are_read_where_they_are_displayed(shown: Inspector, driver: Wind
     assert events.stream_row(row).summary != "…"
 
 
+def test_an_event_that_is_read_when_it_is_selected_can_be_forked(shown: Inspector, driver: WindowDriver) -> None:
+    commands, stream = shown.window.commands, shown.window.workbench.stream
+    assert not shown.current.session.events.is_cached(1_000)
+    stream.select_event(1_000)
+    driver.run_until_idle()
+    assert shown.window.workbench.detail.event_id == event_data(1_000)["id"]
+    for command in (commands.toggle_breakpoint, commands.fork, commands.rewind):
+        assert command.isEnabled()
+
+
 def test_all_invocations_get_a_header(shown: Inspector) -> None:
     events = shown.controller.events
     headers = [events.stream_row(row) for row in range(0, events.rowCount(), 11)]

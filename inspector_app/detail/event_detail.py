@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.detail.content_view import ContentView
 from inspector_app.detail.note_bar import NoteBar
@@ -24,6 +24,7 @@ from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
+from inspector_app.widgets.steady_label import SteadyLabel, SteadyPlace
 from inspector_app.widgets.tooltips import set_tooltip
 from inspector_app.widgets.value_tree import PINNED
 from runtime.events.credentials import without_credentials
@@ -65,7 +66,7 @@ class EventDetail(QWidget):
         self._title = ElidedLabel()
         self._title.setObjectName("event_detail_title")
         self._title.setProperty("role", "title")
-        self._time = QLabel()
+        self._time = SteadyLabel()
         self._time.setTextFormat(Qt.TextFormat.PlainText)
         self._time.setProperty("role", "secondary")
         self._note = ElidedLabel()
@@ -74,7 +75,7 @@ class EventDetail(QWidget):
         self.code = CodeButton("event_code", keeps_room=True)
         self.bookmark = _tool("event_bookmark", "bookmark")
         self.bookmark.setCheckable(True)
-        self.bookmark.setAccessibleName("Bookmark this event")
+        self._show_marked(False)
         self.add_note = _tool("event_add_note", "note-sticky")
         self.add_note.setAccessibleName("Write a note on this event")
         set_tooltip(self.add_note, "Write a note on this event (Ctrl+Shift+N)")
@@ -119,7 +120,7 @@ class EventDetail(QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(8, 6, 8, 2)
         head.setSpacing(10)
-        head.addWidget(self._title, 1)
+        head.addWidget(SteadyPlace(self._title), 1)
         head.addWidget(self.code)
         head.addWidget(self._time)
         marks = QHBoxLayout()
@@ -179,14 +180,18 @@ class EventDetail(QWidget):
             is_possible: whether the event can have one.
         """
         marked = note is not None and note.is_bookmark
+        if marked != self.bookmark.isChecked():  # an icon lays out the window again
+            self._show_marked(marked)
+        self.bookmark.setVisible(is_possible)
+        self.add_note.setVisible(is_possible)
+        self.note.set_note(note)
+
+    def _show_marked(self, marked: bool) -> None:
         words = "Remove the bookmark" if marked else "Bookmark this event"
         self.bookmark.setIcon(theme.icon("bookmark", "accent" if marked else "dim"))
         self.bookmark.setChecked(marked)
         self.bookmark.setAccessibleName(words)
         set_tooltip(self.bookmark, f"{words} (Ctrl+Shift+B)")
-        self.bookmark.setVisible(is_possible)
-        self.add_note.setVisible(is_possible)
-        self.note.set_note(note)
 
     def show_event(self, index: int, event: Event, note: str = "") -> None:
         """Show an event.
@@ -233,7 +238,7 @@ class EventDetail(QWidget):
         self._time.setVisible(self.width() >= theme.px(_ROOM_FOR_TIME))
 
     def _show_time(self, event: Event) -> None:
-        self._time.setText(clock_ms(event.timestamp))
+        self._time.show_words(clock_ms(event.timestamp))
         set_tooltip(self._time, full_time(event.timestamp))
 
     def set_output(self, title: str, text: str) -> None:

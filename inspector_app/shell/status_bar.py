@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QStyleOption, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QStatusBar, QWidget
 
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.steady_label import SteadyLabel
 from inspector_app.widgets.tooltips import set_tooltip
 
 # State of the run or of the session → icon and colour role; the tool bar shows the same.
@@ -169,7 +170,7 @@ class _Part(QWidget):
         super().__init__(parent)
         self._allowed = True
         self._icon = IconLabel(12, self)
-        self._label = _Words(self)
+        self._label = SteadyLabel(self)
         self._label.setObjectName(f"status_{name}")
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setProperty("role", "secondary")
@@ -214,51 +215,3 @@ class _Part(QWidget):
         if hidden != self.isHidden():
             self.setHidden(hidden)
             self.width_changed.emit()
-
-
-class _Words(QLabel):
-    """A label with a fixed width, which changes with the text but not with its digits. Text that is too long is elided in the middle.
-
-    The counts of a live stream change many times a second, and each new size hint would lay out the whole window again.
-    """
-
-    _shape = ""
-    _limit = 10_000  # pixels
-
-    def limit(self, width: int) -> None:
-        """Set the largest width in pixels."""
-        if width != self._limit:
-            self._limit = width
-            self._fit()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text, elided if it is too long."""
-        metrics = self.fontMetrics()
-        if metrics.horizontalAdvance(self.text()) <= self.width():
-            super().paintEvent(event)
-            return
-        with QPainter(self) as painter:
-            option = QStyleOption()
-            option.initFrom(self)
-            cut = metrics.elidedText(self.text(), Qt.TextElideMode.ElideMiddle, self.width())
-            flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-            self.style().drawItemText(painter, self.rect(), flags, option.palette, self.isEnabled(), cut, self.foregroundRole())
-
-    def show_words(self, words: str) -> None:
-        """Show another text."""
-        if words != self.text():
-            shape = theme.with_widest_digits(words)
-            if shape != self._shape:
-                self._shape = shape
-                self._fit()
-            self.setText(words)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Fit the size to another font."""
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
-            self._fit()
-
-    def _fit(self) -> None:
-        size = self.fontMetrics().size(0, self._shape)
-        self.setFixedSize(min(size.width(), self._limit), size.height())

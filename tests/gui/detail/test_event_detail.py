@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from google.genai import types
-from PySide6.QtCore import QPoint, Qt, QUrl
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.detail.event_detail import EventDetail
@@ -16,6 +16,7 @@ from inspector_app.widgets.safe_browser import SafeBrowser
 from inspector_app.widgets.text_dialog import TextDialog
 from runtime.events import Event, EventActions
 from runtime.history.scoped_state import ScopedState
+from runtime.sessions.note import Note
 from runtime.sessions.state import Change
 from tests.gui.events import said
 
@@ -54,6 +55,41 @@ def test_the_delta_gives_more_width_to_the_longer_side(detail: EventDetail) -> N
         widths = [table.columnWidth(column) for column in range(3)]
         assert fits(), (kind, widths)
         assert table.viewport().width() - 2 <= sum(widths) <= table.viewport().width()
+
+
+class Layouts(QObject):
+    """Counts how often what is around a widget is laid out."""
+
+    def __init__(self, around: QWidget) -> None:
+        super().__init__(around)
+        self.count = 0
+        around.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == QEvent.Type.LayoutRequest
+        return False
+
+
+def lay_out() -> None:
+    for _ in range(5):  # nested layouts are updated one event-loop turn after the other
+        QApplication.processEvents()
+
+
+def test_another_event_lays_out_nothing_around_the_detail(qtbot: QtBot, detail: EventDetail) -> None:
+    detail.resize(900, 600)  # the time is visible
+    for event in (call_event(), said("x")):  # the first one lays out what was never visible
+        detail.show_event(8, event)
+        detail.show_note(None, is_possible=True)
+        lay_out()
+    layouts = Layouts(detail)
+    detail.show_event(1_234_567, call_event())
+    detail.show_note(None, is_possible=True)
+    lay_out()
+    assert "Event 1,234,568 · order_desk" in detail.findChild(QLabel, "event_detail_title").text()
+    assert layouts.count == 0
+    detail.show_note(Note(is_bookmark=True), is_possible=True)
+    lay_out()
+    assert layouts.count > 0
 
 
 def test_the_empty_state_shows_what_to_do(detail: EventDetail) -> None:

@@ -6,7 +6,7 @@ The table is flat, its rows have one height, and folding happens in the model: t
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
@@ -51,6 +51,7 @@ class EventTableModel(QAbstractTableModel):
         regrouping, regrouped: rows are about to move, and have moved, while the events stay the same.
         shown_changed: another number of events passes the filter.
         refreshed: an author, or a larger count of tokens, was seen for the first time.
+        page_read: a page of stored events was read, and its rows are filled.
     """
 
     events_appending = Signal(int)
@@ -59,6 +60,7 @@ class EventTableModel(QAbstractTableModel):
     regrouped = Signal()
     shown_changed = Signal()
     refreshed = Signal()
+    page_read = Signal()
 
     def __init__(self, parent: QObject | None = None, *, colours: AuthorColours | None = None) -> None:
         super().__init__(parent)
@@ -175,6 +177,7 @@ class EventTableModel(QAbstractTableModel):
         if low <= high:
             top, last = layout.starts[layout.group_of(low)], layout.group_of(high)
             self._changed(top, min(layout.starts[last] + layout.groups[last].rows, layout.rows) - 1)
+        self.page_read.emit()
 
     def _on_regrouped(self) -> None:
         document = self._document
@@ -494,6 +497,13 @@ class EventTableModel(QAbstractTableModel):
     def index_of(self, event_id: str) -> int | None:
         """Return the index of the event with this id, or None."""
         return self._events.index_of(event_id)
+
+    def are_read(self, rows: Iterable[int]) -> bool:
+        """Return whether the committed events in some rows are in memory; those that are not are requested."""
+        if not self._events.is_long:
+            return True
+        indices = [index for row in rows if (index := self.index_at(row)) is not None]
+        return None not in [self._events.cached(index) for index in indices]
 
     def event_at(self, row: int) -> Event | None:
         """Return the event in a row (a streaming text as one partial event), None for headers and the waiting row."""

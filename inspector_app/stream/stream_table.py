@@ -20,6 +20,7 @@ WIDE = 760  # pixels at a scale of 100 %, above which the column `took` fits
 LEAST_SUMMARY = 200  # pixels at a scale of 100 %, for the summary of an event
 PAINT_LATER_MS = 2  # from inserting many rows to painting them; 0 would not let other callbacks of the loop run
 PAINT_EACH_MS = 100  # from one painting of streaming rows to the next
+PAINT_UNREAD_MS = 30  # from scrolling to rows that are not read to painting them empty
 
 
 class StreamTable(QTableView):
@@ -48,7 +49,7 @@ class StreamTable(QTableView):
         self._paint_timer.setSingleShot(True)
         self._paint_timer.timeout.connect(self._paint_soon)
         self._painted_at = 0.0
-        self._rows_are_made = self._must_paint = False
+        self._rows_are_made = self._must_paint = self._waits_for_rows = False
         self._hits: Hits | None = None
         self.keeps_tail = True
         self.is_resizing = False
@@ -56,6 +57,7 @@ class StreamTable(QTableView):
         self.setVerticalScrollBar(self.bar)
         for changed in (model.modelReset, model.rowsInserted, model.rowsRemoved):
             changed.connect(self.bar.refresh)
+        model.page_read.connect(self._on_page_read)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -156,29 +158,47 @@ class StreamTable(QTableView):
             self._events.stream_row(row)
         self._paint_timer.start(PAINT_LATER_MS)
 
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Scroll. Rows that have to be read first are painted when they are, or in a moment: painting them twice delays the reading."""
+        super().scrollContentsBy(dx, dy)
+        is_free = self.isVisible() and not self.is_resizing and not self._must_paint and not self._paint_timer.isActive()
+        if is_free and not self._events.are_read(self._rows()):
+            self.viewport().setUpdatesEnabled(False)
+            self._rows_are_made = self._waits_for_rows = True
+            self._paint_timer.start(PAINT_UNREAD_MS)
+
+    def _on_page_read(self) -> None:
+        if self._waits_for_rows:
+            self.paint_next()
+
+    def _rows(self, top: int = 0, bottom: int | None = None) -> range:
+        """Return the rows between two heights of the viewport; without them, all that are visible."""
+        first, last = self.rowAt(top), self.rowAt(self.viewport().height() - 1 if bottom is None else bottom)
+        return range(first, (last if last >= 0 else self._events.rowCount() - 1) + 1) if first >= 0 else range(0)
+
     def paint_next(self) -> None:
         """Paint before anything is postponed again. Call it when the window is resized, which discards what was painted."""
         self._paint_timer.stop()
-        self._rows_are_made = False
+        self._rows_are_made = self._waits_for_rows = False
         self._must_paint = True
         self.viewport().setUpdatesEnabled(True)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the rows that have to be painted again."""
+        if self._waits_for_rows:
+            return  # the scrolling asked for it; what was painted before stays
         self._must_paint = False
         self._painted_at = time.perf_counter()
         events, dirty = self._events, event.rect()
         with QPainter(self.viewport()) as painter:
             painter.fillRect(dirty, theme.color("pane"))
-            first, last = self.rowAt(dirty.top()), self.rowAt(dirty.bottom())
-            rows = range(first, (last if last >= 0 else events.rowCount() - 1) + 1) if first >= 0 else ()
             cells = [
                 Cell(column, self.columnViewportPosition(column), self.columnWidth(column))
                 for column in range(len(Column))
                 if not self.isColumnHidden(column)
             ]
             selected = {index.row() for index in self.selectionModel().selectedRows()}
-            for row in rows:
+            for row in self._rows(dirty.top(), dirty.bottom()):
                 is_hit = self._hits is not None and events.index_at(row) in self._hits
                 top = self.rowViewportPosition(row)
                 self._row_painter.paint(painter, top, cells, events.stream_row(row), selected=row in selected, is_hit=is_hit)
@@ -196,6 +216,8 @@ class StreamTable(QTableView):
         self.is_resizing = True
         super().resizeEvent(event)
         self.is_resizing = False
+        if self._waits_for_rows:
+            self.paint_next()  # another size discards what was painted
         self.fit_columns()
         self._hide_columns()
         if was_seen and not self.keeps_tail:

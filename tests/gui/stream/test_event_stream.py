@@ -10,13 +10,16 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QDrag, QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 
+from inspector_app.documents.invocation_groups import InvocationGroups
+from inspector_app.documents.session_document import SessionDocument
+from inspector_app.documents.session_events import PAGE, SessionEvents
 from inspector_app.stream import stream_table
 from inspector_app.stream.event_cells import Column
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets import theme
 from tests.gui.events import partial, said, turns
-from tests.gui.stream.documents import append, show
+from tests.gui.stream.documents import append, document_of, show
 
 
 @pytest.fixture
@@ -292,6 +295,51 @@ def test_many_frames_are_painted_at_once(qtbot, view: EventStreamView, model: Ev
     assert paintings.count == before
     view.table._paint_timer.start(0)
     qtbot.waitUntil(lambda: paintings.count == before + 1)
+
+
+@pytest.fixture
+def unread(qtbot, view: EventStreamView, model: EventTableModel, monkeypatch: pytest.MonkeyPatch) -> SessionDocument:
+    """A long session of which only the last page is read; its end is painted."""
+    monkeypatch.setattr(stream_table, "PAINT_UNREAD_MS", 1_000_000)
+    stored = turns(3 * PAGE)
+    events = SessionEvents(stored_count=len(stored), decode=lambda row: row[1], on_request=lambda: None)
+    events.store_page(2 * PAGE, [(event.id, event) for event in stored[2 * PAGE :]])
+    document = document_of(events, InvocationGroups([(0, "e-0")], len(stored)))
+    paintings = Paintings(view)
+    model.set_document(document)
+    view.select_event(len(stored) - 1)
+    qtbot.waitUntil(lambda: paintings.count >= 1 and not view.table._must_paint)
+    QApplication.processEvents()
+    return document
+
+
+def test_rows_that_are_not_read_are_painted_when_their_page_is(qtbot, view: EventStreamView, unread: SessionDocument) -> None:
+    painted = view.table._painted_at
+    view.select_event(50)
+    QApplication.processEvents()
+    assert view.table._painted_at == painted
+    assert unread.events.next_requested_page() == (0, PAGE)
+    unread.put(0, [(event.id, event) for event in turns(PAGE)])
+    qtbot.waitUntil(lambda: view.table._painted_at > painted)
+    assert view.table.viewport().updatesEnabled()
+
+
+def test_rows_that_take_long_to_read_are_painted_empty(
+    qtbot, view: EventStreamView, unread: SessionDocument, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream_table, "PAINT_UNREAD_MS", 1)
+    painted = view.table._painted_at
+    view.select_event(50)
+    qtbot.waitUntil(lambda: view.table._painted_at > painted)
+    assert view.table.viewport().updatesEnabled()
+
+
+def test_another_size_paints_rows_that_are_not_read(qtbot, view: EventStreamView, unread: SessionDocument) -> None:
+    view.select_event(50)
+    painted = view.table._painted_at
+    view.resize(700, 420)
+    qtbot.waitUntil(lambda: view.table._painted_at > painted)
+    assert view.table.viewport().updatesEnabled()
 
 
 def test_painting_after_a_resize_is_not_postponed(

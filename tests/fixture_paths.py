@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.sweep import count
+
 _BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "fixtures"
 
 
@@ -38,6 +40,22 @@ def manifest() -> list[dict[str, Any]]:
     """Return the manifest's entries for the databases in `open/`."""
     databases: list[dict[str, Any]] = json.loads((fixtures_dir() / "open" / "manifest.json").read_text("utf-8"))["databases"]
     return databases
+
+
+def varied() -> list[dict[str, Any]]:
+    """Return databases with each scenario in each layout and phase, and each version and time zone in each layout; in `make soak`, all.
+
+    A test that asks for them is marked `sweep`.
+    """
+    pairs = (("scenario", "layout"), ("scenario", "phase"), ("layout", "adk_version"), ("layout", "tz"))
+    found: list[dict[str, Any]] = []
+    seen: set[Any] = set()
+    for entry in manifest():
+        has = {(pair, *(entry[field] for field in pair)) for pair in pairs}
+        if not has <= seen or count(quick=0, full=1):
+            found.append(entry)
+        seen |= has
+    return found
 
 
 def copy_of(name: str, folder: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from inspector_app.cli import main
-from tests.fixture_paths import fixtures_dir, manifest
+from tests.fixture_paths import fixtures_dir, varied
 
 STATUS = {"completed": "finished", "crashed": "interrupted", "failed": "interrupted", "paused": "paused"}
 
@@ -20,11 +20,12 @@ OTHERWISE = {
 
 def databases() -> list[Any]:
     fixtures_dir()
-    return [pytest.param(entry, id=entry["name"]) for entry in manifest() if entry["layout"] in ("v1", "sqlite")]
+    return [pytest.param(entry, id=entry["name"]) for entry in varied() if entry["layout"] in ("v1", "sqlite")]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("entry", databases())
-def test_sessions_events_state_and_invocations_of_every_fixture(entry: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_sessions_events_state_and_invocations_of_a_fixture(entry: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     folder = fixtures_dir() / "open"
     database = str(folder / entry["file"])
     expected = json.loads((folder / entry["expected"]).read_text("utf-8"))["sessions"]

@@ -17,6 +17,7 @@ PREPARED = (
     "test_agent_engine_sessions",
     "test_api_server_beside_adk",
     "test_artifacts",
+    "test_beside",
     "test_convert",
     "test_eval",
     "test_exchange",

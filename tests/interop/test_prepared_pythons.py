@@ -13,6 +13,7 @@ import pytest
 
 from tests.interop.engines.conftest import PYTHONS
 from tests.prepared_pythons import prepared
+from tests.sweep import count
 
 PROGRAM = """
 import json, locale, os, signal, sys, threading
@@ -42,10 +43,10 @@ if "fail" in sys.argv:
 sys.exit(7)
 """
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Pythons are forked on Linux only")
+pytestmark = [pytest.mark.sweep, pytest.mark.skipif(sys.platform != "linux", reason="Pythons are forked on Linux only")]
 
 
-@pytest.fixture(params=PYTHONS)
+@pytest.fixture(params=[*PYTHONS][:: count(quick=3, full=1)])
 def every(request: pytest.FixtureRequest) -> str:
     PYTHONS[request.param]()
     return str(request.param)

@@ -157,7 +157,7 @@ def _candidates(source: str, stored: list[str]) -> set[int]:
 
 @pytest.mark.sweep
 @given(conditions, st.lists(events(), min_size=1, max_size=4))
-@settings(max_examples=count(300, 50_000), deadline=None)
+@settings(max_examples=count(150, 50_000), deadline=None)
 @example('text contains "strasse"', [{"author": "a", "content": {"parts": [{"text": "Straße"}]}, "timestamp": 1.0}])
 @example('text contains "sk"', [{"author": "a", "content": {"parts": [{"text": "s"}, {"text": "k"}]}, "timestamp": 1.0}])
 @example('call.* contains "args"', [{"author": "a", "content": {"parts": [{"function_call": {"name": "pay"}}]}, "timestamp": 1.0}])

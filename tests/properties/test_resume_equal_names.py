@@ -155,7 +155,7 @@ def _has_equal_branches(shape: Any) -> bool:
 
 @pytest.mark.rule("C13")
 @pytest.mark.sweep
-@settings(max_examples=sweep.count(60, 3_000), deadline=None)
+@settings(max_examples=sweep.count(40, 3_000), deadline=None)
 @given(trees_of_google_adk(), st.integers(0, 60), st.integers(0, 20))
 def test_agents_of_one_name_are_told_apart_in_a_session_of_google_adk(shape: Any, cut: int, second_cut: int) -> None:
     asyncio.run(check(shape, cut, second_cut, without_places=True))
@@ -163,7 +163,7 @@ def test_agents_of_one_name_are_told_apart_in_a_session_of_google_adk(shape: Any
 
 @pytest.mark.rule("C13")
 @pytest.mark.sweep
-@settings(max_examples=sweep.count(100, 3_000), deadline=None)
+@settings(max_examples=sweep.count(50, 3_000), deadline=None)
 @given(trees(), st.integers(0, 60), st.integers(0, 20))
 def test_agents_of_one_name_are_told_apart_when_a_run_is_resumed(shape: Any, cut: int, second_cut: int) -> None:
     asyncio.run(check(shape, cut, second_cut))

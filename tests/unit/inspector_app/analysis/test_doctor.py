@@ -16,7 +16,7 @@ from inspector_app.cli import main
 from runtime.agents import LlmAgent, SequentialAgent
 from runtime.storage.connections.database_url import mirrored
 from runtime.storage.reading.reader import StoredDatabase
-from tests.fixture_paths import fixtures_dir, manifest
+from tests.fixture_paths import fixtures_dir, varied
 from tests.unit.inspector_app.analysis.v1_file import START, called, returned, said, text_of, write_v1, wrote
 
 HELLO, BYE = said("hello", "user"), said("bye")
@@ -218,7 +218,8 @@ TRUE_FINDINGS = {  # in databases that were not interrupted: what google-adk did
 }
 
 
-@pytest.mark.parametrize("entry", manifest(), ids=lambda entry: entry["name"])
+@pytest.mark.sweep
+@pytest.mark.parametrize("entry", varied(), ids=lambda entry: entry["name"])
 def test_databases_of_google_adk_have_only_findings_that_are_true(entry: dict[str, Any]) -> None:
     found = {finding.kind for finding in findings_in(fixtures_dir() / "open" / entry["file"])}
     if entry["phase"] == "before" or "-before-" in entry["name"]:

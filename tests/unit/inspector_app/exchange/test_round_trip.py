@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 from inspector_app.cli import main
 from runtime.events.credentials import without_credentials
 from runtime.storage.reading.reader import StoredDatabase
-from tests.fixture_paths import fixtures_dir, manifest
+from tests.fixture_paths import fixtures_dir, varied
+from tests.sweep import count
 
 FORMATS = ("json", "jsonl", "md", "html")
 
@@ -20,17 +22,26 @@ def run(*words: str | Path) -> int:
     return main([str(word) for word in words])
 
 
-@pytest.mark.parametrize("kind", FORMATS)
-@pytest.mark.parametrize("entry", manifest(), ids=lambda entry: entry["name"])
-def test_every_fixture_database_is_equal_after_export_and_import(entry: dict[str, Any], kind: str, tmp_path: Path) -> None:
+def cases() -> Iterator[Any]:
+    """Yield each database with one of the formats in turn; in `make soak`, with each."""
+    for number, entry in enumerate(varied()):
+        first = number % len(FORMATS)
+        for kind in (*FORMATS[first:], *FORMATS[:first])[: count(quick=1, full=len(FORMATS))]:
+            yield pytest.param(entry, kind, id=f"{entry['name']}-{kind}")
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize(("entry", "kind"), [*cases()])
+def test_a_fixture_database_is_equal_after_export_and_import(entry: dict[str, Any], kind: str, tmp_path: Path) -> None:
     original, out, new = fixtures_dir() / "open" / entry["file"], tmp_path / f"out.{kind}", tmp_path / "new.db"
     assert run("export", original, out, "--secrets") == 0
     assert run("import", out, new) == 0
     assert contents(new) == contents(original)
 
 
-@pytest.mark.parametrize("entry", manifest(), ids=lambda entry: entry["name"])
-def test_every_fixture_database_is_equal_in_another_database(entry: dict[str, Any], tmp_path: Path) -> None:
+@pytest.mark.sweep
+@pytest.mark.parametrize("entry", varied(), ids=lambda entry: entry["name"])
+def test_a_fixture_database_is_equal_in_another_database(entry: dict[str, Any], tmp_path: Path) -> None:
     original, new = fixtures_dir() / "open" / entry["file"], tmp_path / "new.db"
     assert run("import", original, new) == 0
     assert contents(new) == contents(original)

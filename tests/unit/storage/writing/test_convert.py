@@ -15,10 +15,10 @@ from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, SessionKey, SqliteSessionService
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert
-from tests.fixture_paths import copy_of, fixtures_dir, manifest
+from tests.fixture_paths import copy_of, fixtures_dir, varied
 
 HAND_MADE = sorted(f"hand/{path.name}" for path in (fixtures_dir() / "hand").glob("*.db"))
-DATABASES = [f"open/{entry['file']}" for entry in manifest()] + HAND_MADE
+DATABASES = [f"open/{entry['file']}" for entry in varied()] + HAND_MADE
 
 
 def everything(file: Path) -> tuple[dict[Any, Any], list[Any]]:
@@ -51,6 +51,7 @@ def digest(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", DATABASES)
 def test_conversion_loses_nothing(name: str, tmp_path: Path) -> None:
     old, new = fixtures_dir() / name, tmp_path / "new.db"

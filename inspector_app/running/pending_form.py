@@ -329,4 +329,4 @@ def _question(item: PendingItem) -> str:
         return f"{item.name} is a long-running call. {item.author or 'The agent'} waits for its result."
     if item.kind == "credential":
         return f"{item.name or 'A tool'} requests a credential. It is stored in the session, as in google-adk, and not displayed again."
-    return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason}."
+    return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason.rstrip('.')}."

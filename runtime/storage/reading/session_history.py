@@ -11,7 +11,7 @@ from runtime.history.state_checkpoints import SharedWrite
 from runtime.history.steps import UNKNOWN_DELTA
 from runtime.sessions.lineage import Lineage, read_origin
 from runtime.sessions.session_key import SessionKey
-from runtime.sessions.state import Scope, scope_of
+from runtime.sessions.state import SCOPES, Scope, scope_of
 from runtime.sessions.temp_trace import read_trace
 from runtime.storage.layouts.column_values import as_name, load_json_object, read_time, to_epoch
 from runtime.storage.layouts.table_names import COMMITS
@@ -43,6 +43,8 @@ def read_history(
         walk.events_of_app(rows.written(connection, key))
     if walk.baseline is not None:
         return History(events, baseline=walk.baseline, shared=walk.shared, present=present, temp=walk.temp)
+    if not events:
+        return _not_begun(walk.shared, present)
     merge_patched_keys, unexplained_keys = explain(_writes(events, walk.shared), present)
     return History(
         events,
@@ -54,6 +56,15 @@ def read_history(
         merge_patched_keys=merge_patched_keys,
         unexplained_keys=unexplained_keys,
     )
+
+
+def _not_begun(shared: Sequence[SharedWrite], present: Mapping[str, Any]) -> History:
+    """Return the history of a session without events: its first event will find the present value of each key, own or shared."""
+    found: dict[Scope, dict[str, Any]] = {scope: {} for scope in SCOPES}
+    for key, value in present.items():
+        found[scope_of(key)][key] = value
+    now = [SharedWrite(0, found[scope], scope) for scope in ("user", "app")]
+    return History((), baseline=found["session"], shared=[*shared, *now])
 
 
 def read_first_state(connection: ReadingConnection, key: SessionKey) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QTreeWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.documents.session_address import SessionAddress
@@ -114,6 +114,13 @@ def test_resuming_an_interrupted_invocation_asks_first(scene: Scene, qtbot: QtBo
     scene.catalog.set_pending(HERE, [PendingItem("interrupted", "e-7")])
     qtbot.mouseClick(scene.pane.findChild(QPushButton, "pending_resume"), Qt.MouseButton.LeftButton)
     assert (scene.resumed, scene.run.calls) == (["e-7"], [])
+
+
+def test_a_reason_that_is_a_sentence_ends_with_one_full_stop(scene: Scene) -> None:
+    scene.catalog.set_pending(HERE, [PendingItem("interrupted", "e-7", reason="failed with ValueError: Agent 'x' not found.")])
+    assert "Invocation e-7 was interrupted: failed with ValueError: Agent 'x' not found." in [
+        label.text() for label in scene.pane.findChildren(QLabel)
+    ]
 
 
 @pytest.mark.parametrize(("kind", "wanted"), [("confirmation", True), ("interrupted", False)])

@@ -1,0 +1,64 @@
+"""What is known of a session that has not begun, in a database of another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from runtime.events import Event, EventActions
+from runtime.sessions.database_session_service import DatabaseSessionService
+from runtime.sessions.session import SessionKey
+from runtime.sessions.sqlite_session_service import SqliteSessionService
+from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.reading.reader import StoredDatabase
+from tests.unit.storage.tail.sql_writer import SqlWriter
+
+KEY = SessionKey("shop", "maria", "new")
+
+
+@pytest.fixture(params=[DatabaseSessionService, SqliteSessionService])
+async def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """Return a file without our record: another session has set shared keys, and one has only been created."""
+    file = tmp_path / "some.db"
+    async with request.param(f"sqlite:///{file}" if request.param is DatabaseSessionService else str(file)) as service:
+        old = await service.create_session(app_name="shop", user_id="maria", session_id="old", state={"app:currency": "EUR"})
+        await service.append_event(old, _event({"user:language": "pt"}))
+        await service.create_session(app_name="shop", user_id="maria", session_id="new", state={"cart": []})
+    writer = SqlWriter(file)
+    writer.run(f"DROP TABLE {COMMITS}")
+    writer.close()
+    return file
+
+
+def _event(delta: dict[str, object]) -> Event:
+    return Event(author="agent", invocation_id="i", actions=EventActions(state_delta=delta))
+
+
+def test_the_first_event_of_a_new_session_finds_known_values(file: Path) -> None:
+    with StoredDatabase.open(str(file)) as database:
+        assert not database.layout.ours
+        history = database.history(KEY)
+    history.append(_event({"cart": [1], "total": 3, "user:language": "es", "user:name": "M", "app:currency": "USD", "app:vat": 7}))
+    assert [(change.key, change.before, change.kind) for change in history.delta_at(0)] == [
+        ("cart", [], "changed"),
+        ("total", None, "added"),
+        ("user:language", "pt", "changed"),
+        ("user:name", None, "added"),
+        ("app:currency", "EUR", "changed"),
+        ("app:vat", None, "added"),
+    ]
+    state = history.state_at(0)
+    assert (state.session, state.unknown) == ({"cart": [1], "total": 3}, [])
+    assert (state.user, state.app) == ({"user:language": "es", "user:name": "M"}, {"app:currency": "USD", "app:vat": 7})
+
+
+async def test_what_a_begun_session_had_before_is_not_guessed(file: Path) -> None:
+    writer = SqlWriter(file)
+    writer.run(
+        "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data) VALUES ('e', 'shop', 'maria', 'new',"
+        """ 'i', '2026-01-01 00:00:00', '{"author": "agent", "actions": {"state_delta": {"cart": [1]}}}')"""
+    )
+    writer.close()
+    with StoredDatabase.open(str(file)) as database:
+        assert [change.kind for change in database.history(KEY).delta_at(0)] == ["written"]

@@ -13,6 +13,7 @@ PREPARED = (
     "engines.test_recordings",
     "engines.test_reruns",
     "engines.test_sessions",
+    "engines.test_twelve_agents",
     "test_adk_web",
     "test_agent_engine_sessions",
     "test_api_server_beside_adk",

@@ -34,8 +34,8 @@ def exists(pid: int) -> bool:
 
 
 @pytest.mark.rule("N4")
-async def test_a_segmentation_fault_is_reported_with_the_last_lines_of_stderr(version: str, start_engine: Start) -> None:
-    started = await start_engine(version, AGENTS / "steps")
+async def test_a_segmentation_fault_is_reported_with_the_last_lines_of_stderr(newest: str, start_engine: Start) -> None:
+    started = await start_engine(newest, AGENTS / "steps")
     key = await started.engine.new_session("u")
     with pytest.raises(ChildEndedError, match=r"killed by SIGSEGV\. Its last lines on stderr:[\s\S]*about to crash"):
         await drive(started.engine, key, script(["call", "crash", {}]))
@@ -112,7 +112,7 @@ async def test_a_killed_child_leaves_no_process_behind(newest: str, start_engine
 
 
 @pytest.mark.rule("N4")
-def test_no_process_is_left_when_the_inspector_is_killed(version: str, tmp_path: Path) -> None:
+def test_no_process_is_left_when_the_inspector_is_killed(newest: str, tmp_path: Path) -> None:
     program = """
         import asyncio, sys
         from inspector_app.engines.child_engine import ChildEngine
@@ -128,7 +128,7 @@ def test_no_process_is_left_when_the_inspector_is_killed(version: str, tmp_path:
         asyncio.run(main(*sys.argv[1:]))
     """
     file = tmp_path / "pids"
-    command = [sys.executable, "-c", textwrap.dedent(program), PYTHONS[version](), str(AGENTS / "steps"), str(file), version]
+    command = [sys.executable, "-c", textwrap.dedent(program), PYTHONS[newest](), str(AGENTS / "steps"), str(file), newest]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3]) as inspector:
         assert inspector.stdout is not None
         guard = int(inspector.stdout.readline())
@@ -145,13 +145,13 @@ def test_no_process_is_left_when_the_inspector_is_killed(version: str, tmp_path:
 @pytest.mark.sweep
 @pytest.mark.timeout(3600)
 async def test_random_kills_while_stepping_hang_nothing_and_leave_a_session_that_can_be_resumed(
-    version: str, start_engine: Start, tmp_path: Path
+    newest: str, start_engine: Start, tmp_path: Path
 ) -> None:
     random_number = random.Random(17)
     uninterrupted = [f"{name}_{number}" for name in ("one", "two", "three") for number in range(3)]
     for round_number in range(count(1, 70)):
         sessions = {"kind": "sqlite", "path": str(tmp_path / f"{round_number}.db")}
-        started = await start_engine(version, AGENTS / "line", sessions=sessions)
+        started = await start_engine(newest, AGENTS / "line", sessions=sessions)
         child = started.engine.child
         key = await started.engine.new_session("u")
         last = random_number.randrange(1, 12)
@@ -173,7 +173,7 @@ async def test_random_kills_while_stepping_hang_nothing_and_leave_a_session_that
             with pytest.raises(ChildEndedError, match="SIGKILL"):
                 await drive(started.engine, key, text("go"), debugger, at_hold)
         committed = [event for event, _ in started.committed]
-        again = await start_engine(version, AGENTS / "line", sessions=sessions)
+        again = await start_engine(newest, AGENTS / "line", sessions=sessions)
         stored = await again.engine.session(key)
         assert stored is not None
         assert [event.id for event in stored[1]][: len(committed)] == [event.id for event in committed]

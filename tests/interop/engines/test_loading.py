@@ -45,12 +45,12 @@ async def test_a_folder_with_relative_imports_and_an_app(version: str, start_eng
 
 
 async def test_a_single_file_and_the_env_file_above_it(
-    version: str, start_engine: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    newest: str, start_engine: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     file = write(tmp_path / "single" / "echo_agent.py")
     (tmp_path / ".env").write_text("GREETING=from the file\nGIVEN=from the file\n")
-    started = await start_engine(version, file)
+    started = await start_engine(newest, file)
     assert started.engine.agent.app_name == "echo_agent"
     (event,) = await drive(started.engine, await started.engine.new_session("u"), text("hi"))
     assert event.content is not None and event.content.parts is not None and event.content.parts[0].text == "from the file"
@@ -80,10 +80,10 @@ async def test_an_agent_made_by_a_function(newest: str, start_engine: Start, tmp
     assert started.engine.agent.app_name == ("made" if name == "create_app" else "by_function")
 
 
-async def test_a_yaml_agent(version: str, start_engine: Start, tmp_path: Path) -> None:
+async def test_a_yaml_agent(newest: str, start_engine: Start, tmp_path: Path) -> None:
     yaml = "name: told\nmodel: gemini-2.5-flash\ndescription: Told by a file.\ninstruction: Answer.\n"
     write(tmp_path / "told" / "root_agent.yaml", yaml)
-    started = await start_engine(version, tmp_path / "told")
+    started = await start_engine(newest, tmp_path / "told")
     assert started.engine.agent.root["model"] == "gemini-2.5-flash"
 
 

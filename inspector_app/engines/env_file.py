@@ -17,12 +17,17 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-
-from dotenv import dotenv_values
+from typing import TYPE_CHECKING
 
 from inspector_app.engines.samples import is_bundled
 from inspector_app.support.agent_keys import AgentKeys
 from runtime.errors import KnownError
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import dotenv
+else:
+    dotenv = lazy_module("dotenv")
 
 ENV_FILE_NAME = ".env"
 MAX_BYTES = 1_000_000  # far more than the largest real file
@@ -138,7 +143,7 @@ def _read(file: Path) -> dict[str, str]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise EnvFileError(f"{file} is not UTF-8 text. Save it as UTF-8.") from None
-    return {name: value for name, value in dotenv_values(stream=io.StringIO(text)).items() if name and value is not None}
+    return {name: value for name, value in dotenv.dotenv_values(stream=io.StringIO(text)).items() if name and value is not None}
 
 
 _lock = threading.Lock()

@@ -13,14 +13,19 @@ import os
 import platform
 import re
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.engines.env_file import AgentEnvironment, EnvFileError
 from runtime.errors import KnownError
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import tomllib
+else:
+    tomllib = lazy_module("tomllib")
 
 MAX_TEXT = 1_000_000  # bytes; no settings file that is read here is larger
 

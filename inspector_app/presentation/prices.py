@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 from inspector_app.presentation.tokens import OwnPrice, Tokens
@@ -90,7 +89,8 @@ class Prices:
 
         The list has no date of its own; prices that it announces for the future are not counted.
         """
-        return f"genai-prices {version('genai-prices')}, newest price of {newest_price_date(datetime.now(UTC).date()).isoformat()}"
+        version, newest = import_module("importlib.metadata").version("genai-prices"), newest_price_date(datetime.now(UTC).date())
+        return f"genai-prices {version}, newest price of {newest.isoformat()}"
 
 
 def newest_price_date(today: date) -> date:

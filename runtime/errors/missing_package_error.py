@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from importlib import metadata
 
 from runtime.errors.known_error import KnownError
 
@@ -37,7 +36,7 @@ def require(package: str, extra: str, part: str, *, oldest: str = "", distributi
     command, name = f"pip install 'agent-inspector[{extra}]'", distribution or package
     if not is_installed(package) or (distribution and not _has_files(distribution)):
         raise MissingPackageError(f"{part} need the package {name}: {command}.", name=package)
-    if oldest and _numbers(version := metadata.version(name)) < _numbers(oldest):
+    if oldest and _numbers(version := _version(name)) < _numbers(oldest):
         raise MissingPackageError(
             f"{part} need the package {name} in version {oldest} or newer, and {version} is installed: {command}.", name=package
         )
@@ -46,9 +45,14 @@ def require(package: str, extra: str, part: str, *, oldest: str = "", distributi
 def _has_files(distribution: str) -> bool:
     """Return whether pip knows it; a folder of the package's name can be anything."""
     try:
-        return bool(metadata.version(distribution))
-    except metadata.PackageNotFoundError:
+        return bool(_version(distribution))
+    except ModuleNotFoundError:
         return False
+
+
+def _version(distribution: str) -> str:
+    version: str = importlib.import_module("importlib.metadata").version(distribution)  # loads the parser of e-mails, which few need
+    return version
 
 
 def _numbers(version: str) -> list[int]:

@@ -29,7 +29,8 @@ async def live(inspector):
     inspector.show((1280, 800))
     inspector.window.repaint()
     await asyncio.sleep(0)
-    look("first frame", "pydantic", "pydantic_core", "psutil", "genai_prices")
+    look("first frame", "pydantic", "pydantic_core", "psutil", "genai_prices", "importlib.metadata", "dotenv", "tomllib")
+    found["import function"] = __import__.__name__
     await inspector.open([sys.argv[1]])
     inspector.window.repaint()
     look("session")
@@ -56,6 +57,7 @@ def test_a_window_that_reads_sessions_loads_nothing_of_agents(layout: str, tmp_p
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found.pop("events") > 5
+    assert found.pop("import function") != "__feature_import__"  # it reads the source of each module
     assert found == {"first frame": [], "session": [], "idle": []}
 
 

@@ -41,7 +41,7 @@ class AgentEngine:
     Attributes:
         address: of the server.
         faults: one for each request: `429`, `500`: that status; `cut`: no answer, nothing done; `lost`: done, no answer; `slow`: done, a
-            second later; `ok`.
+            moment later; `ok`.
         pending: how often an operation says that it is not done.
         asked: method and path of each request.
     """
@@ -155,7 +155,7 @@ def agent_engine() -> Iterator[AgentEngine]:
             engine.asked.append((self.command, path))
             fault = engine.faults.pop(0) if engine.faults else "ok"
             if fault == "slow":
-                time.sleep(1)
+                time.sleep(0.1)
             if fault.isdecimal():
                 status, found = int(fault), {"error": {"code": int(fault), "message": "a fault", "status": "UNAVAILABLE"}}
             elif fault == "cut":

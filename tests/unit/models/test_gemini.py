@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ __all__ = ["google_api_key"]
 def http_library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """The HTTP library that google-genai uses: aiohttp if it is installed."""
     monkeypatch.setattr(_api_client, "has_aiohttp", request.param == "aiohttp")
+    monkeypatch.setattr(_api_client, "random", SimpleNamespace(randint=lambda *_: -1))  # it waits 1 to 10 s before it connects again
     return str(request.param)
 
 

@@ -23,6 +23,8 @@ from tests.unit.inspector_app.analysis.v1_file import called, returned, said, wr
 ORDERS = Path(script.__file__).parents[1] / "orders"
 MOST_BYTES, MOST_CALLS = 8_000, 6
 
+pytestmark = pytest.mark.usefixtures("prepared_pythons")
+
 
 class Asker:
     """A coding agent's side: it counts its questions and what it has to read."""

@@ -12,7 +12,7 @@ from runtime.storage.layouts.table_names import COMMITS
 from tests.postgres import server
 from tests.sweep import count
 
-EVENTS = count(200_000, 10_000_000)
+EVENTS = count(50_000, 10_000_000)
 EACH = 100  # events of a session
 FEW = EVENTS * 9 // 10  # the long session has the others
 LONG = SessionKey("shop", "ana", "long")

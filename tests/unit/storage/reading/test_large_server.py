@@ -1,6 +1,6 @@
 """On a server with many events, what the window and the commands read of a session is found by indexes.
 
-`make test` makes 200,000 events, because a million take half a minute and have the same plans; `make soak` makes 10,000,000.
+`make test` makes 50,000 events, because more take longer and have the same plans; `make soak` makes 10,000,000.
 """
 
 from __future__ import annotations

@@ -87,11 +87,20 @@ class LiveWriter:
             first: how many there have been.
             count: how many.
         """
-        made = [self._turns[number % PER_INVOCATION].event(number) for number in range(first, first + count)]
-        rows = [(event.id, APP, USER, SESSION, event.invocation_id, time, text) for event, time, text in made]
-        self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        self.store(first, count)
+        return [self._turns[number % PER_INVOCATION].event(number) for number in range(first, first + count)]
+
+    def store(self, first: int, count: int) -> list[tuple[str, str]]:
+        """Commit events and return their ids and JSON.
+
+        Args:
+            first: how many there have been.
+            count: how many.
+        """
+        made = [self._turns[number % PER_INVOCATION].stored(number) for number in range(first, first + count)]
+        self._connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", made)
         self._connection.commit()
-        return [event for event, _, _ in made]
+        return [(row[0], row[-1]) for row in made]
 
     def close(self) -> None:
         """Close the file."""
@@ -107,11 +116,19 @@ class _Turn:
         self._time = _time(data["timestamp"])
         self._json = json.dumps({**data, "invocation_id": "%(of)s", "id": "%(name)s"})
 
-    def event(self, number: int) -> tuple[Event, str, str]:
-        """Return a copy, with its time and its stored text."""
-        name, of = f"live-{number}", f"live-{number // PER_INVOCATION}"
-        event = self._model.model_copy(update={"id": name, "invocation_id": of})
-        return event, self._time, self._json % {"name": name, "of": of}
+    def event(self, number: int) -> Event:
+        """Return a copy."""
+        name, of = _names(number)
+        return self._model.model_copy(update={"id": name, "invocation_id": of})
+
+    def stored(self, number: int) -> tuple[str, ...]:
+        """Return the row of a copy."""
+        name, of = _names(number)
+        return name, APP, USER, SESSION, of, self._time, self._json % {"name": name, "of": of}
+
+
+def _names(number: int) -> tuple[str, str]:
+    return f"live-{number}", f"live-{number // PER_INVOCATION}"
 
 
 def write_many_sessions(file: Path, sessions: int, each: int, text_bytes: int) -> None:

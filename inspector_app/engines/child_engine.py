@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,13 @@ from runtime.models.llm_request import LlmRequest
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.session import SessionKey
 from runtime.storage.layouts.decode import parse_event
+from runtime.storage.layouts.json_formats import reader_of_json
 from runtime.support.ids import new_uuid
 
 LOAD_SECONDS = 60.0  # for the agent's imports, as long as modules are still imported: a slow machine may need minutes
 OPEN_SECONDS = 60.0  # for the services: importing drivers and opening the database
 
+MOST_AT_ONCE = 200  # messages taken in one turn of the loop, about 2 ms
 MAX_QUEUED = 2_000  # streamed pieces; the child is not read while more wait to be taken
 
 IN_MEMORY: Mapping[str, Any] = {"kind": "memory"}
@@ -77,6 +79,7 @@ class ChildEngine:
         self._debugger: Debugger | None = None
         self._run: _Run | None = None
         self._unmarked: dict[str, Any] = {}
+        self._read_event = reader_of_json()
         self._tasks.spawn(self._take_messages(), "Reading the agent's messages")
 
     @classmethod
@@ -210,7 +213,7 @@ class ChildEngine:
         """Delete a session and its events."""
         await self._child.request("delete_session", user_id=key.user_id, session_id=key.session_id)
 
-    async def run(
+    def run(
         self,
         key: SessionKey,
         message: types.Content | None,
@@ -232,9 +235,7 @@ class ChildEngine:
             AgentCodeError: the agent's code, or google-adk, raised an exception; of a subclass with that exception's name.
             ChildEndedError: the child has ended.
         """
-        async with aclosing(self._run_it(key, message, invocation_id, state_delta, streaming)) as events:
-            async for event in events:
-                yield event
+        return self._run_it(key, message, invocation_id, state_delta, streaming)
 
     def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> ChildRerun:
         """Return a recorded run that can be repeated in a fork; see `Engine.rerun`, and `runtime.forks.replay.Replay` for the options."""
@@ -362,7 +363,9 @@ class ChildEngine:
 
     async def _take_messages(self) -> None:
         """Take the child's messages until it ends."""
-        while True:
+        for number in itertools.count(1):
+            if not number % MOST_AT_ONCE:
+                await asyncio.sleep(0)
             try:
                 message = await self._child.receive()
             except ChildEndedError as error:
@@ -410,7 +413,7 @@ class ChildEngine:
             self._on_output(OutputLine("traceback", text, source))
 
     def _take_commit(self, message: dict[str, Any]) -> None:
-        event = _event(message["event"])
+        event = self._read_event(message["event"].decode("utf-8", "backslashreplace"))
         run = self._run
         if run is not None:
             run.invocation_id = run.invocation_id or event.invocation_id

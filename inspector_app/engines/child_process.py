@@ -26,6 +26,7 @@ from inspector_app.engines.adk_worker.output import MARK as MARK_TEXT
 from inspector_app.engines.adk_worker.output import MARK_END as MARK_END_TEXT
 from inspector_app.engines.agent_output import MAX_LINE, MAX_LINES_A_SECOND, OnOutput, OutputLine, OutputSource, source_from_child
 from runtime.errors import KnownError
+from runtime.support.quick_json import from_json
 
 PROTOCOL = 2  # as in adk_worker/worker.py
 
@@ -450,7 +451,7 @@ class ChildProcess:
     def _take_line(self, line: bytes) -> None:
         head, tab, event = line.partition(b"\t")
         try:
-            message = json.loads(head)
+            message = _parsed(head)
             kind = message["type"]
             if tab:
                 message["event"] = event
@@ -563,6 +564,14 @@ class ChildProcess:
         if status < 0:
             return f"The agent's process was killed by {_signal_name(-status)}."
         return f"The agent's process ended by itself, with exit status {status}."
+
+
+def _parsed(line: bytes) -> Any:
+    """Return the value of JSON text. Python's own parser accepts half a surrogate pair, too."""
+    try:
+        return from_json(line)
+    except ValueError:
+        return json.loads(line)
 
 
 def _source(mark: bytes) -> OutputSource | None:

@@ -93,4 +93,4 @@ def has_unreadable_actions(event: Event) -> bool:
     if isinstance(marks, dict) and "actions" in marks:
         return True
     refused = getattr(event, "unknown", None) or ()  # a plain event has None
-    return any(path[0] == "actions" and path[1:2] in ((), ("state_delta",), ("stateDelta",)) for path, _ in refused)
+    return bool(refused) and any(path[0] == "actions" and path[1:2] in ((), ("state_delta",), ("stateDelta",)) for path, _ in refused)

@@ -72,6 +72,7 @@ class _Node:
     """A JSON object whose members are attributes; a missing one is None. It has the methods of its model: see `_OF_MODELS`."""
 
     model = ""  # the pydantic class that validates such an object; empty for none
+    is_node = True
 
     def __init__(self, members: dict[str, Any]) -> None:
         self.__dict__ = members
@@ -84,8 +85,8 @@ class _Node:
         return None
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, _Node):
-            return type(self).model == type(other).model and bool(_as_json(self) == _as_json(other))
+        if _is_node(other):
+            return type(self).model == type(other).model and bool(_as_json(self) == _as_json(other))  # type: ignore[attr-defined]
         return hasattr(other, "model_dump") and bool(self.checked() == other)
 
     __hash__ = None  # type: ignore[assignment]  # as a model
@@ -151,6 +152,8 @@ class PlainEvent(_Node):
         members = {**data, "_data": data}
         for name in _OBJECTS:
             members.pop(name, None)
+        if "long_running_tool_ids" in data:
+            members["long_running_tool_ids"] = set(data["long_running_tool_ids"])
         super().__init__(members)
 
     # Made when first asked for: a search through many events asks for few of them.
@@ -170,23 +173,21 @@ class PlainEvent(_Node):
         """The tokens that the model reported; None if it reported none."""
         return _Usage(self._data["usage_metadata"]) if "usage_metadata" in self._data else None
 
-    # Asked for several times of each event that arrives.
-
     @computed_once
-    def _calls(self) -> tuple[Any, ...]:
-        return tuple([part.function_call for part in self._parts() if part.function_call])
-
-    @computed_once
-    def _responses(self) -> tuple[Any, ...]:
-        return tuple([part.function_response for part in self._parts() if part.function_response])
+    def _halves(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The calls and the responses, which are asked for several times of each event that arrives."""
+        parts = self._parts()
+        calls = [part.function_call for part in parts if part.function_call is not None]
+        responses = [part.function_response for part in parts if part.function_response is not None]
+        return tuple(calls), tuple(responses)
 
     def get_function_calls(self) -> list[Any]:
         """Return the function calls in the content, in order."""
-        return [*self._calls]
+        return [*self._halves[0]]
 
     def get_function_responses(self) -> list[Any]:
         """Return the function responses in the content, in order."""
-        return [*self._responses]
+        return [*self._halves[1]]
 
     def has_trailing_code_execution_result(self) -> bool:
         """Return whether the content ends with the result of executed code. Events with code are not plain."""
@@ -197,7 +198,8 @@ class PlainEvent(_Node):
         return is_final_response(self)
 
     def _parts(self) -> list[Any]:
-        return (self.content.parts if self.content else None) or []
+        content = self.content
+        return (None if content is None else content.parts) or []
 
     def model_dump_json(self, *, indent: int | None = None, by_alias: bool = False, **_: Any) -> str:
         """Return google-adk's own JSON, as `Event.model_dump_json(exclude_none=True)` does."""
@@ -247,11 +249,18 @@ def plain_event(data: Any) -> PlainEvent | None:
     return PlainEvent(data)
 
 
+def _is_node(value: Any) -> bool:
+    return getattr(type(value), "is_node", False)
+
+
 def _as_json(value: Any) -> Any:
     if isinstance(value, PlainEvent):
         return value.model_dump()
     if isinstance(value, _Node):
         return {name: _as_json(member) for name, member in value.__dict__.items()}
+    if _is_node(value):  # of msgspec, which has None for a missing member
+        members = {name: getattr(value, name) for name in value.__struct_fields__}
+        return {name: _as_json(member) for name, member in members.items() if member is not None}
     return [_as_json(item) for item in value] if type(value) is list else value
 
 

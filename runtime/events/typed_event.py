@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from operator import attrgetter
+from typing import Annotated, Any
 
 from runtime.events.plain_event import (
     PlainEvent,
@@ -17,6 +18,7 @@ from runtime.events.plain_event import (
     _Content,
     _FunctionCall,
     _FunctionResponse,
+    _Node,
     _Part,
     _Usage,
     _without_nulls,
@@ -25,7 +27,7 @@ from runtime.events.plain_event import (
 from runtime.support.computed_once import computed_once
 from runtime.support.quick_json import from_json
 
-_SOMETIMES = (
+_SOMETIMES = (  # members that most events lack, which need no place in each
     "branch",
     "model_version",
     "partial",
@@ -39,11 +41,10 @@ _SOMETIMES = (
     "custom_metadata",
     "node_info",
 )
-_IN_ACTIONS = ("skip_summarization", "transfer_to_agent", "escalate", "end_of_agent", "agent_state", "rewind_before_invocation_id")
 
 
 class TypedEvent(PlainEvent):
-    """A plain event that was read by `typed_reader`.
+    """A plain event that was read by `typed_reader`. Its content and actions are msgspec's objects.
 
     Args:
         typed: what msgspec has read.
@@ -53,19 +54,19 @@ class TypedEvent(PlainEvent):
     """
 
     def __init__(self, typed: Any, text: str, ids: tuple[str, str], *, json_wins: bool) -> None:
-        self.__dict__ = members = {
+        usage = typed.usage_metadata
+        self.__dict__ = {
             "id": ids[0],
             "invocation_id": ids[1],
-            "_json_wins": json_wins,
             "author": typed.author,
             "timestamp": typed.timestamp,
+            "content": typed.content,
+            "actions": typed.actions,
+            "usage_metadata": None if usage is None else _Usage(usage),
             "_typed": typed,
             "_text": text,
+            "_json_wins": json_wins,
         }
-        for name in _SOMETIMES:
-            value = getattr(typed, name)
-            if value is not None:
-                members[name] = value
 
     @computed_once
     def _data(self) -> dict[str, Any]:
@@ -75,54 +76,9 @@ class TypedEvent(PlainEvent):
         data: dict[str, Any] = event.model_dump()
         return data
 
-    @computed_once
-    def actions(self) -> _Actions:
-        """What the event does."""
-        typed = self._typed.actions
-        members: dict[str, Any] = {
-            "state_delta": {},
-            "artifact_delta": {},
-            "requested_auth_configs": {},
-            "requested_tool_confirmations": {},
-        }
-        if typed is not None:
-            members["state_delta"], members["artifact_delta"] = typed.state_delta or {}, typed.artifact_delta or {}
-            for name in _IN_ACTIONS:
-                value = getattr(typed, name)
-                if value is not None:
-                    members[name] = value
-        return _Actions(members)
 
-    @computed_once
-    def content(self) -> _Content | None:
-        """The message; None if the event has none."""
-        typed = self._typed.content
-        if typed is None:
-            return None
-        members: dict[str, Any] = {} if typed.role is None else {"role": typed.role}
-        if typed.parts is not None:
-            members["parts"] = [_part(part) for part in typed.parts]
-        return _Content(members)
-
-    @computed_once
-    def usage_metadata(self) -> _Usage | None:
-        """The tokens that the model reported; None if it reported none."""
-        usage = self._typed.usage_metadata
-        return None if usage is None else _Usage(usage)
-
-    @computed_once
-    def _calls(self) -> tuple[Any, ...]:
-        found = [number for number, part in enumerate(self._typed_parts()) if part.function_call is not None]
-        return tuple([self._parts()[number].function_call for number in found])
-
-    @computed_once
-    def _responses(self) -> tuple[Any, ...]:
-        found = [number for number, part in enumerate(self._typed_parts()) if part.function_response is not None]
-        return tuple([self._parts()[number].function_response for number in found])
-
-    def _typed_parts(self) -> Any:
-        content = self._typed.content
-        return () if content is None else content.parts or ()
+for _name in _SOMETIMES:
+    setattr(TypedEvent, _name, property(attrgetter(f"_typed.{_name}")))
 
 
 def typed_reader(*, json_wins: bool) -> Callable[[Any, Any, Any], TypedEvent | None] | None:
@@ -154,9 +110,18 @@ def typed_reader(*, json_wins: bool) -> Callable[[Any, Any, Any], TypedEvent | N
             return None
         if typed.usage_metadata is not None and not _without_nulls(typed.usage_metadata):
             return None
+        if "thought_signature" in text and typed.content is not None:
+            _make_signatures_safe(typed.content)
         return TypedEvent(typed, text, (event_id, invocation_id), json_wins=json_wins)
 
     return read
+
+
+def _make_signatures_safe(content: Any) -> None:
+    """Write signatures in the alphabet of URLs, as `plain_event` does."""
+    for part in content.parts or ():
+        if part.thought_signature is not None:
+            part.thought_signature = part.thought_signature.replace("+", "-").replace("/", "_")
 
 
 @cache
@@ -165,48 +130,32 @@ def _event_type() -> Any:
     msgspec = importlib.import_module("msgspec")
     objects, number = dict[str, Any], int | float
 
-    def struct(name: str, fields: dict[str, Any], required: tuple[str, ...] = ()) -> Any:
-        typed = [(field, kind) if field in required else (field, kind, None) for field, kind in fields.items()]
-        return msgspec.defstruct(name, sorted(typed, key=len), forbid_unknown_fields=True, gc=False)
+    def struct(node: type[_Node], fields: dict[str, Any], **defaults: Any) -> Any:
+        typed = [(field, kind, defaults.get(field)) for field, kind in fields.items()]
+        methods = {method: getattr(_Node, method) for method in ("__getattr__", "__eq__", "checked", "is_node")}
+        others = {name: value for name, value in vars(node).items() if value is None and name not in fields}
+        namespace = {"model": node.model, **methods, **others}
+        return msgspec.defstruct(node.__name__.strip("_"), typed, forbid_unknown_fields=True, gc=False, namespace=namespace)
 
-    nothing = msgspec.defstruct("Nothing", [], forbid_unknown_fields=True, gc=False)
-    call = struct("Call", {"id": str, "name": str, "args": objects})
-    response = struct("Response", {"id": str, "name": str, "response": objects})
+    nothing = Annotated[dict[str, Any], msgspec.Meta(max_length=0)]
+    call = struct(_FunctionCall, {"id": str, "name": str, "args": objects})
+    response = struct(_FunctionResponse, {"id": str, "name": str, "response": objects})
     part = {"text": str, "thought": bool, "thought_signature": str, "function_call": call, "function_response": response}
-    content = struct("Content", {"role": str, "parts": list[struct("Part", part)]})  # type: ignore[misc]  # made at run time
+    content = struct(_Content, {"role": str, "parts": list[struct(_Part, part)]})  # type: ignore[misc]  # made at run time
     flags = dict.fromkeys(("skip_summarization", "escalate", "end_of_agent"), bool)
     texts = dict.fromkeys(("transfer_to_agent", "rewind_before_invocation_id"), str)
-    written = {"state_delta": objects, "artifact_delta": objects, "agent_state": objects}
-    requested = {"requested_auth_configs": nothing, "requested_tool_confirmations": nothing}
-    event = {
-        **dict.fromkeys(("id", "invocation_id", "author", "branch", "error_code", "error_message", "finish_reason", "model_version"), str),
+    written = dict.fromkeys(("state_delta", "artifact_delta"), objects)
+    asked = dict.fromkeys(("requested_auth_configs", "requested_tool_confirmations"), nothing)
+    missing = dict.fromkeys((*written, *asked), msgspec.field(default_factory=dict))
+    actions = struct(_Actions, {**flags, **texts, **written, **asked, "agent_state": objects}, **missing)
+    optional = {
+        **dict.fromkeys(("id", "invocation_id", "branch", "error_code", "error_message", "finish_reason", "model_version"), str),
         **dict.fromkeys(("partial", "turn_complete", "interrupted"), bool),
-        **dict.fromkeys(("timestamp", "avg_logprobs"), number),
-        **dict.fromkeys(("custom_metadata", "node_info"), objects),
-        "usage_metadata": objects,
-        "long_running_tool_ids": list[str],
+        **dict.fromkeys(("custom_metadata", "node_info", "usage_metadata"), objects),
+        "avg_logprobs": number,
+        "long_running_tool_ids": set[str],
         "content": content,
-        "actions": struct("Actions", flags | texts | written | requested),
     }
-    return struct("Event", event, required=("author", "timestamp"))
-
-
-def _part(typed: Any) -> _Part:
-    members: dict[str, Any] = {}
-    if typed.text is not None:
-        members["text"] = typed.text
-    if typed.thought is not None:
-        members["thought"] = typed.thought
-    if typed.thought_signature is not None:
-        members["thought_signature"] = typed.thought_signature.replace("+", "-").replace("/", "_")
-    call, response = typed.function_call, typed.function_response
-    if call is not None:
-        members["function_call"] = _FunctionCall(_set(id=call.id, name=call.name, args=call.args))
-    if response is not None:
-        members["function_response"] = _FunctionResponse(_set(id=response.id, name=response.name, response=response.response))
-    return _Part(members)
-
-
-def _set(**members: Any) -> dict[str, Any]:
-    """Return the members that the JSON has."""
-    return {name: value for name, value in members.items() if value is not None}
+    typed = [(name, kind, None) for name, kind in optional.items()]
+    event = [("author", str), ("timestamp", number), *typed, ("actions", actions, msgspec.field(default_factory=actions))]
+    return msgspec.defstruct("Event", event, forbid_unknown_fields=True, gc=False)

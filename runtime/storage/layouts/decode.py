@@ -56,6 +56,11 @@ def _timed(event: Event, time: Any) -> Event:
     return event
 
 
+def decode_json(row: EventRow) -> Event:
+    """Return the event of its JSON alone, the last column."""
+    return parse_event(row[3])
+
+
 def parse_event(data: Any) -> Event:
     """Return the event of its stored JSON; unreadable parts are kept unchanged."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.events.plain_event import plain_event
 from runtime.events.typed_event import typed_reader
@@ -13,6 +13,9 @@ from runtime.storage.layouts.column_values import MIXED_TIMES, in_seconds, may_h
 from runtime.storage.layouts.commit_record import delta_of
 from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.support.quick_json import parser_of_many
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _FEW = 2_000  # events that are read before msgspec is loaded
 JSON_COLUMNS = ["id", "invocation_id", "timestamp", "event_data"]
@@ -76,6 +79,12 @@ def _typed_of_many(*, json_wins: bool) -> Callable[[], Any]:
         return None
 
     return take
+
+
+def reader_of_json() -> Callable[[str], Event]:
+    """Return a function that reads an event's JSON as an `EventFormat.reader` reads a row; one that has no id is unusual, too."""
+    read = _reader("decode_json", json_wins=True)(JSON_COLUMNS, 0)
+    return lambda text: read((None, None, None, text))
 
 
 V1 = EventFormat(

@@ -64,6 +64,11 @@ async def test_a_malformed_request_is_answered_with_its_id(child: ChildProcess) 
         await child.request("load", path="nowhere", protocol=99)
 
 
+async def test_half_a_surrogate_pair_is_read(child: ChildProcess) -> None:
+    write_line(child, b'{"type": "dance", "id": "\\ud83d"}')
+    assert (await child.receive())["id"] == "\ud83d"
+
+
 async def test_a_missing_field_is_named(child: ChildProcess) -> None:
     with pytest.raises(ChildError, match=r"'path'|google-adk is not installed"):
         await child.request("load", protocol=child_process.PROTOCOL)

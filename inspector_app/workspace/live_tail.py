@@ -93,6 +93,7 @@ class LiveTail(QObject):
         self._unread: dict[SessionAddress, float] = {}  # sessions that others wrote to and when, the longest calm first
         self._deleted: set[SessionAddress] = set()
         self._following: Subscription | None = None
+        self._is_left_to_run = False
         self._calm = _timer(self, CALM_SECONDS, self._on_calm)
         self._fading = _timer(self, LIVE_SECONDS, self._show_mark)
         self._frames = FrameBatcher(self._on_frame, self)
@@ -102,6 +103,8 @@ class LiveTail(QObject):
         databases.database_closed.connect(self._on_database_closed)
         current.session_loading.connect(self._on_session_loading)
         current.session_loaded.connect(self._on_session_loaded)
+        run.run_started.connect(self._on_run_started)
+        run.changed.connect(self._on_run_changed)
         run.run_ended.connect(self._on_run_ended)
 
     def close(self) -> None:
@@ -146,20 +149,27 @@ class LiveTail(QObject):
         self._follow(session)
         self._show_mark()
 
+    def _on_run_started(self) -> None:
+        self._follow(self._current.session)
+
+    def _on_run_changed(self) -> None:
+        session = self._current.session
+        if self._is_left_to_run and self._run.phase == "idle":
+            self._follow(session if session is not None and session.address not in self._deleted else None)
+
     def _on_run_ended(self, end: RunEnd) -> None:
         if end.address in self._deleted:  # during the run, whose end listed it again
             self._catalog.update_sessions(end.address.database, (), [end.address.key])
             self._catalog.set_pending(end.address, [])
-            return
-        # During the run nothing was taken from the database, other processes' events included.
-        session = self._current.session
-        if session is not None and session.address == end.address:
-            self._follow(session)
 
     def _follow(self, session: SessionDocument | None) -> None:
+        """Follow a session from what is known of it; the session of a run only once the run ends, as the run reports its events."""
         for thread in self._threads.values():
             thread.follow(Subscription(None))
         self._following = None
+        self._is_left_to_run = session is not None and self._is_running(session.address)
+        if self._is_left_to_run:
+            return
         thread_of = self._threads.get(session.address.database) if session is not None else None
         if session is None or thread_of is None:
             return

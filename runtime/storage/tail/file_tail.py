@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 _PAUSE = 0.02  # seconds between two polls
-_SHARE = 0.2  # largest share of a processor for reading a large file
+_SHARE, _SHARE_BESIDE = 0.2, 0.1  # largest share of a processor for reading a file; of one without the followed session
 _LONGEST_PAUSE = 2.0  # seconds
 _PATIENCE = 1.0  # seconds before an unreadable, unchanged file is tried again
 _CALM = 1.0  # seconds without a change before all rows are counted, the only way to notice rows deleted in the middle
@@ -106,7 +106,8 @@ class FileTail(Tail):
     @property
     def pause(self) -> float:
         """See `Tail.pause`."""
-        return min(max(_PAUSE, self._cost / _SHARE), _LONGEST_PAUSE)
+        share = _SHARE_BESIDE if self._followed is None else _SHARE
+        return min(max(_PAUSE, self._cost / share), _LONGEST_PAUSE)
 
     def poll(self) -> Changes:
         """See `Tail.poll`."""

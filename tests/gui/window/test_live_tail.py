@@ -16,6 +16,7 @@ from bench.generated import _SCHEMA
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.documents.tail_thread import TailUpdate
+from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
 from tests.gui.window.driver import WindowDriver
 from tests.unit.storage.tail.sql_writer import SqlWriter
@@ -78,6 +79,33 @@ def test_a_run_of_this_window_is_not_taken_for_another_processes(
     assert "live" not in marks
     with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000):
         inspector.run.stop()
+
+
+def test_the_session_of_a_run_is_followed_once_the_run_has_ended(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver, qtbot: QtBot
+) -> None:
+    file = tmp_path / "new.db"
+    opened(STORY.parent / "orders", file)
+    read: list[Event] = []
+    counts: list[int | None] = []
+    inspector.controller.tail.told.connect(lambda told: read.extend(told.changes.events))
+    inspector.controller.tail.told.connect(lambda told: counts.extend(summary.event_count for summary in told.changes.changed))
+    inspector.run.send("40 boxes of A4 paper", paused=True)
+    driver.run_until_held()
+    committed = driver.stream.ids()
+    with closing(sqlite3.connect(file)) as connection, connection:
+        _copy_last_event(connection, "theirs")
+    qtbot.waitUntil(lambda: len(committed) + 1 in counts)
+    assert read == [], "the run itself reports its events"
+    with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000):
+        inspector.run.stop()
+    qtbot.waitUntil(lambda: "theirs" in driver.stream.ids())
+
+
+def _copy_last_event(connection: sqlite3.Connection, event_id: str) -> None:
+    columns = [name for _, name, *_ in connection.execute("PRAGMA table_info(events)") if name != "id"]
+    copied = ", ".join(columns)
+    connection.execute(f"INSERT INTO events (id, {copied}) SELECT ?, {copied} FROM events ORDER BY rowid DESC LIMIT 1", (event_id,))
 
 
 def test_sessions_are_added_and_removed(live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot) -> None:

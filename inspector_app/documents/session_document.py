@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -21,8 +21,7 @@ from runtime.history.state_at import History
 RECENT = 1_000  # last events of a session just read that are compared with those committed meanwhile
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(NamedTuple):
     """A committed event, and the `temp:` keys it set, which the stored event lacks."""
 
     event: Event
@@ -144,7 +143,7 @@ class SessionDocument:
         Their invocations are marked as running.
         """
         first = len(self.events)
-        added = [committed.event for committed in batch if self._add(committed)]
+        added = self._add(batch)
         if added:
             self.appended(first, added)
             self.set_statuses({event.invocation_id: "running" for event in added})
@@ -154,21 +153,26 @@ class SessionDocument:
         """Append what was committed while the session was read, unless it is among what was read."""
         there = set(self.events.last_ids(len(arrived) + RECENT))
         first = len(self.events)
-        added = [committed.event for committed in arrived if committed.event.id not in there and self._add(committed)]
+        added = self._add(committed for committed in arrived if committed.event.id not in there)
         if added:
             self.appended(first, added)
 
-    def _add(self, committed: Committed) -> bool:
-        event, events = committed.event, self.events
-        if events.index_of(event.id) is not None:
-            return False
-        events.append(event)
-        history = self.past
-        # A long session's past may have been read a moment after its events, this one included.
-        if history is not None and len(history) < len(events):
-            history.append(event, committed.temp)
-        self.total_tokens += self.groups.append(event)
-        return True
+    def _add(self, batch: Iterable[Committed]) -> list[Event]:
+        """Add the events that are not there yet; return these."""
+        events, groups, history = self.events, self.groups, self.past
+        # A long session's past may have been read a moment after its events, with the first of these.
+        known = len(history) if history is not None else 0
+        added: list[Event] = []
+        for committed in batch:
+            event = committed.event
+            if events.index_of(event.id) is not None:
+                continue
+            events.append(event)
+            added.append(event)
+            if history is not None and len(events) > known:
+                history.append(event, committed.temp)
+            self.total_tokens += groups.append(event)
+        return added
 
     def put(self, first: int, rows: list[Any]) -> None:
         """Put a page of stored events into the cache.

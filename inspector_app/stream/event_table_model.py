@@ -122,8 +122,9 @@ class EventTableModel(QAbstractTableModel):
         if self._make.note_all(events):
             self._columns_changed.start()  # where a text becomes this event, no row is inserted
         replaces = self._replace_first_text(events[0], first)
-        for event in events[replaces:]:
-            self._drop_text(stream_key(event))
+        if self._streaming.keys:
+            for event in events[replaces:]:
+                self._drop_text(stream_key(event))
         end = first + len(events)
         if self._matches is None:
             self._insert_grown(end)

@@ -454,7 +454,7 @@ class CurrentRun(QObject):
                     async for event in events:
                         if event.partial:
                             self._take(event)
-                            await self._arrivals.wait_for_capacity()
+                        await self._arrivals.wait_for_capacity()
                 if self._stopped:
                     await self._cancel_open_calls(engine, address, source)
         except Exception as failure:

@@ -17,7 +17,7 @@ from inspector_app.workspace.current_session import CurrentSession
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-MAX_QUEUED = 10_000  # producers of streamed text wait above this, so that memory stays bounded
+MAX_QUEUED = 2_000  # a run waits above this: memory stays bounded, and its end, which shows the rest at once, takes no more than 50 ms
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,8 +96,11 @@ class WrittenOutput(QObject):
             for call in event.get_function_calls():
                 self._call_events.setdefault(call.id or "", event.id)
             answered = {response.id or "" for response in event.get_function_responses()}
-            self._answered |= answered
-            self._call_events.update(dict.fromkeys(answered, event.id))
+            if answered:
+                self._answered |= answered
+                self._call_events.update(dict.fromkeys(answered, event.id))
+            if not self._pending:
+                return
             found: list[WrittenLine] = []
             others: list[WrittenLine] = []
             for written in self._pending:

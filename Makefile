@@ -85,6 +85,7 @@ bench: $(STAMP) $(ADK_2)/installed
 	$(BIN)/python -m bench.tail
 	$(BIN)/python -m bench.tail --mode wal
 	$(BIN)/python -m bench.tail_rate
+	$(BIN)/python -m bench.live_child
 	$(BIN)/python -m bench.idle
 	$(BIN)/python -m bench.browse
 	$(BIN)/python -m bench.blocking_tool

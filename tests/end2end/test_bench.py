@@ -22,6 +22,7 @@ BENCHMARKS = [
     ("bench.engines", "--scale 0.02 --rounds 1", "| a hook, nothing holds |"),
     ("bench.stream", "--events 3000 --seconds 1 --starts 1", "limit: bare table, each 100 ms: loop gap p99, ms"),
     ("bench.tail_rate", "--events 1000 --stored 1000", "limit: events/s"),
+    ("bench.live_child", "--events 1000 --stored 1000", "limit: events/s"),
     ("bench.memory", "--events 2000 --pieces 2000", "2,000 streamed, MB at every tenth"),
 ]
 ALONE = ("bench.storage", "bench.recorder")  # without google-adk, of which these measure much

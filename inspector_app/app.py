@@ -233,6 +233,7 @@ class Inspector(QObject):
         for owner in (self, self.controller, self.window):
             for timer in owner.findChildren(QTimer):
                 timer.stop()  # a task that a timer starts would find no running loop
+        await self.tasks.close(SHUTDOWN_SECONDS)  # those that timers have started meanwhile
         # Tasks that did not end in time must not reach deleted views.
         for part in (self.messages, *self.findChildren(QObject)):
             part.blockSignals(True)

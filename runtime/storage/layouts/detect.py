@@ -71,7 +71,8 @@ class Layout:
 
 def sqlite_tables(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
     """Return the tables of an SQLite database: name → column name → declared type."""
-    names = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    # In a damaged file a name may be a BLOB, which SQLite reads as a text.
+    names = [name for (name,) in connection.execute("SELECT CAST(name AS TEXT) FROM sqlite_master WHERE type = 'table'")]
     tables = {name: connection.execute(f"PRAGMA table_info({quoted_name(name)})").fetchall() for name in names}
     return {name: {column[1]: column[2] for column in columns} for name, columns in tables.items() if not name.startswith("sqlite_")}
 

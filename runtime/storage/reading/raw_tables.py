@@ -152,8 +152,9 @@ class RawTables:
 
 
 def _ordinary_tables(connection: sqlite3.Connection) -> list[str]:
-    rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-    return [name for name, sql in rows if not name.startswith("sqlite_") and not _is_virtual(sql)]
+    # In a damaged file a name may be a BLOB, which SQLite reads as a text.
+    query = "SELECT CAST(name AS TEXT), sql FROM sqlite_master WHERE type = 'table' ORDER BY 1"
+    return [name for name, sql in connection.execute(query).fetchall() if not name.startswith("sqlite_") and not _is_virtual(sql)]
 
 
 def _is_virtual(sql: object) -> bool:

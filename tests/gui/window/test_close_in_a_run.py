@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import subprocess
@@ -12,6 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -95,6 +97,21 @@ def test_a_blocking_tool_does_not_delay_the_exit(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "left: []" in done.stdout
     assert seconds < 20
+
+
+def test_a_task_that_a_timer_starts_while_the_window_closes_is_ended(
+    running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot
+) -> None:
+    inspector = Inspector(qapp, settings, MessageBus(), trust=True)
+    inspector.show((1280, 800))
+    timer = QTimer(inspector.controller, interval=1)
+    timer.timeout.connect(lambda: inspector.tasks.spawn(asyncio.sleep(60), "Late"))
+    timer.start()
+    left: list[str] = []
+    inspector.closed.connect(lambda: left.extend(task.get_name() for task in inspector.tasks.running))
+    with qtbot.waitSignal(inspector.closed, timeout=25_000):
+        inspector.window.close()
+    assert left == ["Closing"]
 
 
 @pytest.mark.logs("did not end in time", "were not closed in time", "could not be recorded")

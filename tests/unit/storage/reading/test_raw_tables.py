@@ -5,12 +5,14 @@ from __future__ import annotations
 import pickle
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from runtime.errors import NotFoundError, StorageError
 from runtime.storage.reading.raw_tables import LONGEST_SHOWN, MOST_COLUMNS, MOST_COUNTED, PAGE_ROWS, RawTable, RawTables
+from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
 
 
@@ -127,3 +129,17 @@ def test_a_damaged_file_is_reported(tmp_path: Path) -> None:
         for table in raw.tables():
             raw.page(table, "first")
     raw.close()
+
+
+def test_a_name_of_a_table_that_became_a_blob_is_read_as_sqlite_reads_it(
+    raw: RawTables, connection: sqlite3.Connection, tmp_path: Path
+) -> None:
+    connection.executescript("CREATE TABLE t (x); CREATE TABLE u (x)")
+    file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        for changed in (connection, other):
+            changed.execute("PRAGMA writable_schema = ON")
+            changed.execute("UPDATE sqlite_master SET name = CAST(name AS BLOB) WHERE name IN ('t', 'events')")
+    assert [table.name for table in raw.tables()] == ["t", "u"]
+    with StoredDatabase.open(str(file)) as database:
+        assert all(database.events(summary.key) for summary in database.sessions())

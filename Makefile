@@ -26,8 +26,10 @@ run: $(STAMP)
 	@$(BIN)/python -m inspector_app.support.system_check
 	@$(BIN)/python -m inspector_app.demo
 
-# A test file for each processor at a time, slow folders first: the last files are short, so that no processor waits long for another.
-EACH := -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# A test file at a time for each processor and one more, as many tests wait; at most four. Slow folders come first, so that the
+# last files are short, and no processor waits long for another.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(min((os.cpu_count() or 1) + 1, 4))')
+EACH := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 SLOWEST := --durations=50 --durations-min=1
 
 # The runtime's unit tests run where Qt cannot be imported, all others after them.

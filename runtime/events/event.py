@@ -14,7 +14,7 @@ from runtime.events.node_info import NodeInfo
 from runtime.models.llm_response import LlmResponse
 from runtime.support.ids import new_uuid
 
-_SHORT_NAMES = frozenset({"message", "state", "route", "node_path", "node_info", "nodeInfo"})
+SHORT_NAMES = frozenset({"message", "state", "route", "node_path", "node_info", "nodeInfo"})
 
 
 class Event(LlmResponse):
@@ -51,7 +51,7 @@ class Event(LlmResponse):
     @model_validator(mode="before")
     @classmethod
     def _take_short_names(cls, data: Any) -> Any:
-        if type(data) is not dict or _SHORT_NAMES.isdisjoint(data):
+        if type(data) is not dict or SHORT_NAMES.isdisjoint(data):
             return data
         data = dict(data)
         if "message" not in cls.model_fields and (message := data.pop("message", None)) is not None:

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import PrivateAttr, SerializerFunctionWrapHandler, ValidationError, model_serializer
 from pydantic_core import ErrorDetails, to_json
 
-from runtime.events.event import Event
+from runtime.events.event import SHORT_NAMES, Event
 
 _ROUNDS = 20  # validation attempts, each of which sets aside the values that the previous one refused
 Path = tuple[str | int, ...]
@@ -80,6 +80,9 @@ def _set_aside(data: dict[str, Any], detail: ErrorDetails, unknown: list[tuple[P
             return
         # Removing one item would move the others, so the whole list is removed.
         path.pop()
+    # The error names no place: one of the names that `Event` takes for other fields has an unusable value.
+    for key in SHORT_NAMES.intersection(data):
+        unknown.append(((key,), data.pop(key)))
 
 
 def _key_in(place: Any, step: str | int) -> str | int | None:

@@ -56,6 +56,8 @@ def look(invocation_id: str, data: Any, parse: Callable[[Any], Any], *, json_win
     actions, content = event.get("actions") or {}, event.get("content")
     if not (_is_object(actions, _ACTIONS) and (content is None or _is_object(content, _CONTENT))):
         return None
+    if actions.get("requested_tool_confirmations") or actions.get("requested_auth_configs"):
+        return None  # whether its results count depends on other events
     parts = (content or {}).get("parts") or []
     calls: list[str | None] = []
     responses: list[str | None] = []
@@ -86,8 +88,8 @@ def look(invocation_id: str, data: Any, parse: Callable[[Any], Any], *, json_win
         content is not None,
         bool(parts)
         and not (calls or responses or event.get("partial") or actions.get("escalate"))
-        and "code_execution_result" not in parts[-1]
-        and "executable_code" not in parts[-1],
+        and parts[-1].get("code_execution_result") is None
+        and parts[-1].get("executable_code") is None,
     )
 
 

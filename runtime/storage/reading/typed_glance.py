@@ -110,6 +110,7 @@ def event_type(*, is_camel: bool, is_usual: bool = False) -> Any:
         "escalate": bool | None,
         "rewind_before_invocation_id": str | None,
     }
+    asks = dict.fromkeys(("requested_tool_confirmations", "requested_auth_configs"), empty)
     event: dict[str, Any] = {
         "author": str,
         "invocation_id": str,
@@ -123,6 +124,7 @@ def event_type(*, is_camel: bool, is_usual: bool = False) -> Any:
         part |= {"executable_code": nothing, "code_execution_result": nothing}
         event |= {"error_code": nothing, "long_running_tool_ids": Annotated[list[raw], msgspec.Meta(max_length=0)] | None}
         actions = dict.fromkeys(actions, nothing)
+    actions |= asks
     event |= {
         "content": struct("Content", {"parts": list[struct("Part", part)] | None}) | None,  # type: ignore[misc]  # made at run time
         "actions": struct("Actions", actions) | None,

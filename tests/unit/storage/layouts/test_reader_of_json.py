@@ -11,6 +11,7 @@ from runtime.events.event import Event
 from runtime.events.marks import UNREADABLE_EVENT
 from runtime.events.plain_event import PlainEvent
 from runtime.storage.layouts import json_formats
+from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.json_formats import reader_of_json
 
 USUAL: dict[str, Any] = {"id": "e", "invocation_id": "i", "author": "me", "timestamp": 1.5, "long_running_tool_ids": ["c"]}
@@ -50,3 +51,11 @@ def test_an_unusual_event_is_whole(data: dict[str, Any], few: int, monkeypatch: 
 
 def test_what_is_no_json_is_an_unreadable_event() -> None:
     assert reader_of_json()("{").error_code == UNREADABLE_EVENT
+
+
+@pytest.mark.parametrize("damaged", [{"path": []}, "x", {"output_for": [1]}])
+def test_damaged_node_information_is_kept_aside_and_the_event_is_read(damaged: object) -> None:
+    stored = {"id": "e", "author": "guide", "content": {"parts": [{"text": "Hi"}], "role": "model"}, "node_info": damaged}
+    event = parse_event(json.dumps(stored))
+    assert (event.author, event.error_code, event.content and event.content.parts and event.content.parts[0].text) == ("guide", None, "Hi")
+    assert event.model_dump(exclude_none=True)["node_info"] == damaged

@@ -204,6 +204,21 @@ def _holders(value: Any) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.parametrize("asks", ["requested_auth_configs", "requested_tool_confirmations"])
+def test_a_result_that_asks_a_person_is_no_result_until_the_request_is_stored(asks: str, tmp_path: Path) -> None:
+    file = copy_of("open/adk2.13.0-v1-chat_tools.db", tmp_path)
+    file.chmod(0o644)
+    with closing(sqlite3.connect(file)) as connection:
+        query = "SELECT rowid, event_data FROM events WHERE event_data LIKE '%function_response%' ORDER BY rowid LIMIT 1"
+        rowid, data = connection.execute(query).fetchone()
+        event = json.loads(data)
+        (result,) = event["content"]["parts"]
+        event["actions"][asks] = {result["function_response"]["id"]: {}}
+        connection.execute("UPDATE events SET event_data = ? WHERE rowid = ?", (json.dumps(event), rowid))
+        connection.commit()
+    assert check(file) == 1
+
+
 @pytest.mark.sweep
 @pytest.mark.timeout(7200)
 def test_randomly_changed_rows_have_the_same_pending_items_both_ways(tmp_path: Path) -> None:

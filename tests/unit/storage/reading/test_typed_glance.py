@@ -133,3 +133,10 @@ def test_escaped_and_repeated_keys_count_as_python_counts_them() -> None:
         found = typed("i", text)
         assert found is not None
         assert comparable(found) == comparable(expected(text, json_wins=False))
+
+
+def test_an_empty_field_for_code_is_no_code() -> None:
+    text = json.dumps({"author": "me", "content": {"parts": [{"text": "Hi", "executable_code": None}]}})
+    found = look("i", text, from_json, json_wins=False)
+    assert found is not None
+    assert found.answers

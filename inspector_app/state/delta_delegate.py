@@ -11,6 +11,8 @@ from inspector_app.state.delta import DIFFERENCE_ROLE, DeltaModel, ground
 from inspector_app.widgets import theme
 from inspector_app.widgets.value_delegate import MARGIN, Index, ValueDelegate
 
+DOTS = "…"
+
 
 class DeltaDelegate(ValueDelegate):
     """A delegate for a `DeltaModel`: values on the background of their kind of change, differing parts bold."""
@@ -49,15 +51,31 @@ class DeltaDelegate(ValueDelegate):
 
     def _marked(self, painter: QPainter, rect: QRect, part: MarkedText) -> None:
         """Paint a text with the part that differs in bold and underlined."""
-        x = rect.left() + MARGIN
-        pieces = ((part.text[: part.start], False), (part.text[part.start : part.end], True), (part.text[part.end :], False))
+        x, right = rect.left() + MARGIN, rect.right() - MARGIN
         painter.setPen(theme.color("text"))
-        for text, different in pieces:
-            font = self._different if different else self._mono
+        for text, font in fitted(part, self._mono, self._different, right - x):
             painter.setFont(font)
-            room = QRect(x, rect.top(), rect.right() - MARGIN - x, rect.height())
-            cut = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), cut)
-            if cut != text:
-                break
+            place = QRect(x, rect.top(), right - x, rect.height())
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine), text)
             x += QFontMetrics(font).horizontalAdvance(text)
+
+
+def fitted(part: MarkedText, font: QFont, different: QFont, room: int) -> list[tuple[str, QFont]]:
+    """Return the pieces of a marked text and their fonts; a text that is too wide ends with dots, if there is room for them.
+
+    Args:
+        part: the text, of which one part differs.
+        font, different: the fonts of the common pieces, and of the one that differs.
+        room: the width, in pixels.
+    """
+    pieces = [(part.text[: part.start], font), (part.text[part.start : part.end], different), (part.text[part.end :], font)]
+    widths = [QFontMetrics(each).horizontalAdvance(text) for text, each in pieces]
+    found: list[tuple[str, QFont]] = []
+    for number, (text, each) in enumerate(pieces):
+        metrics = QFontMetrics(each)
+        # A piece that fits has the dots itself if it leaves no room for those of the next one.
+        if sum(widths[number:]) > room and widths[number] + metrics.horizontalAdvance(DOTS) > room:
+            return [*found, (metrics.elidedText(text + DOTS, Qt.TextElideMode.ElideRight, room), each)]
+        found.append((text, each))
+        room -= widths[number]
+    return found

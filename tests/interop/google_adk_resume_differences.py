@@ -29,7 +29,6 @@ _WALKS_ON = "a parent continues past a paused child"
 _NAMES = "credentials have different names, so the answer to our request is not found, and the tool asks again"
 _OWN_RUN = "its own uninterrupted run of this tree also ends so: it continues at the first of several answers, or loses the answer's call"
 _HANDED_OVER = "a root LlmAgent is resumed by calling its model; the workflow it had transferred to is not continued"
-_EQUAL_NAMES = "it tells agents of one name apart by nothing, so the end of one counts for all"
 _TRANSFER = "resumed after a transfer, the confirmed call is not made"
 
 
@@ -61,10 +60,6 @@ DIFFERENCES: dict[str, list[Difference]] = {
     "long-running in custom": [_both(_OWN_RUN, 1, 2, 3, 4, 5)],
     "transfer to a workflow": [Difference(frozenset({"2.13"}), frozenset({5}), _HANDED_OVER)],
     "confirmation after a transfer": [_both(_TRANSFER, 3, 4, 5, 6)],
-    "one name for three agents": [_both(_EQUAL_NAMES)],
-    "one name at all depths": [_both(_EQUAL_NAMES)],
-    "one name in parallel": [_both(_EQUAL_NAMES)],
-    "one name in custom agents": [_both(_EQUAL_NAMES)],
 }
 
 

@@ -22,6 +22,9 @@ pytestmark = [pytest.mark.sweep, pytest.mark.timeout(7200)]
 # One process of google-adk for each group of trees: one prefix of some trees in the quick run, all prefixes of all trees in the full one.
 GROUPS, SOME_TREES, PREFIXES = count(quick=1, full=8), count(quick=14, full=100), count(quick=1, full=100)
 
+# google-adk tells agents of one name apart by nothing, and may fail with the checkpoint of another one.
+KNOWN_APART = [name for name in TREES if not name.startswith("one name")]
+
 
 async def _loaded(file: Path) -> Session:
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
@@ -55,11 +58,10 @@ def _new_folder(parent: Path, name: str) -> Path:
     return folder
 
 
-@pytest.mark.logs("sub-agents named 'a'", "Two agents are named 'a'")
 @pytest.mark.parametrize("group", range(GROUPS))
 @pytest.mark.parametrize(("version", "python"), [("1.39", adk_1_python), ("2.13", adk_python)])
 async def test_google_adk_opens_and_continues_every_state(version: str, python: Callable[[], str], group: int, tmp_path: Path) -> None:
-    names = list(TREES)[group::GROUPS]
+    names = KNOWN_APART[group::GROUPS]
     names = random.Random(version).sample(names, min(SOME_TREES, len(names)))
     jobs = [job for name in names for job in await _prefixes(name, _new_folder(tmp_path, name))]
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))

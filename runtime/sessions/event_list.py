@@ -109,6 +109,10 @@ class EventList(MutableSequence[Event]):
         """Append newly stored events; for session services."""
         self._items.extend(items)
 
+    def is_read_by(self, read: Callable[[StoredRow], Event]) -> bool:
+        """Return whether a function decodes this list's rows; the session may come from another service than the one that stores it."""
+        return self._read is read
+
     def add_stored(self, event: Event, row: StoredRow | None) -> None:
         """Append an event that a service has just stored, and replace one that is no longer among the newest by its row.
 

@@ -152,9 +152,12 @@ class DatabaseSessionService(BaseSessionService):
         """See `BaseSessionService.close`."""
         await self._thread.close_and_wait(self._database.close)
 
-    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> StoredRow:
+    async def _commit(self, session: Session, event: Event, temp: dict[str, Any]) -> StoredRow | None:
         commit = commit_of(event, temp)
         await self._run_commit(partial(self._writer.write, session, commit))
+        events = session.events
+        if not (isinstance(events, EventList) and events.is_read_by(self._decode)):
+            return None
         return event.id, event.invocation_id, None, commit.data  # the JSON has the time
 
     async def _run(self, job: Callable[[], T]) -> T:

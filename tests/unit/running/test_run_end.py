@@ -80,6 +80,20 @@ async def test_a_long_run_keeps_its_older_events_as_rows(
         assert [each.status for each in await _found(runner)] == ["finished"]
 
 
+async def test_the_end_of_a_long_run_decodes_no_older_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.sessions.event_list._NEWEST", 3)
+    lists: list[EventList] = []
+
+    async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        lists.append(ctx.session.events)
+        for number in range(20):
+            yield said(agent, f"word {number}")
+
+    async with DatabaseSessionService(str(tmp_path / "long.db")) as service:
+        await run(runner_for(scripted(body), service))
+    assert sum(isinstance(each, Event) for each in lists[0]._items) == 3
+
+
 @pytest.mark.rule("I8")
 async def test_a_run_that_raised_is_interrupted_also_after_an_answer(service: BaseSessionService) -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:

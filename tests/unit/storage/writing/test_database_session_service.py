@@ -17,7 +17,7 @@ from sqlalchemy import create_engine
 
 from runtime.errors import StaleSessionError, StorageError, UnstorableValueError
 from runtime.events import Event, EventActions
-from runtime.sessions import DatabaseSessionService, GetSessionConfig, Session, SqliteSessionService
+from runtime.sessions import DatabaseSessionService, GetSessionConfig, InMemorySessionService, Session, SqliteSessionService
 from runtime.storage.layouts.column_values import as_text
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
@@ -568,3 +568,18 @@ def test_an_engine_that_alone_reaches_its_database_is_refused() -> None:
     for both in ({}, {"db_url": "sqlite://", "db_engine": create_engine("sqlite://")}):
         with pytest.raises(ValueError, match="either db_url or db_engine"):
             DatabaseSessionService(**both)
+
+
+async def test_a_session_of_another_service_keeps_its_events_readable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("runtime.sessions.event_list._NEWEST", 1)
+    memory = InMemorySessionService()
+    held = await memory.create_session(app_name="a", user_id="u", session_id="s")
+    await memory.append_event(held, delta(k=0))
+    session = await memory.get_session(app_name="a", user_id="u", session_id="s")
+    assert session is not None
+    async with DatabaseSessionService(str(tmp_path / "x.db")) as service:
+        await new_session(service)
+        session.last_update_time = time.time() + 60
+        for number in range(1, 4):
+            await service.append_event(session, delta(k=number))
+    assert [event.actions.state_delta for event in session.events] == [{"k": number} for number in range(4)]

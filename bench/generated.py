@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runtime.events.event import Event
-from runtime.storage.connections.open_files import open_file_registry
+from runtime.storage.connections.open_files import open_files
 
 APP, USER, SESSION = "order_desk", "maria", "s-1"
 START = 1_795_000_000.0
@@ -73,10 +73,8 @@ class LiveWriter:
 
     def __init__(self, file: str) -> None:
         # Used by one thread at a time, with the write-ahead log of a run in the window, so readers do not block it.
-        self._connection = sqlite3.connect(file, timeout=30, check_same_thread=False)
+        self._connection = open_files.connect(file, timeout=30)
         self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")
-        self._file = Path(file)
-        open_file_registry.add(self._file)  # like a service: the window's readers cannot see locks of their own process
         # Joined from pieces, because the window is measured, not JSON.
         self._turns = [_Turn(event_data(number)) for number in range(PER_INVOCATION)]
 
@@ -105,7 +103,6 @@ class LiveWriter:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-        open_file_registry.remove(self._file)
 
 
 class _Turn:

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from runtime.storage.connections.new_file import dated_name, give_name, unfinished_file
+from runtime.storage.connections.open_files import open_files
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ def back_up(connection: sqlite3.Connection, file: Path) -> Path:
     """
     backup = dated_name(file, "backup")
     with unfinished_file(backup, 0o600) as unfinished:
-        copy = sqlite3.connect(unfinished)
+        copy = open_files.connect(unfinished)
         try:
             unfinished.chmod(file.stat().st_mode & 0o777)
             connection.backup(copy)

@@ -8,9 +8,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from runtime.errors.storage_error import StorageError
+from runtime.storage.connections.open_files import open_files
 from runtime.support.linkless import LinkError, is_regular, open_regular
 
 _SUFFIXES = ("-wal", "-journal", "-shm")
@@ -48,17 +51,34 @@ def check_companions(file: Path, name: str) -> None:
             ) from error
 
 
-def copy_privately(source: Path, target: Path) -> None:
-    """Copy a regular file, without filling the disk. Holes stay holes.
+def copy_with_companions(file: Path, copy: Path) -> None:
+    """Copy a database, its write-ahead log and its journal.
 
     Args:
-        source: no link.
+        file: the database, no link.
+        copy: a file in a private folder.
+
+    Raises:
+        OSError: see `copy_privately`.
+    """
+    with open_files.reading(file) as read:
+        copy_privately(read, copy)
+    for suffix in ("-wal", "-journal"):
+        with suppress(FileNotFoundError), open_regular(companion(file, suffix)) as read:
+            copy_privately(read, companion(copy, suffix))
+
+
+def copy_privately(read: BinaryIO, target: Path) -> None:
+    """Copy an open file, without filling the disk. Holes stay holes.
+
+    Args:
+        read: the file, at its beginning.
         target: a file in a private folder; replaced.
 
     Raises:
-        OSError: the file cannot be read, is not regular, or is too large for the disk.
+        OSError: the file cannot be read, or is too large for the disk.
     """
-    with open_regular(source) as read, target.open("wb") as written:
+    with target.open("wb") as written:
         size = os.fstat(read.fileno()).st_size
         free = shutil.disk_usage(target.parent).free - _KEPT_FREE
         at = 0

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from runtime.storage.connections.companions import real_file
+from runtime.storage.connections.open_files import open_files
+
 _SQLITE = b"SQLite format 3\0"
 _LOOKED_AT = 4_096  # bytes
 _BEGINNINGS = {
@@ -26,12 +29,12 @@ def not_sqlite(file: Path) -> str | None:
     """Return what a file seems to be, as the rest of a sentence that begins with its name, or None if it looks like an SQLite database.
 
     Args:
-        file: an existing file that is not empty and not open as a database in this process.
+        file: an existing file that is not empty.
 
     Raises:
         OSError: the file cannot be read.
     """
-    with file.open("rb") as opened:
+    with open_files.reading(real_file(file)) as opened:
         begin = opened.read(_LOOKED_AT)
     if begin.startswith(_SQLITE):
         return None

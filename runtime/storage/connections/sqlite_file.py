@@ -24,15 +24,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeVar
 from urllib.parse import quote
 
 from runtime.errors.storage_error import StorageError
-from runtime.storage.connections.companions import check_companions, companion, copy_privately, real_file, size_on_disk
+from runtime.storage.connections.companions import check_companions, companion, copy_with_companions, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
-from runtime.storage.connections.open_files import open_file_registry
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.wal_copy import CLOCK_TICK, WalCopy
 from runtime.support.linkless import is_regular, open_regular
 
@@ -166,23 +165,20 @@ class SqliteFile:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
-            if self._opened_as == "in use":
-                open_file_registry.remove(self.file)
         self._opened_as = None
 
     def _look(self) -> tuple[Way, object]:
         """Return how the file may be read now, and the stamps that must be unchanged after the read."""
-        with open_file_registry.exclusive(self.file) as is_free:
-            if not is_free:
-                return "in use", ()
-            check_companions(self.file, self._name)
-            companions = [found for suffix in _COMPANIONS if _counts(found := companion(self.file, suffix))]
-            is_abandoned = self._abandoned is not None and self._abandoned == self._companion_stamps()
-            if companions and not is_abandoned and _is_locked(self.file):
-                return ("watched" if self._is_copied(companions) else "in use"), ()
-            recent = time.time() - self.file.stat().st_mtime < _STILL_WRITTEN
-            if not companions and recent and _keeps_journal(self.file):
-                return "in use", ()
+        if self.file in open_files:
+            return "in use", ()
+        check_companions(self.file, self._name)
+        companions = [found for suffix in _COMPANIONS if _counts(found := companion(self.file, suffix))]
+        is_abandoned = self._abandoned is not None and self._abandoned == self._companion_stamps()
+        if companions and not is_abandoned and _is_locked(self.file):
+            return ("watched" if self._is_copied(companions) else "in use"), ()
+        recent = time.time() - self.file.stat().st_mtime < _STILL_WRITTEN
+        if not companions and recent and _keeps_journal(self.file):
+            return "in use", ()
         try:
             stamps = tuple(_stamp(file) for file in (self.file, *companions))
         except FileNotFoundError:
@@ -221,19 +217,17 @@ class SqliteFile:
             uri = f"file:{quote(str(copy))}?mode=ro"
         else:
             uri = f"file:{quote(str(self.file.absolute()))}?" + ("immutable=1" if way == "unused" else "mode=ro")
-        connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=5.0, check_same_thread=False)
-        if way == "in use":
-            open_file_registry.add(self.file)
+        connection = open_files.connect(uri, locks=way != "unused", uri=True, isolation_level=None, timeout=5.0)
         self._connection, self._opened_as = connection, key
         self._harden(connection)
         return connection
 
     def _watched_copy(self) -> Path | None:
-        with open_file_registry.exclusive(self.file) as is_free:
-            try:
-                copy = self._wal_copy.bring_up_to_date() if is_free else None
-            except FileNotFoundError:
-                raise _Changing from None
+        is_free = self.file not in open_files
+        try:
+            copy = self._wal_copy.bring_up_to_date() if is_free else None
+        except FileNotFoundError:
+            raise _Changing from None
         if copy is None and is_free and self._not_copied < _TRIES_TO_COPY:
             # The writer is probably about to close the database: the worst moment to open it.
             self._not_copied += 1
@@ -251,13 +245,7 @@ class SqliteFile:
             self._copy.cleanup()
         self._copy = tempfile.TemporaryDirectory(prefix="agent-inspector-")
         copy = Path(self._copy.name) / "copy.db"
-        with open_file_registry.exclusive(self.file) as is_free:
-            if not is_free:
-                raise sqlite3.OperationalError("it was opened in this process meanwhile")
-            copy_privately(self.file, copy)
-            for suffix in _COMPANIONS:
-                with suppress(FileNotFoundError):
-                    copy_privately(companion(self.file, suffix), companion(copy, suffix))
+        copy_with_companions(self.file, copy)
         return copy
 
     def _harden(self, connection: sqlite3.Connection) -> None:
@@ -314,7 +302,7 @@ def _counts(companion: Path) -> bool:
 
 def _keeps_journal(file: Path) -> bool:
     """Return whether a database uses a rollback journal instead of a write-ahead log."""
-    with file.open("rb") as opened:
+    with open_files.reading(file) as opened:
         opened.seek(_READ_VERSION)
         return opened.read(1) == b"\x01"
 
@@ -326,6 +314,6 @@ def _is_locked(file: Path) -> bool:
     import fcntl  # not on Windows
 
     question = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, _LOCK_START, _LOCK_LENGTH, 0)
-    with file.open("rb") as opened:
+    with open_files.reading(file) as opened:
         answer = fcntl.fcntl(opened, fcntl.F_GETLK, question)
     return bool(struct.unpack("hhqqi", answer)[0] != fcntl.F_UNLCK)

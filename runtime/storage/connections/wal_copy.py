@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from runtime.storage.connections.companions import copy_privately
+from runtime.storage.connections.open_files import open_files
 from runtime.support.linkless import open_regular
 
 CLOCK_TICK = 0.02  # seconds; resolution of a file's time stamp
@@ -89,12 +90,14 @@ class WalCopy:
         """Copy the changed files, and return whether the log's header stayed the same meanwhile."""
         if main != self._copied:
             self._copied = None
-            copy_privately(self._file, copy)
+            with open_files.reading(self._file) as read:
+                copy_privately(read, copy)
             self._copied = main
         # SQLite's index of the previous log.
         copy.with_name(copy.name + "-shm").unlink(missing_ok=True)
         begin = self._log_header()
-        copy_privately(self._log, copy.with_name(copy.name + "-wal"))
+        with open_regular(self._log) as read:
+            copy_privately(read, copy.with_name(copy.name + "-wal"))
         return self._log_header() == begin
 
     def _log_header(self) -> bytes:

@@ -22,7 +22,6 @@ from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import merge_scopes, scope_of
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.file_kind import not_sqlite
-from runtime.storage.connections.open_files import open_file_registry
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name, epoch, read_state
 from runtime.storage.layouts.detect import Layout, layout_of_file
@@ -558,11 +557,10 @@ def _summaries(connection: ReadingConnection, counts: Mapping[SessionKey, int] |
 
 
 def _not_sqlite(path: Path) -> str | None:
-    with open_file_registry.exclusive(path) as is_free:
-        try:
-            return not_sqlite(path) if is_free else None
-        except OSError:  # opening it reports the error
-            return None
+    try:
+        return not_sqlite(path)
+    except OSError:  # opening it reports the error
+        return None
 
 
 def _layout(connection: sqlite3.Connection, name: str) -> Layout:

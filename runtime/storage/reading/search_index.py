@@ -19,6 +19,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import named_file
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.reading.event_rows import OF_SESSION, parts, read_offset
 from runtime.storage.reading.notes import Notes
@@ -99,7 +100,7 @@ class SearchIndex:
         self.is_full = False
 
     def _open(self) -> sqlite3.Connection:
-        index = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        index = open_files.connect(self.path, isolation_level=None)
         try:
             if _about(index).get("version") == _VERSION:
                 return index
@@ -110,7 +111,7 @@ class SearchIndex:
         return self._new()
 
     def _new(self) -> sqlite3.Connection:
-        index = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        index = open_files.connect(self.path, isolation_level=None)
         self.path.chmod(0o600)
         index.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA)
         index.executemany("INSERT INTO texts (texts, rank) VALUES (?, ?)", _SETTINGS)
@@ -272,7 +273,7 @@ def remove_stale(folder: Path) -> None:
 
 
 def _file_of_index(path: Path) -> str:
-    index = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    index = open_files.connect(f"file:{path}?mode=ro", uri=True)
     try:
         return _about(index).get("file", "")
     except sqlite3.DatabaseError:

@@ -10,6 +10,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.new_file import give_name, unfinished_file
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.reading.reader import StoredDatabase
@@ -57,7 +58,7 @@ def copy_database(target: str, new: Path) -> None:
 
 def _copy_file(original: Path, copy: Path) -> None:
     try:
-        written = sqlite3.connect(copy)
+        written = open_files.connect(copy)
     except sqlite3.Error as error:
         raise storage_error(error, str(copy)) from error
     source = SqliteFile(original)

@@ -21,7 +21,7 @@ from runtime.storage.connections.backup import back_up
 from runtime.storage.connections.companions import check_companions, real_file
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import file_of, shown_url
-from runtime.storage.connections.open_files import open_file_registry
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
 from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
@@ -243,20 +243,16 @@ class Database:
             with suppress(SQLAlchemyError):
                 connection.close()
         self._engine.dispose()
-        if self.file and connection is not None:
-            open_file_registry.remove(self.file)
 
     def _connect(self, *, create: bool) -> Connection | None:
         if self._connection is not None and self.file and self._was_replaced():
-            self._release_old_file(self.file)
+            self._release_old_file()
         if self._connection is None:
             if self.file and not self._file_is_there(self.file, create=create):
                 return None
             self._connection = self._engine.connect()
             self._driver = _driver(self._connection)
             self._was_connected = True
-            if self.file:
-                open_file_registry.add(self.file)
         return self._connection
 
     def _was_replaced(self) -> bool:
@@ -278,9 +274,8 @@ class Database:
         known, self._identity = self._identity, (found.st_dev, found.st_ino)
         return known is not None and known != self._identity
 
-    def _release_old_file(self, file: Path) -> None:
+    def _release_old_file(self) -> None:
         self._disconnect()
-        open_file_registry.remove(file)
         self._found, self._writable, self._seen_version = None, False, None
         self._replacements += 1
 
@@ -514,7 +509,11 @@ def _create_engine(url: URL, options: dict[str, Any]) -> Engine:
         engine = create_engine(url, **options)
     except ModuleNotFoundError as error:
         raise StorageError(NO_DRIVER) from error
-    event.listen(engine, "connect", _set_up_sqlite if engine.dialect.name == "sqlite" else set_up_server)
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "do_connect", lambda _dialect, _record, places, options: open_files.connect(*places, **options))
+        event.listen(engine, "connect", _set_up_sqlite)
+    else:
+        event.listen(engine, "connect", set_up_server)
     return engine
 
 

@@ -22,7 +22,7 @@ from runtime.storage.connections.companions import size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.new_file import dated_name, give_name, unfinished_file
-from runtime.storage.connections.open_files import open_file_registry
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.detect import sqlite_tables
 from runtime.storage.layouts.statements import quoted_name
@@ -78,7 +78,7 @@ def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
     copy = dated_name(file, "deleted")
     try:
         with unfinished_file(copy, 0o600) as unfinished:
-            with StoredDatabase.open(str(file)) as database, closing(sqlite3.connect(unfinished, isolation_level=None)) as written:
+            with StoredDatabase.open(str(file)) as database, closing(open_files.connect(unfinished, isolation_level=None)) as written:
                 unfinished.chmod(file.stat().st_mode & 0o777)
                 written.execute("BEGIN")
                 layout = database.layout
@@ -130,9 +130,8 @@ def put_back(
     """
     name = str(file) if name is None else name
     _check_copy(copy, str(copy) if copy_name is None else copy_name, file, name)
-    open_file_registry.add(file)
     try:
-        with closing(sqlite3.connect(file, isolation_level=None, timeout=_BUSY_SECONDS, uri=True)) as database:
+        with closing(open_files.connect(file, isolation_level=None, timeout=_BUSY_SECONDS, uri=True)) as database:
             give_up = time.monotonic() + LONGEST_RESTORE + size_on_disk(copy) / _BYTES_PER_SECOND
             database.set_progress_handler(
                 lambda: stopped() or time.monotonic() > give_up, _STEPS_BETWEEN_LOOKS
@@ -150,8 +149,6 @@ def put_back(
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
             raise StorageError(f"Restoring into {name} took too long and was undone. A trigger in it may be the cause.") from error
         raise storage_error(error, name) from error
-    finally:
-        open_file_registry.remove(file)
     return count
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import split_delta
-from runtime.storage.connections.open_files import open_file_registry
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.column_values import as_text, to_micros
 
 if TYPE_CHECKING:
@@ -50,10 +50,9 @@ class MirrorFile:
         self.file = file
         self._lock = threading.Lock()
         try:
-            self._connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+            self._connection = open_files.connect(file, isolation_level=None)
         except sqlite3.Error as error:
             raise StorageError(f"{file} cannot be created: {error}.") from error
-        open_file_registry.add(file)
         # Nothing is lost with this file: it is deleted in the end, and the server has it all.
         self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + _TABLES)
 
@@ -101,7 +100,6 @@ class MirrorFile:
         """Close the file and delete it."""
         with self._lock:
             self._connection.close()
-            open_file_registry.remove(self.file)
         for suffix in ("", "-wal", "-shm"):
             with suppress(OSError):
                 self.file.with_name(self.file.name + suffix).unlink()

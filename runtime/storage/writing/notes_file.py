@@ -15,6 +15,7 @@ from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import is_remote, named_file, without_password, without_written_password
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.column_values import to_micros
 from runtime.storage.layouts.statements import SQL
 from runtime.storage.layouts.table_names import NOTES
@@ -95,7 +96,7 @@ class NotesFile:
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         try:
-            with closing(sqlite3.connect(self.path, isolation_level=None, timeout=_BUSY_SECONDS)) as connection:
+            with closing(open_files.connect(self.path, isolation_level=None, timeout=_BUSY_SECONDS)) as connection:
                 connection.execute("PRAGMA trusted_schema = OFF").fetchall()
                 yield connection
         except sqlite3.Error as error:

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from runtime.errors.storage_error import NotASessionDatabaseError, StorageError
-from runtime.storage.connections.companions import check_companions, companion, copy_privately, real_file
+from runtime.storage.connections.companions import check_companions, companion, copy_with_companions, real_file
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.new_file import give_name, unfinished_file
-from runtime.storage.connections.open_files import open_file_registry
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.known_tables import known_tables
 from runtime.storage.reading.damaged_pages import PageReader, RawText, Row, Value
 from runtime.storage.writing.recovered_tables import LOST, NewDatabase, Table
@@ -111,21 +111,17 @@ def _check(file: Path, target: str, written: Path, new: str) -> None:
 
 
 def _copy(file: Path, name: str, copy: Path) -> None:
-    with open_file_registry.exclusive(file) as is_free:
-        if not is_free:
-            raise StorageError(f"{name} is open in this process. Close it first.")
-        check_companions(file, name)
-        copy_privately(file, copy)
-        for suffix in ("-wal", "-journal"):
-            with suppress(FileNotFoundError):
-                copy_privately(companion(file, suffix), companion(copy, suffix))
+    if file in open_files:
+        raise StorageError(f"{name} is open in this process. Close it first.")
+    check_companions(file, name)
+    copy_with_companions(file, copy)
 
 
 def _apply_journal(copy: Path) -> None:
     """Let SQLite finish or undo the last transaction in the private copy; a file that it refuses is read as it is."""
     if not any(companion(copy, suffix).exists() for suffix in ("-wal", "-journal")):
         return
-    with suppress(sqlite3.Error), closing(sqlite3.connect(copy)) as connection:
+    with suppress(sqlite3.Error), closing(open_files.connect(copy)) as connection:
         connection.execute("PRAGMA schema_version").fetchall()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
@@ -135,7 +131,7 @@ def _recover(reader: PageReader, target: str, written: Path, new: str, progress:
     seen: set[int] = set()
     schema = _schema(reader, seen)
     with unfinished_file(written) as unfinished:
-        with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
+        with closing(open_files.connect(unfinished, isolation_level=None)) as connection:
             connection.execute("PRAGMA synchronous = OFF").fetchall()
             connection.execute("BEGIN")
             database = NewDatabase(connection)

@@ -29,9 +29,12 @@ from runtime.forks.recording import Recording
 from runtime.models.llm_request import LlmRequest
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.session import SessionKey
+from runtime.storage.connections.database_url import named_file
+from runtime.storage.connections.folded_log import fold_log_of
 from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.json_formats import reader_of_json
 from runtime.support.ids import new_uuid
+from runtime.support.worker_threads import run_in_thread
 
 LOAD_SECONDS = 60.0  # for the agent's imports, as long as modules are still imported: a slow machine may need minutes
 OPEN_SECONDS = 60.0  # for the services: importing drivers and opening the database
@@ -80,6 +83,7 @@ class ChildEngine:
         self._run: _Run | None = None
         self._unmarked: dict[str, Any] = {}
         self._read_event = reader_of_json()
+        self._files: set[Path] = set()  # databases that the child has opened
         self._tasks.spawn(self._take_messages(), "Reading the agent's messages")
 
     @classmethod
@@ -139,7 +143,9 @@ class ChildEngine:
             places_from_json(loaded.get("places")),
             tuple(map(str, loaded.get("files") or ())),
         )
-        return cls(child, agent, loaded["capabilities"], on_commit, on_request, on_output)
+        engine = cls(child, agent, loaded["capabilities"], on_commit, on_request, on_output)
+        engine._note_file(sessions)
+        return engine
 
     @property
     def title(self) -> str:
@@ -179,6 +185,12 @@ class ChildEngine:
             ChildEndedError: the child has ended.
         """
         await self._child.request("open", OPEN_SECONDS, **_services(sessions, recording))
+        self._note_file(sessions)
+
+    def _note_file(self, sessions: Mapping[str, Any]) -> None:
+        file = named_file(sessions.get("url" if sessions["kind"] == "database" else "path", ""))
+        if file is not None:
+            self._files.add(file)
 
     async def ask_model(self, agent_name: str, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request to an agent's model; see `Agent.ask_model`.
@@ -307,9 +319,11 @@ class ChildEngine:
         return [await self._append(key, event) for event in cancelled_calls(events, invocation_id, edits)]
 
     async def close(self) -> None:
-        """End the child, and all processes that it has left behind."""
+        """End the child, and all processes that it has left behind. What it stored is in the database's file then."""
         await self._child.close()
         await self._tasks.close(1)
+        for file in self._files:
+            await run_in_thread(fold_log_of, file)  # a child that is killed leaves its log
 
     async def _start_run(
         self,

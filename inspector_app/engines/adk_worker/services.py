@@ -62,6 +62,14 @@ def _from_factory(function: str, agent: Agent, app_name: str = "") -> Any:
     return make(**{name: value for name, value in options.items() if name in known})
 
 
+async def close(opened: Any) -> None:
+    """Close a service or a Runner, if its version of google-adk can."""
+    end = getattr(opened, "close", None)
+    closing = end() if callable(end) else None
+    if inspect.isawaitable(closing):
+        await closing
+
+
 def make_runner(agent: Agent, is_app: bool, app_name: str, services: dict[str, Any]) -> Any:
     """Return the Runner for an agent.
 

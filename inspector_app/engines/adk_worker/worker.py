@@ -28,7 +28,7 @@ from .output import MarkedStream
 from .places import Places, make_plugin
 from .policy import PLACES, Policy
 from .remote_debugger import start_debugpy
-from .services import make_other_services, make_runner, make_session_service
+from .services import close, make_other_services, make_runner, make_session_service
 from .sessions import Sessions
 from .stack import where_is_agent
 
@@ -58,6 +58,7 @@ class Worker:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._agent: Agent | None = None
         self._runner: Any = None
+        self._service: Any = None
         self._sessions: Sessions | None = None
         self._recorders: dict[str, Any] = {}  # by file
         self._run = CurrentRun()
@@ -97,9 +98,10 @@ class Worker:
         self._input = Commands(self._descriptor, self._take, self._take_at_once, self._in_between, self._ended.set)
         await self._ended.wait()
         self._driver.cancel()
-        close = getattr(self._runner, "close", None)
-        if close is not None:
-            await close()
+        try:
+            await close(self._runner)
+        finally:
+            await close(self._service)  # otherwise all events may be in the database's write-ahead log alone
 
     def mark_output(self) -> None:
         """Mark in the agent's output what was running when it was written."""
@@ -219,7 +221,8 @@ class Worker:
         app_name = agent.root.name if is_app else agent.name
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of services that the agent's author did not choose
-            service = make_session_service(command["sessions"], agent)
+            await close(self._service)
+            self._service = service = make_session_service(command["sessions"], agent)
             services = {"session_service": service, **make_other_services(agent, app_name)}
         self._runner = make_runner(agent, is_app, app_name, services)
         self._sessions = Sessions(service, self._runner, self._run, self._driver)

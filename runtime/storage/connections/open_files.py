@@ -49,7 +49,7 @@ class OpenFiles:
         with self._lock:
             self._connecting += 1
         try:
-            connection = sqlite3.connect(database, **{"check_same_thread": False, "factory": _Connection, **options})
+            connection: sqlite3.Connection = sqlite3.connect(database, **{"check_same_thread": False, "factory": _Connection, **options})
             if locks and isinstance(connection, _Connection) and (identity := _identity_of(connection)) is not None:
                 with self._lock:
                     self._connections[identity] += 1

@@ -21,6 +21,7 @@ from runtime.storage.connections.backup import back_up
 from runtime.storage.connections.companions import check_companions, real_file
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import file_of, shown_url
+from runtime.storage.connections.folded_log import fold_log
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
@@ -237,7 +238,9 @@ class Database:
         return is_recorded and run("times").fetchone() is not None
 
     def close(self) -> None:
-        """Close the connection. The last connection to an SQLite file removes its write-ahead log."""
+        """Close the connection. What was written is in the SQLite file then; the last connection removes the write-ahead log."""
+        if self._is_sqlite and self._writable and self._connection is not None:
+            fold_log(_sqlite_driver(self._connection))  # the last connection may be a reader's, which cannot
         connection, self._connection, self._driver = self._connection, None, None
         if connection is not None:
             with suppress(SQLAlchemyError):

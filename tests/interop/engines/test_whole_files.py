@@ -1,0 +1,87 @@
+"""After an engine is closed, all that its agent stored is in the database's file, however the child ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from runtime.debugger.debugger import Debugger
+from runtime.events import Event
+from runtime.sessions import DatabaseSessionService
+from tests.interop.engines.conftest import AGENTS, EMBEDDED, Start
+from tests.interop.engines.driving import drive, script, until
+from tests.whole_file import events_of_file
+
+STORED = 4  # an earlier event, the message, the answer, and the end of the agent
+
+
+@pytest.fixture
+async def file(tmp_path: Path) -> Path:
+    """Return a database of ours, which has a write-ahead log, with one event."""
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        session = await service.create_session(app_name="steps", user_id="u", session_id="first")
+        await service.append_event(session, Event(author="me"))
+    return file
+
+
+def stored_in(file: Path, version: str) -> dict[str, str]:
+    driver = "sqlite" if version == EMBEDDED else "sqlite+aiosqlite"
+    return {"kind": "database", "url": f"{driver}:///{file}"}
+
+
+async def test_a_closed_engine_leaves_one_file(version: str, start_engine: Start, file: Path) -> None:
+    started = await start_engine(version, AGENTS / "steps", sessions=stored_in(file, version))
+    key = await started.engine.new_session("u")
+    await drive(started.engine, key, script(["done"]))
+    await started.engine.close()
+    assert events_of_file(file) == STORED
+    assert [path.name for path in file.parent.glob("x.db*")] == ["x.db"]
+
+
+async def test_an_engine_that_turns_to_another_database_leaves_one_file(newest: str, start_engine: Start, file: Path) -> None:
+    started = await start_engine(newest, AGENTS / "steps", sessions=stored_in(file, newest))
+    key = await started.engine.new_session("u")
+    await drive(started.engine, key, script(["done"]))
+    await started.engine.open(stored_in(file.with_name("y.db"), newest))
+    assert events_of_file(file) == STORED
+    assert not file.with_name("x.db-wal").exists()
+
+
+@pytest.mark.parametrize("how", ["killed", "blocked"])
+async def test_a_child_that_does_not_end_by_itself_leaves_one_file(newest: str, start_engine: Start, file: Path, how: str) -> None:
+    started = await start_engine(newest, AGENTS / "steps", sessions=stored_in(file, newest))
+    key = await started.engine.new_session("u")
+    await drive(started.engine, key, script(["done"]))
+    running = None
+    if how == "killed":
+        assert started.engine.child.pid is not None
+        os.kill(started.engine.child.pid, signal.SIGKILL)
+        await until(lambda: started.engine.child.ended)
+    else:
+        marked = file.with_name("marked")
+        running = asyncio.ensure_future(drive(started.engine, key, script(["call", "block", {"path": str(marked)}]), Debugger()))
+        await until(marked.exists)
+    await started.engine.close()
+    if running is not None:
+        running.cancel()
+        await asyncio.wait([running])
+    assert events_of_file(file) >= STORED
+    assert [path.name for path in file.parent.glob("x.db*")] == ["x.db"]
+
+
+async def test_a_reader_keeps_nothing_out_of_the_file(newest: str, start_engine: Start, file: Path) -> None:
+    """The last connection is a reader's, which cannot move the log's content into the file."""
+    started = await start_engine(newest, AGENTS / "steps", sessions=stored_in(file, newest))
+    key = await started.engine.new_session("u")
+    await drive(started.engine, key, script(["done"]))
+    with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as reader:
+        assert reader.execute("SELECT count(*) FROM events").fetchone() == (STORED,)
+        await started.engine.close()
+    assert events_of_file(file) == STORED

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import cast
 
 from runtime.plugins.base_plugin import BasePlugin
+from runtime.storage.connections.open_files import open_files
 
 RECORDER_FILE = Path(str(files("inspector_app.resources"))) / "plugins" / "recorder_plugin.py"
 _MODULE = "inspector_app.resources.plugins.recorder_plugin"
@@ -33,4 +34,5 @@ def recorder_module() -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = sys.modules[_MODULE] = importlib.util.module_from_spec(spec)  # dataclasses look their module up
     spec.loader.exec_module(module)
+    module.connect = open_files.connect  # type: ignore[attr-defined]
     return module

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from runtime.errors import KnownError
+from runtime.storage.connections.companions import real_file
+from runtime.storage.connections.open_files import open_files
 
 Json = dict[str, Any]
 FORMAT = 1
@@ -75,7 +77,7 @@ def is_capsule(path: str) -> bool:
     if "://" in path or not path.endswith(SUFFIX):
         return False
     try:
-        with Path(path).expanduser().open("rb") as file:
+        with open_files.reading(real_file(Path(path).expanduser())) as file:
             return file.read(4) == b"PK\x03\x04"
     except OSError:
         return False

@@ -24,6 +24,8 @@ from runtime.sessions.note import Note, NoteError, note_in
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
+from runtime.storage.connections.companions import real_file
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -121,7 +123,7 @@ def _is_database(file: str) -> bool:
     if file == "-":
         return False
     try:
-        with Path(file).open("rb") as opened:
+        with open_files.reading(real_file(Path(file))) as opened:
             return opened.read(16) == b"SQLite format 3\0"
     except OSError:
         return False

@@ -36,6 +36,7 @@ try:
 except ImportError:
     from runtime.plugins.base_plugin import BasePlugin
 
+connect = sqlite3.connect  # in Agent Inspector's own process, its door to database files
 FORMAT = 2  # of the tables; raised when a column changes its meaning
 MOST_WAITING = 10_000  # records in memory; a disk that is slower than the app loses the newest, and the recording says how many
 MOST_CHUNKS = 2_000  # times of pieces kept for a streamed answer
@@ -423,8 +424,9 @@ class Recording:
             self._insert("inspector_temp_values", record)
 
     def _open(self) -> sqlite3.Connection:
-        os.close(os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600))
-        database = sqlite3.connect(self._file, timeout=CLOSE_SECONDS, check_same_thread=False)
+        with contextlib.suppress(FileExistsError):  # not opened if it exists: closing it again would drop this process's locks
+            os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        database = connect(self._file, timeout=CLOSE_SECONDS, check_same_thread=False)
         try:
             database.executescript(_TABLES)
             database.execute("PRAGMA synchronous = NORMAL")

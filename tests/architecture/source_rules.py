@@ -24,6 +24,28 @@ BANNED_CALLS = {
 }
 BANNED_PICKLE = {"load", "loads", "Unpickler"}
 
+DOOR = "runtime/storage/connections/open_files.py"
+OPENS_DATABASES = {
+    DOOR,
+    "resources/plugins/recorder_plugin.py",  # works alone inside a user's app; our own process gives it the door
+}
+ENGINES_FILES = {
+    "runtime/storage/writing/database.py",  # SQLAlchemy's engine, whose connections the door makes
+    "runtime/storage/reading/server_database.py",  # servers only
+}
+OPENERS = {"open", "open_regular", "read_bytes", "read_text", "copy", "copy2", "copyfile", "copytree", "fdopen", "create_file"}
+OPENS_OTHER_FILES = {
+    DOOR,
+    "runtime/storage/connections/companions.py",  # the log and the journal, which have no locks; the private copy
+    "runtime/storage/connections/new_file.py",  # a new file under a random name
+    "runtime/storage/connections/sqlite_file.py",  # the journal
+    "runtime/storage/connections/wal_copy.py",  # the log
+    "runtime/storage/reading/saved_past.py",  # text
+    "runtime/storage/reading/saved_scan.py",  # text
+    "runtime/storage/writing/recover.py",  # a private copy
+}
+"""Files of `runtime/storage` that open a file themselves, and which; a database is opened through the door alone."""
+
 LOADED_WHERE_USED = (
     "PySide6",
     "qasync",
@@ -61,8 +83,16 @@ def violations(source: str, where: str) -> Iterator[str]:
                 yield f"{where}:{node.lineno}: {name}(): tasks come from inspector_app/support/tasks.py, in runtime from a TaskGroup"
             if name in BANNED_CALLS:
                 yield f"{where}:{node.lineno}: {name}(): {BANNED_CALLS[name]}"
+            if name in OPENERS and owner != "StoredDatabase" and where.startswith("runtime/storage/") and where not in OPENS_OTHER_FILES:
+                yield f"{where}:{node.lineno}: {name}(): closing a file that SQLite has open drops its locks; see {DOOR}"
+            if name == "create_engine" and where not in ENGINES_FILES:
+                yield f"{where}:{node.lineno}: {name}(): databases are opened through {DOOR}"
             if name in BANNED_PICKLE and owner in {"pickle", "cPickle", "dill", "cloudpickle"}:
                 yield f"{where}:{node.lineno}: {owner}.{name}(): a pickle runs code"
+        if isinstance(node, ast.Attribute) and (node.attr, _name(node.value)) == ("connect", "sqlite3") and where not in OPENS_DATABASES:
+            yield f"{where}:{node.lineno}: sqlite3.connect: databases are opened through {DOOR}"
+        if isinstance(node, ast.ImportFrom) and node.module in ("sqlite3", "sqlite3.dbapi2") and where not in OPENS_DATABASES:
+            yield f"{where}:{node.lineno}: from sqlite3 import …: databases are opened through {DOOR}"
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             yield from _hidden_imports(node, where)
 
@@ -76,6 +106,10 @@ def _called(call: ast.Call) -> tuple[str, str]:
         owner = function.value
         return function.attr, owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
     return "", ""
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _task_groups(tree: ast.AST) -> set[str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.architecture.source_rules import ROOT, source_files, violations
+from tests.architecture.source_rules import ENGINES_FILES, OPENS_DATABASES, OPENS_OTHER_FILES, ROOT, source_files, violations
 
 
 def test_the_product_keeps_the_rules() -> None:
@@ -26,6 +26,10 @@ def test_the_product_keeps_the_rules() -> None:
         "pickle.loads(data)",
         "def f():\n    from runtime.runners import Runner",
         "async def f():\n    import inspector_app.workspace.cursor",
+        "sqlite3.connect(file)",
+        "opener = sqlite3.connect",
+        "from sqlite3 import connect",
+        "create_engine(url)",
     ],
 )
 def test_a_broken_rule_is_found(source: str) -> None:
@@ -47,3 +51,17 @@ def test_what_is_allowed_is_not_reported(source: str) -> None:
 
 def test_the_one_place_that_makes_tasks() -> None:
     assert list(violations("loop.create_task(x())", "inspector_app/support/tasks.py")) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ['file.open("rb")', "open(file)", "open_regular(file)", "file.read_bytes()", "shutil.copy(file, copy)", "os.open(file, os.O_RDONLY)"],
+)
+def test_storage_opens_files_through_the_door(source: str) -> None:
+    assert len(list(violations(source, "runtime/storage/reading/example.py"))) == 1
+
+
+def test_what_storage_opens_otherwise_is_listed_only_where_it_does() -> None:
+    for where in OPENS_DATABASES | ENGINES_FILES | OPENS_OTHER_FILES:
+        source = (ROOT / where).read_text("utf-8")
+        assert list(violations(source, f"runtime/storage/{where}")), where

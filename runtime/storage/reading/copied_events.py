@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.open_files import open_files
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -33,7 +34,7 @@ class CopiedEvents:
     """
 
     def __init__(self, key: SessionKey, events: Iterable[Event]) -> None:
-        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._connection = open_files.connect(":memory:")
         self._connection.execute(
             "CREATE TABLE events (id TEXT, app_name TEXT, user_id TEXT, session_id TEXT, invocation_id TEXT, timestamp REAL,"
             " event_data TEXT)"

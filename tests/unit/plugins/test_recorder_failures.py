@@ -7,15 +7,19 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inspector_app.engines.recorder_file import recorder_module
 from runtime.agents import LlmAgent
 from runtime.models.scripted_llm import ScriptedLlm
+from runtime.storage.connections.open_files import open_files
 from tests.recorder import load_recorder
 from tests.seeds.running import run, runner_for
+from tests.stranger import Stranger
 
 recorder = load_recorder()
 LIMITED = """
@@ -91,3 +95,26 @@ async def test_a_bug_in_the_writer(tmp_path: Path, caplog: pytest.LogCaptureFixt
     monkeypatch.setattr(recorder, "_answered", fail)
     assert await answers(recorder.RecorderPlugin(tmp_path / "run.rec.db"), 2) == ["Trees. 0", "Trees. 1"]
     assert "too deep" in problem(caplog)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps locks for each handle")
+async def test_a_second_recorder_of_the_process_drops_no_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "run.rec.db"
+    assert await answers(recorder.RecorderPlugin(file), 1) == ["Trees. 0"]
+    stranger = Stranger(file)
+    with closing(sqlite3.connect(file, isolation_level=None)) as first:
+        first.execute("BEGIN IMMEDIATE")
+        first.execute("DELETE FROM inspector_tool_calls")
+        monkeypatch.setattr(recorder, "CLOSE_SECONDS", 0.0)  # that the second waits for the lock
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            recorder.Recording(file)._open()
+        assert stranger.ask("look")
+        first.execute("COMMIT")
+    stranger.close()
+
+
+def test_the_inspectors_own_recorder_opens_its_file_through_the_door(tmp_path: Path) -> None:
+    recording = recorder_module().Recording(tmp_path / "run.rec.db")
+    with closing(recording._open()):
+        assert tmp_path / "run.rec.db" in open_files
+    assert tmp_path / "run.rec.db" not in open_files

@@ -8,6 +8,8 @@ import io
 import json
 import re
 import shutil
+import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,15 @@ import pytest
 from google.genai import types
 
 from inspector_app.cli import main
+from inspector_app.exchange.capsule import is_capsule
+from inspector_app.exchange.imported_sessions import read_sessions
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.connections.open_files import open_files
 from runtime.storage.reading.reader import StoredDatabase
 from tests.postgres import server
+from tests.stranger import Stranger
 from tests.unit.resources.test_redaction import CASES
 
 DATA = Path(__file__).parents[3] / "data"
@@ -210,3 +216,16 @@ def test_a_wrong_file_is_refused_and_nothing_is_created(
     assert run("import", tmp_path / "in.txt", tmp_path / "b.db") == 1
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "b.db").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps locks for each handle")
+def test_a_question_about_a_file_drops_no_lock_of_this_process(tmp_path: Path) -> None:
+    file = tmp_path / "a.capsule"
+    write(file, said("one"))
+    stranger = Stranger(file)
+    with closing(open_files.connect(file)) as connection:
+        connection.execute("SELECT 1 FROM events").fetchall()
+        assert not is_capsule(str(file))
+        assert read_sessions(str(file)).sessions
+        assert stranger.ask("look")
+    stranger.close()

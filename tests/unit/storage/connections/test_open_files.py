@@ -7,7 +7,6 @@ import gc
 import os
 import random
 import sqlite3
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -28,41 +27,10 @@ from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.tail.file_tail import FileTail
 from runtime.storage.writing.copy_database import copy_database
 from runtime.storage.writing.recover import recover
+from tests.stranger import Stranger, descriptors
 from tests.sweep import count
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps locks for each handle")
-
-# A stranger: for each line it opens the database, reads, closes, and answers whether another process had it open.
-_STRANGER = """
-import fcntl, os, sqlite3, struct, sys
-for line in sys.stdin:
-    with open(sys.argv[1], "rb") as file:
-        kind = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0x40000000, 512, 0)
-        locked = struct.unpack("hhqqi", fcntl.fcntl(file, fcntl.F_GETLK, kind))[0] != fcntl.F_UNLCK
-    if line.strip() == "visit":
-        connection = sqlite3.connect(sys.argv[1], timeout=20)
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
-        connection.close()
-    print(int(locked), flush=True)
-"""
-
-
-class Stranger:
-    def __init__(self, file: Path) -> None:
-        self._process = subprocess.Popen([sys.executable, "-c", _STRANGER, str(file)], stdin=-1, stdout=-1, text=True)
-
-    def ask(self, what: str) -> bool:
-        """Return whether another process has the database locked; `visit` also opens and closes it."""
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(f"{what}\n")
-        self._process.stdin.flush()
-        return self._process.stdout.readline().strip() == "1"
-
-    def close(self) -> None:
-        assert self._process.stdin and self._process.stdout
-        self._process.stdin.close()
-        self._process.wait(20)
-        self._process.stdout.close()
 
 
 @pytest.fixture
@@ -83,15 +51,6 @@ def stranger(file: Path) -> Iterator[Stranger]:
     stranger = Stranger(file)
     yield stranger
     stranger.close()
-
-
-def descriptors(file: Path) -> list[str]:
-    """Return what this process has open of a database and its companions."""
-    found = []
-    for link in Path("/dev/fd").iterdir():
-        with suppress(OSError):
-            found.append(str(link.readlink()))
-    return sorted(path for path in found if path.startswith(str(file)))
 
 
 def connected(file: Path) -> AbstractContextManager[sqlite3.Connection]:

@@ -30,7 +30,7 @@ def fold_log(connection: sqlite3.Connection) -> None:
 
 
 def fold_log_of(file: Path) -> None:
-    """Move the content of a log that another process left behind into its database, and delete the log unless somebody uses it.
+    """Move the content of a log that another process left behind into its database, and delete the log unless another process uses it.
 
     Args:
         file: a database that this program may write.

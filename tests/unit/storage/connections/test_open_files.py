@@ -147,6 +147,7 @@ def test_no_look_drops_the_locks_of_a_connection_that_is_being_made(file: Path, 
     assert descriptors(file) == []
 
 
+@pytest.mark.sweep
 def test_a_log_stays_under_its_writer(file: Path, stranger: Stranger) -> None:
     rounds, stop, problems = count(quick=50, full=2_000), threading.Event(), []
 
@@ -179,6 +180,7 @@ def test_a_log_stays_under_its_writer(file: Path, stranger: Stranger) -> None:
         assert [summary.event_count for summary in database.sessions()] == [1] * (rounds + 1)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", range(count(quick=3, full=50)))
 def test_a_file_is_locked_as_long_as_a_connection_is_open(file: Path, stranger: Stranger, seed: int) -> None:
     chance = random.Random(seed)

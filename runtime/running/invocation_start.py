@@ -122,6 +122,8 @@ async def message_event(ctx: InvocationContext, message: types.Content, state_de
 def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
     """Return the first agent: the root if it is being resumed, else the agent that asked or spoke last, else the root.
 
+    An agent that asked continues on its branch, which becomes that of the context.
+
     Args:
         root: the root of the agent tree.
         ctx: the invocation; its user message is committed.
@@ -130,7 +132,10 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
         return root
     asked_by = call_event(ctx.session.events, answered_calls(ctx.user_content))
     if asked_by is not None:
-        return _author(asked_by, root, ctx) or root
+        asker = _author(asked_by, root, ctx)
+        if asker is not None:
+            ctx.branch = asked_by.branch
+        return asker or root
     for event in reversed(without_rewound(ctx.session.events)):
         if event.author == "user" or event.actions.agent_state is not None or event.actions.end_of_agent:
             continue

@@ -337,6 +337,7 @@ class Runner(SessionEdits):
             resumability_config=self.resumability_config,
         )
         ctx.shared.committed_state = snapshot(session.state)
+        ctx.shared.commit = self._commit
         if resumed_id:
             restore_invocation(ctx)
         return ctx
@@ -419,23 +420,26 @@ class Runner(SessionEdits):
         return events
 
     async def run_inside(
-        self, outer: InvocationContext, *, call_id: str | None, session: Session, new_message: types.Content
+        self, outer: InvocationContext, *, call_id: str | None, session: Session, new_message: types.Content | None
     ) -> AsyncGenerator[Event, None]:
-        """Run the agent inside a function call of another run, as part of the same invocation.
+        """Run the agent inside a function call of another run, as part of the same invocation, or continue it.
 
         Args:
             outer: the caller's context; its invocation id, run settings and model call count apply here too.
             call_id: the function call.
-            session: a session of this Runner's own service.
-            new_message: the message for the agent.
+            session: a session of this Runner's own service; its events are continued.
+            new_message: the message for the agent, or the answers to its calls; None if there are none.
 
         Yields:
             The events, as `run_async` does. Each is passed to the outermost run's plugins before the agent resumes.
         """
-        ctx = self._new_context(session, None, new_message, outer.run_config)
+        resumed_id = outer.invocation_id if self._is_resumable and session.events else None
+        ctx = self._new_context(session, resumed_id, new_message, outer.run_config)
         ctx.run_inside(outer, call_id)
         try:
-            await self._commit_message(ctx, new_message, None)
+            if new_message is not None:
+                await self._commit_message(ctx, new_message, None)
+            ctx.agent = agent_to_run(self.agent, ctx)
             async with aclosing(self._event_loop(ctx)) as events:
                 async for event in events:
                     await outer.report_inner_event(event, call_id)
@@ -486,7 +490,6 @@ class Runner(SessionEdits):
         ctx = self._new_context(session, None, None, config)
         ctx.live_request_queue, ctx.resumability_config = live_request_queue, None
         ctx.shared.sync_calls = sync_calls_of(self.agent.root_agent)
-        ctx.shared.commit = self._commit
         ctx.agent = agent_to_run(self.agent, ctx)
         async with aclosing(self._driven(ctx)) as events:
             async for event in events:
@@ -537,7 +540,7 @@ def _run_inside(
     session_service: BaseSessionService,
     session: Session,
     artifact_service: Any | None,
-    new_message: types.Content,
+    new_message: types.Content | None,
 ) -> AsyncGenerator[Event, None]:
     """Run an agent inside a function call; see `InnerRun`."""
     runner = Runner(
@@ -549,6 +552,7 @@ def _run_inside(
         memory_service=outer.memory_service,
         credential_service=outer.credential_service,
     )
+    runner.resumability_config = outer.resumability_config
     return runner.run_inside(outer, call_id=call_id, session=session, new_message=new_message)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from inspector_app.analysis.finding import Finding
 from inspector_app.analysis.session_facts import SessionFacts
 from inspector_app.presentation.values import visible
-from runtime.events.marks import CONFIRMATION_CALL, agent_key
+from runtime.events.marks import CONFIRMATION_CALL, agent_key, inner_run
 from runtime.history.agent_places import AgentPlaces
 from runtime.history.agent_tree import AgentTree
 from runtime.history.turns import requested_call_id
@@ -30,12 +30,14 @@ def unreachable_resumes(facts: SessionFacts) -> Iterator[Finding]:
                 "Send a new message; the session itself can continue.",
             )
         for item in invocation.pending:
-            asking = next((call for event in events for call in event.get_function_calls() if call.id == item.call_id), None)
+            asked = ((call, inner_run(event)) for event in events for call in event.get_function_calls() if call.id == item.call_id)
+            asking, kept = next(asked, (None, None))
             if item.kind == "interrupted" or asking is None:
                 continue
+            about = kept["call"] if kept else requested_call_id(asking)  # of an agent that runs as a tool, the calls are not in the session
             if not asking.id:
                 problem = "The call that waits for an answer has no id"
-            elif asking.name == CONFIRMATION_CALL and requested_call_id(asking) not in made:
+            elif asking.name == CONFIRMATION_CALL and about not in made:
                 problem = "The call that this confirmation is for is not in the session"
             else:
                 continue

@@ -21,6 +21,7 @@ from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
+from runtime.events.marks import asks_for_inner_run
 from runtime.flows.live_flow import LiveFlow
 from runtime.flows.llm_flow import LlmFlow
 from runtime.flows.request import transfer_targets
@@ -371,7 +372,8 @@ def _answers_for_toolsets(ctx: InvocationContext) -> bool:
     """Return whether the user's message gives credentials to toolsets and nothing else."""
     responses = [part.function_response for part in (ctx.user_content and ctx.user_content.parts) or () if part.function_response]
     answered = {response.id for response in responses}
-    calls = [call for event in ctx.session.events for call in event.get_function_calls() if call.id in answered]
+    asking = [event for event in ctx.session.events if not asks_for_inner_run(event)]
+    calls = [call for event in asking for call in event.get_function_calls() if call.id in answered]
     return bool(calls) and all(map(asks_for_toolset, calls))
 
 

@@ -58,6 +58,7 @@ class Context(ReadonlyContext):
         self.function_call_id = function_call_id
         self.tool_confirmation = tool_confirmation
         self._auth_answer = auth_answer
+        self.inner_pause: Any = None  # the `InnerPause` of an agent that runs in this call; only `tools` and `flows` know its type
 
     @property
     def branch(self) -> str | None:

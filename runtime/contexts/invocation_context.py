@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -60,9 +61,9 @@ class InnerRun(Protocol):
         session_service: BaseSessionService,
         session: Session,
         artifact_service: Any | None,
-        new_message: types.Content,
+        new_message: types.Content | None,
     ) -> AsyncGenerator[Event, None]:
-        """Yield the events of the inner run.
+        """Yield the events of the inner run, or of one that continues the events of its session.
 
         Args:
             outer: the caller's context, whose invocation id, run settings, memory and model call count the inner run shares.
@@ -71,7 +72,7 @@ class InnerRun(Protocol):
             plugins: hooks of the inner run.
             session_service, session: where the inner events are committed.
             artifact_service: where the inner agents save files.
-            new_message: the request to the agent.
+            new_message: the request to the agent, or answers to its calls; None if it only continues.
         """
 
 
@@ -132,7 +133,7 @@ class Shared:
         custom_metadata: data that callbacks and tools hand on during the run; it begins with that of the run's settings.
         credentials: key → a credential of a toolset, ready for use.
         resources: what tools opened for this run, by a key of their own; closed at its end.
-        commit: commits an event that no agent yields, which a live run has; the Runner sets it.
+        commit: commits an event that no agent yields; the Runner sets it.
         live_tools: the streaming tools of the open live connection.
         abort: whether the run is to end; the contexts of agents that run as tools have the same object.
     """
@@ -411,6 +412,21 @@ class InvocationContext(BaseModel):
         self.shared.sync_calls = outer.sync_calls
         self.shared.abort = outer.shared.abort
         self.shared.outer = (outer, call_id)
+        for event in self.session.events:
+            for call in event.get_function_calls() if event.author != "user" else ():
+                self.number_of_call(event.branch, event.author, call)
+
+    def number_of_call(self, branch: str | None, agent_name: str, call: types.FunctionCall) -> tuple[Any, ...]:
+        """Count a call by an agent that runs as a tool; return what identifies it within the run.
+
+        Args:
+            branch: the agent's branch.
+            agent_name: the agent.
+            call: its call.
+        """
+        what = (branch, agent_name, call.name, json.dumps(call.args, sort_keys=True, default=str))
+        self.shared.inner_calls[what] += 1
+        return *what, self.shared.inner_calls[what]
 
     async def report_inner_event(self, event: Event, call_id: str | None) -> None:
         """Report an event of an agent that runs inside a function call to the plugins of the outermost run.

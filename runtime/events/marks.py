@@ -21,6 +21,7 @@ AGENT_PLACE = (
     "inspector_agent_place"  # the author's place in its tree, if other agents of the tree have the same name: `history.agent_places`
 )
 UNREADABLE = "inspector_unreadable"  # columns of an old row that could not be read, with the reason and the content (bytes as Base64)
+INNER_RUN = "inspector_inner_run"  # of an agent that runs as a tool and waits for an answer: {call, agent, request, events, is_progress}
 SAME_MODEL_CALL = "inspector_same_model_call"  # on a model's complete responses after the first one of the same call
 UNREADABLE_EVENT = "UNREADABLE_EVENT"  # error code of an event whose stored text is not an event
 MOVED_FIELDS = "inspector_unknown_fields"  # fields of an event converted for google-adk up to 1.27, which rejects them
@@ -62,6 +63,23 @@ def recorded_place(event: Event) -> str | None:
 def agent_key(event: Event) -> str:
     """Return the key of an event's author as far as the event tells: its recorded place, or else its name."""
     return recorded_place(event) or event.author
+
+
+def inner_run(event: Event) -> Mapping[str, Any] | None:
+    """Return what an event keeps of an agent's run inside a function call that waits for an answer; None if it keeps nothing."""
+    kept = event.custom_metadata.get(INNER_RUN) if event.custom_metadata else None
+    return kept if isinstance(kept, Mapping) and isinstance(kept.get("call"), str) else None
+
+
+def asks_for_inner_run(event: Event) -> bool:
+    """Return whether an event's calls are those of an agent that runs as a tool: its caller asks the user in its place."""
+    return inner_run(event) is not None and bool(event.get_function_calls())
+
+
+def is_inner_progress(event: Event) -> bool:
+    """Return whether an event only keeps results of an agent that runs as a tool; no agent yielded it."""
+    kept = inner_run(event)
+    return kept is not None and bool(kept.get("is_progress"))
 
 
 def is_state_edit(event: Event) -> bool:

@@ -11,7 +11,7 @@ from google.genai import types
 from pydantic import BaseModel
 
 from runtime.events.event import Event
-from runtime.events.marks import REQUEST_CALLS
+from runtime.events.marks import REQUEST_CALLS, asks_for_inner_run
 from runtime.flows.summaries import with_summaries
 from runtime.history.rewound import without_rewound
 from runtime.sessions.state import independent
@@ -214,6 +214,7 @@ def _is_sent(event: Event, with_thoughts: bool) -> bool:
         and bool(content.role)
         and not event.partial
         and any(_is_part_sent(part, with_thoughts) for part in content.parts or ())
+        and not asks_for_inner_run(event)
     )
 
 

@@ -22,7 +22,7 @@ from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_can
 from runtime.errors.tool_error import ToolError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import ANSWER, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL
+from runtime.events.marks import ANSWER, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INNER_RUN
 from runtime.events.tool_confirmation import ToolConfirmation
 from runtime.flows.function_response import function_response
 from runtime.flows.turn_agent import TurnAgent
@@ -34,6 +34,7 @@ from runtime.support.merge import merge
 from runtime.support.unchecked import construct_unchecked
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
+from runtime.tools.inner_runs import InnerPause
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +67,8 @@ async def run_calls(
     Raises:
         Exception: the error of the call that failed first; notes name the other calls that failed.
     """
-    runs = [partial(_run_call, agent, ctx, call, tools, (answers or {}).get(call.id or "")) for call in calls]
+    pauses: dict[str, InnerPause] = {}
+    runs = [partial(_run_call, agent, ctx, call, tools, (answers or {}).get(call.id or ""), pauses) for call in calls]
     if len(runs) == 1:
         event = await runs[0]()
     elif ctx.is_resumable:
@@ -77,7 +79,7 @@ async def run_calls(
             committed: set[str] = set()
             async for event in events:
                 _take_newer_writes(ctx, event, committed)
-                for one in _with_requests(ctx, event, calls, asked):
+                for one in _with_requests(ctx, event, calls, asked, pauses):
                     yield one
         if failures:
             first = failures[0][1]
@@ -104,7 +106,7 @@ async def run_calls(
         in_order = [returned[call.id] for call in calls if call.id in returned]
         event = _merged(ctx, in_order) if in_order else None
     if event is not None:
-        for one in _with_requests(ctx, event, calls, asked):
+        for one in _with_requests(ctx, event, calls, asked, pauses):
             yield one
 
 
@@ -159,15 +161,27 @@ async def _noting_failure(
 
 
 async def _run_call(
-    agent: TurnAgent, ctx: InvocationContext, call: types.FunctionCall, tools: dict[str, BaseTool], answer: dict[str, Any] | None
+    agent: TurnAgent,
+    ctx: InvocationContext,
+    call: types.FunctionCall,
+    tools: dict[str, BaseTool],
+    answer: dict[str, Any] | None,
+    pauses: dict[str, InnerPause],
 ) -> Event | None:
-    """Run one call and return its result; None for a long-running tool that has none yet."""
+    """Run one call and return its result; None for a long-running tool that has none yet. Add to `pauses` an agent in it that waits."""
     answer = unwrapped(answer)
     confirmation = ToolConfirmation.model_validate(answer) if answer and "confirmed" in answer else None
     context = ToolContext(ctx, function_call_id=call.id, tool_confirmation=confirmation, auth_answer=read_answer(answer))
     with context.state.call():
         result = await _result(agent, ctx, call, tools, context)
     tool = tools.get(call.name or "")
+    pause: InnerPause | None = context.inner_pause
+    if pause is not None and call.id:
+        pauses[call.id] = pause
+        context.actions.skip_summarization = True
+        parts = [construct_unchecked(types.Part, function_response=function_response(call.id, call.name, tool, pause.receipt))]
+        content = construct_unchecked(types.Content, role="user", parts=parts)
+        return _event(ctx, agent, content, context.actions, custom_metadata={INNER_RUN: {"call": call.id}})
     if result is None and tool is not None and tool.is_long_running:
         if ctx.is_resumable:
             return _event(ctx, agent, None, context.actions, custom_metadata={CALLED_WITHOUT_RESULT: [call.id]})
@@ -252,6 +266,8 @@ async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) ->
         with enclosing(ctx.sync_calls), context.state.call():
             status = await live_tools.call(tool, args, context) if live_tools is not None else None
             return await tool.run_async(args=args, tool_context=context) if status is None else status
+    except InnerPause as pause:
+        return pause.receipt
     except SystemExit as error:
         raise AgentExitError(f"The tool {tool.name!r}", error) from error
     except asyncio.CancelledError as error:
@@ -282,12 +298,27 @@ async def _after_cancellation(agent: TurnAgent, ctx: InvocationContext, hooks: d
             logger.exception("An error callback failed for a cancelled call of %s.", hooks["tool"].name)
 
 
-def _with_requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall], asked: Collection[str]) -> list[Event]:
-    """Return a result event and its requests in google-adk's order: the requests first, but after results that await no approval."""
+def _with_requests(
+    ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall], asked: Collection[str], pauses: dict[str, InnerPause]
+) -> list[Event]:
+    """Return a result event and its requests in google-adk's order: the requests first, but after results that await no approval.
+
+    The questions of agents that run as tools are first, as their events keep the runs.
+    """
+    inner = [_inner_question(ctx, event.author, pauses[each.id]) for each in event.get_function_responses() if each.id in pauses]
     asking = requests(ctx, event, calls, asked)
     awaiting = event.actions.requested_tool_confirmations
     settled = awaiting and any(response.id not in awaiting for response in event.get_function_responses())
-    return [event, *asking] if settled else [*asking, event]
+    return [*inner, event, *asking] if settled else [*inner, *asking, event]
+
+
+def _inner_question(ctx: InvocationContext, author: str, pause: InnerPause) -> Event:
+    """Return the event that asks the user for an agent that runs as a tool, and keeps its run; without calls if they are asked already."""
+    parts = [types.Part(function_call=call.model_copy(deep=True)) for call in pause.questions]
+    question = _request(ctx, author, parts, "user" if all(call.name == CREDENTIAL_CALL for call in pause.questions) else "model")
+    question.content = question.content if parts else None
+    question.custom_metadata = {INNER_RUN: pause.kept}
+    return question
 
 
 def requests(ctx: InvocationContext, event: Event, calls: Sequence[types.FunctionCall], asked: Collection[str] = ()) -> list[Event]:

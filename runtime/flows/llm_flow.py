@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import aclosing
 from typing import Any
@@ -16,7 +15,7 @@ from runtime.contexts.run_config import StreamingMode
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import SAME_MODEL_CALL, TRANSFER_CALL
+from runtime.events.marks import SAME_MODEL_CALL, TRANSFER_CALL, inner_run
 from runtime.flows.code_execution import run_code, take_code, trailing_code, with_saved_images
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
@@ -142,7 +141,7 @@ class LlmFlow:
         async with aclosing(run_calls(self._agent, ctx, calls, tools, answers, asked)) as events:
             async for event in events:
                 target = event.actions.transfer_to_agent or target
-                asked_someone = asked_someone or bool(event.long_running_tool_ids)
+                asked_someone = asked_someone or bool(event.long_running_tool_ids) or inner_run(event) is not None
                 answer = answer_set(event) or answer
                 yield event
         if asked_someone and ctx.is_resumable:
@@ -267,9 +266,7 @@ def _id_inside(ctx: InvocationContext, agent_name: str, call: types.FunctionCall
     outer_id = ctx.shared.outer[1] if ctx.shared.outer else None
     if outer_id is None:
         return call.id
-    what = (ctx.branch, agent_name, call.name, json.dumps(call.args, sort_keys=True, default=str))
-    ctx.shared.inner_calls[what] += 1
-    return inner_function_call_id(outer_id, *what, ctx.shared.inner_calls[what])
+    return inner_function_call_id(outer_id, *ctx.number_of_call(ctx.branch, agent_name, call))
 
 
 def number_calls(ctx: InvocationContext, event: Event, tools: dict[str, BaseTool]) -> None:

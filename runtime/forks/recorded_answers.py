@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.compare.event_differences import call_ids, differences_of
 from runtime.events.kinds import kind_of
-from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED
+from runtime.events.marks import CALLED_WITHOUT_RESULT, EDITED, REPLAYED, inner_run
 from runtime.forks.recording import Recording, is_agent_output
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ class RecordedAnswers:
         self.divergences: list[str] = []
         self._left: dict[Stream, list[Event]] = {}
         self._results: dict[str, list[Event]] = {}
+        self._questions: dict[str, list[Event]] = {}
         self._given: set[str] = set()
         self._overridden = recording.last if recording.is_overridden else None
         self._gone: list[str | None] = []
@@ -49,6 +50,9 @@ class RecordedAnswers:
             self._left.setdefault((event.author, event.branch), []).append(event)
             for call_id in _answered(event):
                 self._results.setdefault(call_id, []).append(event)
+            kept = inner_run(event)
+            if kept is not None and not _answered(event):
+                self._questions.setdefault(kept["call"], []).append(event)
 
     def of_model(self, agent: str, branch: str | None) -> Event | None:
         """Return the recorded answer to an agent's next model call; None if the call is to be made."""
@@ -74,6 +78,11 @@ class RecordedAnswers:
         self.tool_calls += 1
         self._given.add(event.id)
         return event
+
+    def question_of(self, event: Event, call_id: str | None) -> Event | None:
+        """Return the event that asked for an agent in a call whose recorded result is only the receipt; None for any other result."""
+        questions = self._questions.get(call_id or "") if inner_run(event) is not None else None
+        return questions.pop(0) if questions else None
 
     def take_counterpart(self, event: Event) -> Event | None:
         """Remove the recorded counterpart of an event that the run commits, and return it; None if there is none."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import NotFoundError
-from runtime.events.marks import REQUEST_CALLS, is_progress, is_state_edit
+from runtime.events.marks import REQUEST_CALLS, inner_run, is_inner_progress, is_progress, is_state_edit
 from runtime.sessions.state import scope_of
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def recording_until(events: Sequence[Event], event_id: str) -> Recording:
 
 
 def _is_manual(event: Event) -> bool:
-    """Return whether an event was added from outside the run: a manual state edit or a progress report."""
-    return is_state_edit(event) or is_progress(event)
+    """Return whether no agent yielded an event: a manual state edit, or progress of a call."""
+    return is_state_edit(event) or is_progress(event) or is_inner_progress(event)
 
 
 def overridable_part(event: Event) -> Literal["answer", "result"] | None:
@@ -118,6 +118,6 @@ def overridable_part(event: Event) -> Literal["answer", "result"] | None:
 
 def is_agent_output(event: Event) -> bool:
     """Return whether an event is an agent's text or calls, and neither a result nor a request to a person."""
-    if event.get_function_responses() or any(call.name in REQUEST_CALLS for call in event.get_function_calls()):
+    if event.get_function_responses() or inner_run(event) or any(call.name in REQUEST_CALLS for call in event.get_function_calls()):
         return False
     return bool((event.content and event.content.parts) or event.error_code)

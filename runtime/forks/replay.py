@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 from runtime.contexts.hooks import NoResult
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
-from runtime.events.marks import EDITED, REPLAYED, RESUMED
+from runtime.events.marks import EDITED, REPLAYED, RESUMED, inner_run
 from runtime.forks.recorded_answers import LIVE, RecordedAnswers
 from runtime.forks.recording import Recording, overridable_part
 from runtime.history.turns import answer_set
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.state import scope_of
+from runtime.tools.inner_runs import InnerPause
 
 if TYPE_CHECKING:
     from runtime.contexts.context import CallbackContext, ToolContext
@@ -102,6 +103,10 @@ class Replay(BasePlugin):
         result = recorded_result(event, call_id)
         if result is None:
             raise NoResult
+        question = self.answers.question_of(event, call_id)
+        if question is not None:
+            tool_context.inner_pause = InnerPause(tool.name, [], question.get_function_calls(), dict(inner_run(question) or {}))
+            tool_context.inner_pause.receipt = result
         answer = answer_set(event)
         tool_context.actions.set_model_response = json.loads(answer) if answer is not None else None
         return _RecordedResult(result)

@@ -308,7 +308,7 @@ def _pending(
         return item(
             kind="confirmation" if call.name == CONFIRMATION_CALL else "credential",
             name=original.name if original else _named(call),
-            args=dict((original.args if original else None) or {}),
+            args=dict((original.args if original else _object(_object(args.get("originalFunctionCall")).get("args"))) or {}),
             hint=_text(confirmation.get("hint")),
             payload=confirmation.get("payload"),
             auth_config=_object(args.get("authConfig")),

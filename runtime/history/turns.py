@@ -15,6 +15,8 @@ from runtime.events.marks import (
     SAME_MODEL_CALL,
     TOOLSET_CREDENTIAL,
     TRANSFER_CALL,
+    asks_for_inner_run,
+    inner_run,
     is_replayed_checkpoint,
     is_state_edit,
 )
@@ -108,7 +110,8 @@ class Turn:
         asked: calls in `to_run` whose request to a person is committed and not answered; they make no second one.
         to_ask: results whose tools requested a confirmation or credential, with no committed request to a person.
         calls: the model's last calls.
-        waiting: calls that wait for an answer from outside: long-running ones, and requests for a confirmation or credential.
+        waiting: calls that wait for an answer from outside: long-running ones, requests for a confirmation or credential, and those of
+            agents that run as tools.
         pauses: whether the turn needs an answer from outside even after everything in `to_run` has returned.
         answered: whether the agent's final response is committed, so that no model call is needed.
         set_answer: a committed `set_model_response` answer that is not yet committed as the agent's text; JSON text.
@@ -145,33 +148,44 @@ def read_turn(events: Sequence[Event], agent_key: str) -> Turn:
         turn.answered = not turn.pauses and _has_answered(events, agent_key)
         return turn
     said = [event for event in events[start:] if event.author == agent_key]
-    turn.calls = [call for event in said for call in event.get_function_calls() if call.name not in REQUEST_CALLS]
-    turn.transfer = next(filter(None, (own_transfer(event) for event in said if event.get_function_calls())), None)
+    own = [event for event in said if not asks_for_inner_run(event)]
+    turn.calls = [call for event in own for call in event.get_function_calls() if call.name not in REQUEST_CALLS]
+    turn.transfer = next(filter(None, (own_transfer(event) for event in own if event.get_function_calls())), None)
     calls = {call.id: call for call in turn.calls}
     long_running = {call_id for event in said for call_id in event.long_running_tool_ids or ()}
     given: set[str | None] = set()  # ids with a result by the agent
     from_outside: dict[str | None, dict[str, Any]] = {}
-    requests: dict[str | None, types.FunctionCall] = {}
+    requests: dict[str | None, _Request] = {}
+    direct: dict[str, dict[str, Any]] = {}  # call id → the answer to the call's own request
     for event in events[start + 1 :]:
         given.update((event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT, ()))
+        inner = inner_run(event)
         for call in event.get_function_calls():
-            if call.name in REQUEST_CALLS:
-                requests[call.id] = call
+            if inner is not None:
+                requests[call.id] = _Request(call, inner["call"], is_inner=True)
+                given.add(inner["call"])
+                turn.answers.pop(inner["call"], None)
+            elif call.name in REQUEST_CALLS:
+                requests[call.id] = _Request(call, requested_call_id(call))
         for response in event.get_function_responses():
             if event.author == "user":
                 from_outside[response.id] = response.response or {}
             else:
                 given.add(response.id)
                 turn.answers.pop(response.id or "", None)
+                if inner is None:  # a result of an agent's run: nothing of it waits
+                    requests = {
+                        each: request for each, request in requests.items() if not (request.is_inner and request.about == response.id)
+                    }
         if event.author == "user":
-            _collect_answers(turn.answers, requests, from_outside)
-    turn.asked = {call_id for request in requests.values() if (call_id := requested_call_id(request)) and call_id not in given}
+            _collect_answers(turn.answers, direct, requests, from_outside)
+    turn.asked = {request.about for request in requests.values() if request.about and request.about not in given}
     for call_id, call in calls.items():
         if call_id in turn.answers or (call_id not in given and call_id not in from_outside):
             turn.to_run.append(call)
         elif call_id in long_running and call_id not in from_outside:
             turn.waiting.append(call)
-    turn.waiting.extend(requests.values())
+    turn.waiting.extend(request.call for request in requests.values())
     turn.to_ask = without_request(events[start:])
     turn.pauses = bool(turn.waiting or turn.to_ask) or any(call.id in long_running for call in turn.to_run)
     if turn.to_run and turn.transfer is None:  # one of the other calls has transferred
@@ -183,15 +197,34 @@ def read_turn(events: Sequence[Event], agent_key: str) -> Turn:
     return turn
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A request to a person.
+
+    Attributes:
+        call: the request.
+        about: the call that is executed again when it is answered.
+        is_inner: whether an agent that runs as a tool asked, in the call; the agent reads the answer itself.
+    """
+
+    call: types.FunctionCall
+    about: str | None
+    is_inner: bool = False
+
+
 def _collect_answers(
-    answers: dict[str, dict[str, Any]], requests: dict[str | None, types.FunctionCall], given: dict[str | None, dict[str, Any]]
+    answers: dict[str, dict[str, Any]],
+    direct: dict[str, dict[str, Any]],
+    requests: dict[str | None, _Request],
+    given: dict[str | None, dict[str, Any]],
 ) -> None:
-    """Move new answers to the calls that they are for."""
+    """Move new answers to the calls that they are for; a call whose agent asked keeps the answer to its own request."""
     for request_id in [request_id for request_id in requests if request_id in given]:
         request = requests.pop(request_id)
-        original = requested_call_id(request)
-        if original:
-            answers[original] = given[request_id]
+        if request.about:
+            if not request.is_inner:
+                direct[request.about] = given[request_id]
+            answers[request.about] = direct.get(request.about, {})
 
 
 def closes_turn(event: Event) -> bool:
@@ -257,6 +290,13 @@ def requested_call_id(request: types.FunctionCall) -> str | None:
     return named if isinstance(named, str) else None
 
 
+def asked_name(call: types.FunctionCall) -> str:
+    """Return the name of the tool that a call waits for: for a confirmation, that of the call to confirm."""
+    original = (call.args or {}).get("originalFunctionCall") if call.name in REQUEST_CALLS else None
+    name = original.get("name") if isinstance(original, dict) else None
+    return name if name and isinstance(name, str) else call.name or "?"
+
+
 def asks_for_toolset(call: types.FunctionCall) -> bool:
     """Return whether a call requests the credential of a toolset, so that no other call waits for its answer."""
     return call.name == CREDENTIAL_CALL and (requested_call_id(call) or "").startswith(TOOLSET_CREDENTIAL)
@@ -265,7 +305,8 @@ def asks_for_toolset(call: types.FunctionCall) -> bool:
 def _requests_for_toolsets(events: Sequence[Event]) -> list[types.FunctionCall]:
     """Return the requests for toolsets' credentials without an answer."""
     given = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
-    return [call for event in events for call in event.get_function_calls() if asks_for_toolset(call) and call.id not in given]
+    asking = [event for event in events if not asks_for_inner_run(event)]
+    return [call for event in asking for call in event.get_function_calls() if asks_for_toolset(call) and call.id not in given]
 
 
 def _last_call_event(events: Sequence[Event], agent_key: str) -> int | None:
@@ -274,7 +315,7 @@ def _last_call_event(events: Sequence[Event], agent_key: str) -> int | None:
     for index in range(len(events) - 1, -1, -1):
         event = events[index]
         calls = event.get_function_calls()
-        own = [call for call in calls if call.name not in REQUEST_CALLS]
+        own = [call for call in calls if call.name not in REQUEST_CALLS and not asks_for_inner_run(event)]
         if event.author != agent_key or event.content is None or event.get_function_responses() or len(own) < len(calls):
             continue
         if belongs or own:

@@ -19,7 +19,7 @@ from runtime.events.marks import REQUEST_CALLS
 from runtime.history.agent_places import AgentPlaces
 from runtime.history.checkpoints import Checkpoints, read_checkpoints, with_keys_as_authors
 from runtime.history.invocations import Invocation, PendingItem, invocations
-from runtime.history.turns import events_of_call, read_turn, requested_call_id, transferred_to
+from runtime.history.turns import asked_name, events_of_call, read_turn, requested_call_id, transferred_to
 from runtime.running.tree_changes import has_tool, misfits, tree_changes
 
 
@@ -235,4 +235,4 @@ def _asked_for(call: types.FunctionCall, events: Sequence[Event]) -> str:
     """Return the name of a waiting call; for a confirmation or credential request, the name of the call that it concerns."""
     about = requested_call_id(call) if call.name in REQUEST_CALLS else None
     names = (made.name for event in events for made in event.get_function_calls() if about and made.id == about)
-    return next(names, call.name) or "?"
+    return next(names, None) or asked_name(call)

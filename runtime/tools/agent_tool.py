@@ -12,18 +12,19 @@ from pydantic import ValidationError
 from runtime.configs.agent_builder import resolve_agent_reference
 from runtime.configs.agent_config import AgentToolConfig, ToolArgsConfig
 from runtime.contexts.context import ServiceMissingError, ToolContext
+from runtime.errors.tool_error import ToolError
 from runtime.events.event import Event
 from runtime.history.agent_tree import AgentTree
-from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session import Session
 from runtime.sessions.state import State
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.forwarding_artifact_service import ForwardingArtifactService
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import Argument, arguments_of
+from runtime.tools.inner_runs import InnerPause, InnerSessions, kept_run, open_questions, waits
 
 _REQUEST = Argument("request", str, Argument.REQUIRED)
-_INTERNAL_STATE = "_adk"
+_NOT_PASSED = ("_adk", State.TEMP_PREFIX)  # prefixes of the caller's state that its agents as tools do not see
 GROUNDING_KEY = "temp:_adk_grounding_metadata"  # google-adk's key, which callbacks of agents read
 
 
@@ -31,11 +32,13 @@ class AgentTool(BaseTool):
     """A tool by which a model calls an agent as it calls a function.
 
     The agent runs in its own in-memory session, which begins with the caller's state and ends with the call. State that it commits becomes
-    part of the response's `state_delta`; files that it saves are the caller's. Its run is part of the caller's invocation: same invocation
-    id, same settings, one count of model calls. A tool of the agent cannot wait for the user here.
+    part of the response's `state_delta`, except for `temp:` keys, which neither sees of the other; files that it saves are the caller's.
+    Its run is part of the caller's invocation: same invocation id, same settings, one count of model calls.
 
-    The agent's events are not stored. The plugins of the outermost run see each of them in `BasePlugin.on_inner_event_callback`, and the
-    agent continues when they have returned. A debugger shows and holds the events there.
+    If it waits for the user, its caller asks in its place and waits too; the answer continues its run (`inner_runs`).
+
+    The agent's events are not stored, except while it waits. The plugins of the outermost run see each of them in
+    `BasePlugin.on_inner_event_callback`, and the agent continues when they have returned. A debugger shows and holds the events there.
 
     Attributes:
         agent: the agent to call.
@@ -79,6 +82,8 @@ class AgentTool(BaseTool):
 
         Raises:
             ServiceMissingError: no Runner made the context.
+            InnerPause: the agent waits for an answer.
+            ToolError: it waits, or waited, and cannot continue.
             Exception: any exception of the agent.
         """
         try:
@@ -91,12 +96,27 @@ class AgentTool(BaseTool):
         if self.skip_summarization:
             tool_context.actions.skip_summarization = True
         last: Event | None = None
-        service = InMemorySessionService()
+        outer = tool_context._invocation_context
+        kept = kept_run(outer, tool_context.function_call_id, self.name, request)
+        service = InnerSessions(tool_context, self.name, request, kept)
         session = await _inner_session(service, tool_context)
-        async with aclosing(self._run(request, tool_context, service, session)) as events:
+        for event in kept.events if kept is not None else ():
+            await service.append_event(session, event)
+            _forward_state(event, tool_context.state)
+        message = types.Content(role="user", parts=[types.Part(text=request)]) if kept is None else kept.message
+        async with aclosing(self._run(message, tool_context, service, session)) as events:
             async for event in events:
-                _forward_state(event, session, tool_context.state)
+                _forward_state(event, tool_context.state)
                 last = event if (event.content or event.error_code) and not event.partial else last
+        waiting = open_questions(session.events, is_resumable=outer.is_resumable)
+        if waiting:
+            if outer.live_request_queue is not None:
+                raise ToolError(
+                    f"{self.name} stopped: {waits(waiting)}, which a live conversation cannot give to an agent that runs as a tool."
+                )
+            questions = [call for call in waiting if kept is None or call.id not in kept.asked]
+            tool_context.inner_pause = InnerPause(self.name, waiting, questions, service.unkept(session))
+            raise tool_context.inner_pause
         if self.propagate_grounding_metadata and last is not None and last.grounding_metadata:
             tool_context.state[GROUNDING_KEY] = last.grounding_metadata
         return self._answer(last)
@@ -108,7 +128,7 @@ class AgentTool(BaseTool):
         return schema.model_validate(args).model_dump_json(exclude_none=True)  # type: ignore[no-any-return]
 
     def _run(
-        self, request: str, tool_context: ToolContext, service: InMemorySessionService, session: Session
+        self, message: types.Content | None, tool_context: ToolContext, service: InnerSessions, session: Session
     ) -> AsyncGenerator[Event, None]:
         outer = tool_context._invocation_context
         if outer.shared.inner_run is None:
@@ -121,7 +141,7 @@ class AgentTool(BaseTool):
             session_service=service,
             session=session,
             artifact_service=ForwardingArtifactService(tool_context) if outer.artifact_service is not None else None,
-            new_message=types.Content(role="user", parts=[types.Part(text=request)]),
+            new_message=message,
         )
 
     def _answer(self, last: Event | None) -> Any:
@@ -144,18 +164,15 @@ def _text_of(part: types.Part) -> str | None:
     return part.text
 
 
-async def _inner_session(service: InMemorySessionService, tool_context: ToolContext) -> Session:
-    state = {key: value for key, value in tool_context.state.to_dict().items() if not key.startswith(_INTERNAL_STATE)}
-    session = await service.create_session(app_name=tool_context.session.app_name, user_id=tool_context.user_id, state=state)
-    session.state.update({key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)})
-    return session
+async def _inner_session(service: InnerSessions, tool_context: ToolContext) -> Session:
+    state = {key: value for key, value in tool_context.state.to_dict().items() if not key.startswith(_NOT_PASSED)}
+    return await service.create_session(app_name=tool_context.session.app_name, user_id=tool_context.user_id, state=state)
 
 
-def _forward_state(event: Event, session: Session, state: State) -> None:
-    """Write an inner event's committed changes to the caller's state; `temp:` keys are in the session by then, not in the delta."""
-    temp = {key: value for key, value in session.state.items() if key.startswith(State.TEMP_PREFIX) and state.get(key) is not value}
-    if not event.partial and (event.actions.state_delta or temp):
-        state.update({**event.actions.state_delta, **temp})
+def _forward_state(event: Event, state: State) -> None:
+    """Write an inner event's committed changes to the caller's state; they are without `temp:` keys."""
+    if not event.partial and event.actions.state_delta:
+        state.update(event.actions.state_delta)
 
 
 def _schema(agent: AgentTree, field: Literal["input_schema", "output_schema"]) -> Any:

@@ -14,7 +14,7 @@ from google.genai import types
 
 from runtime.agents import BaseAgent, CallbackContext, LlmAgent, ParallelAgent, SequentialAgent, ToolContext
 from runtime.events import Event
-from runtime.events.marks import EDITED, REPLAYED, REQUEST_CALLS, is_progress
+from runtime.events.marks import EDITED, REPLAYED, REQUEST_CALLS, is_inner_progress, is_progress
 from runtime.forks.fork import Cut, fork_into
 from runtime.forks.recorded_answers import RecordedAnswers
 from runtime.forks.recording import RecordingError, is_agent_output, overridable_part, recording_until
@@ -154,6 +154,26 @@ async def test_a_recorded_confirmation_is_given_again(made: Made) -> None:
     made.clear()
     _, again, replay = await session.again(whole[-1])
     assert by_branch(again) == by_branch(whole)
+    assert (made, replay.divergences, replay.model_calls, replay.tool_calls) == (Counter(), [], 2, 2)
+    made.clear()
+    _, again, _ = await session.again(asked[-1])
+    assert by_branch(again) == by_branch(asked) and not made
+
+
+async def test_a_confirmation_inside_an_agent_is_given_again(made: Made) -> None:
+    tool = FunctionTool(transfer, require_confirmation=True)
+
+    def make() -> LlmAgent:
+        inner = LlmAgent(name="bank", model=ScriptedLlm(replies=[{"calls": [["transfer", {"amount": 7}]]}, "sent"]), tools=[tool])
+        return caller({"calls": [["bank", {"request": "send 7"}]]}, "done", tools=[AgentTool(inner)])
+
+    session = Session(make)
+    asked = await session.run()
+    (request,) = [call for event in asked for call in event.get_function_calls() if call.name in REQUEST_CALLS]
+    whole = await session.answer(request.id or "", request.name or "", {"confirmed": True})
+    made.clear()
+    _, again, replay = await session.again(whole[-1])
+    assert by_branch(again) == by_branch([event for event in whole if not is_inner_progress(event)])
     assert (made, replay.divergences, replay.model_calls, replay.tool_calls) == (Counter(), [], 2, 2)
     made.clear()
     _, again, _ = await session.again(asked[-1])

@@ -76,29 +76,47 @@ async def test_the_request_is_the_agents_user_message() -> None:
 
 async def test_state_is_passed_in_and_returned_in_the_responses_delta() -> None:
     seen: dict[str, Any] = {}
-    anything = object()
 
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         seen.update(ctx.session.state)
         delta = {"a": 2, "user:b": 3, "app:c": 4}
         yield Event(author="helper", actions=EventActions(state_delta=delta))
-        yield Event(author="helper", actions=EventActions(state_delta={"temp:d": anything}))
         seen["committed"] = ctx.session.state["a"]
 
     def prepare(callback_context: CallbackContext) -> None:
         callback_context.state["a"] = 1
-        callback_context.state["temp:t"] = anything
 
     agent = caller(scripted(body, "helper"))
     agent.before_agent_callback = prepare
-    later: list[Any] = []
-    agent.after_agent_callback = lambda context: later.append(context.state["temp:d"])
     runner = runner_for(agent)
     events = await run(runner)
-    assert seen["a"] == 1 and seen["temp:t"] is anything and seen["committed"] == 2
+    assert seen["a"] == 1 and seen["committed"] == 2
     assert response(events).actions.state_delta == {"a": 2, "user:b": 3, "app:c": 4}
     assert (await stored(runner)).state == {"a": 2, "user:b": 3, "app:c": 4}
-    assert later == [anything]
+
+
+@pytest.mark.parametrize("key", ["temp:x", "temp:user:x", "temp:"])
+@pytest.mark.parametrize("streaming", [False, True])
+async def test_temporary_state_is_shared_in_neither_direction(key: str, streaming: bool) -> None:
+    seen: dict[str, Any] = {}
+
+    def begin(callback_context: CallbackContext) -> None:
+        seen["inner sees"] = callback_context.state.get(key)
+        callback_context.state[key] = "inner"
+
+    def note(tool_context: ToolContext) -> str:
+        seen["inner keeps"] = tool_context.state.get(key)
+        return "noted"
+
+    helper = LlmAgent(name="helper", model=ScriptedLlm(replies=[Reply(calls=[("note", {})]), "sure"]), tools=[note])
+    helper.before_agent_callback = begin
+    agent = caller(helper)
+    agent.before_agent_callback = lambda callback_context: callback_context.state.update({key: "outer"})
+    agent.after_agent_callback = lambda callback_context: seen.update(outer=callback_context.state.get(key))
+    runner = runner_for(agent)
+    await run(runner, run_config=RunConfig(streaming_mode=StreamingMode.SSE if streaming else StreamingMode.NONE))
+    assert seen == {"inner sees": None, "inner keeps": "inner", "outer": "outer"}
+    assert key not in (await stored(runner)).state
 
 
 async def test_artifacts_are_the_callers() -> None:

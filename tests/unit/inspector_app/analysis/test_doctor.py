@@ -55,6 +55,24 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any] | None, list[tuple[s
     ),
     "parallel, one value": ([HELLO, wrote({"n": 1}, branch="both.a"), wrote({"n": 1}, branch="both.b"), BYE], None, []),
     "one after the other": ([HELLO, wrote({"n": 1}, branch="first.a"), wrote({"n": 2}, branch="second.a"), BYE], None, []),
+    "waits inside an agent": (
+        [
+            HELLO,
+            called("clerk", "c"),
+            called("adk_request_confirmation", "q", long_running_tool_ids=["q"], custom_metadata={"inspector_inner_run": {"call": "c"}}),
+            returned("clerk", "c"),
+        ],
+        None,
+        [("unanswered call", "note", "e2")],
+    ),
+    "waits inside an agent without its call": (
+        [
+            HELLO,
+            called("adk_request_confirmation", "q", long_running_tool_ids=["q"], custom_metadata={"inspector_inner_run": {"call": "c"}}),
+        ],
+        None,
+        [("unanswered call", "note", "e1"), ("unreachable resume", "error", "e1")],
+    ),
     "no message": ([wrote({}, actions={"agent_state": {"step": 1}})], None, [("unreachable resume", "error", "e0")]),
     "answered in reverse": (
         [HELLO, called("pay", "c", column=START + 9), returned("pay", "c", column=START + 8), {**BYE, "column": START + 10}],

@@ -28,3 +28,13 @@ def _acts(actions: Any) -> bool:
     if actions.state_delta or actions.artifact_delta or actions.transfer_to_agent or actions.end_of_agent:
         return True
     return actions.agent_state is not None
+
+
+def says_something(content: Any) -> bool:
+    """Return whether there is more in a content than thoughts and blank text.
+
+    Args:
+        content: a `types.Content`, also one of a plain event; None is empty.
+    """
+    parts = (content.parts if content is not None else None) or ()
+    return any(not part.thought and (part.text is None or bool(part.text.strip())) for part in parts)

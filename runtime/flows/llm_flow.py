@@ -15,6 +15,7 @@ from runtime.contexts.run_config import StreamingMode
 from runtime.errors.not_found_error import NotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
+from runtime.events.final_response import says_something
 from runtime.events.marks import SAME_MODEL_CALL, TRANSFER_CALL, inner_run
 from runtime.flows.code_execution import run_code, take_code, trailing_code, with_saved_images
 from runtime.flows.function_calls import requests, run_calls
@@ -24,7 +25,7 @@ from runtime.flows.turn_agent import TurnAgent
 from runtime.history.turns import Turn, answer_set, events_of_call, own_transfer
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
-from runtime.models.llm_response import LlmResponse
+from runtime.models.llm_response import NO_CONTENT, LlmResponse
 from runtime.support.calling import first_answer
 from runtime.support.ids import inner_function_call_id, new_function_call_id
 from runtime.tools.agent_tool import GROUNDING_KEY, AgentTool
@@ -169,7 +170,8 @@ class LlmFlow:
         try:
             async with aclosing(self._responses(ctx, llm, request, context)) as responses:
                 async for response in responses:
-                    response = await self._planned(ctx, await self.after_model(ctx, response, context), context)
+                    response = _with_reason(ctx, await self.after_model(ctx, response, context))
+                    response = await self._planned(ctx, response, context)
                     response = _with_sources(ctx, response, request.tools_dict)
                     response, code = take_code(self._agent, ctx, await with_saved_images(self._agent, context, response))
                     if not (response.content or response.error_code or response.interrupted):
@@ -246,6 +248,18 @@ class LlmFlow:
         """Return a response as this agent's event."""
         said = {name: getattr(response, name) for name in response.model_fields_set}
         return Event(**said, invocation_id=ctx.invocation_id, author=self._agent.name, branch=ctx.branch, actions=actions)
+
+
+def _with_reason(ctx: InvocationContext, response: LlmResponse) -> LlmResponse:
+    """Return a complete answer that says nothing with an error code, as google-adk 2 does: it would be taken for the end of the turn."""
+    if response.partial or response.error_code or response.finish_reason is not types.FinishReason.STOP or says_something(response.content):
+        return response
+    parts = response.content.parts if response.content else None
+    if not parts and ctx.run_config is not None and ctx.run_config.streaming_mode is StreamingMode.SSE:
+        return response  # a stream's last chunk, which only ends it
+    what = "only thoughts or blank text" if parts else "no content"
+    message = f"The model returned {what}. Ask again, or change the instruction."
+    return response.model_copy(update={"error_code": NO_CONTENT, "error_message": response.error_message or message})
 
 
 def _with_sources(ctx: InvocationContext, response: LlmResponse, tools: dict[str, BaseTool]) -> LlmResponse:

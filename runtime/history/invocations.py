@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from runtime.events.final_response import says_something
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, TOOLSET_CREDENTIAL, agent_key, is_progress, is_state_edit
 from runtime.history.checkpoints import read_checkpoints
 from runtime.history.turns import asks_for_toolset, closes_turn, requested_call_id, without_request
@@ -242,7 +243,7 @@ def _status(
     unanswered = _open_calls(events, answered | stray)
     if unanswered:
         return "interrupted", f"no result of {', '.join(unanswered)}"
-    if agents[-1].error_code:
+    if agents[-1].error_code and not says_something(agents[-1].content):  # an answer that was cut off is one
         return "interrupted", f"failed with {agents[-1].error_code}"
     if agents[-1].turn_complete:  # of a live conversation, whose answers may have transcripts only
         return "finished", "the agent completed its turn"

@@ -133,11 +133,12 @@ class LiteLlm(BaseLlm):
             else:
                 answer.add(await self._client.acompletion(**arguments))
         whole = answer.whole()
-        if whole is None:
+        if not whole:
             raise LlmError(f"The connection to {self.model} broke in the middle of an answer. Try again.", error_code="CONNECTION_FAILED")
-        if stream:
-            whole.partial = False
-        yield whole
+        for one in whole:
+            if stream:
+                one.partial = False
+            yield one
 
     def _provider_model(self, name: str) -> str:
         """Return a model's name with its provider."""

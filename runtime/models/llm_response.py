@@ -11,6 +11,8 @@ from pydantic.alias_generators import to_camel
 
 logger = logging.getLogger(__name__)
 
+NO_CONTENT = "MODEL_RETURNED_NO_CONTENT"  # google-adk's error code of a complete answer that says nothing
+
 
 class LlmResponse(BaseModel):
     """A language model's answer, or a piece of one; `Event` extends it.

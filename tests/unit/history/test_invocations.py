@@ -10,6 +10,7 @@ from google.genai import types
 
 from runtime.events import Event, EventActions
 from runtime.events.event_actions import EventCompaction
+from runtime.events.plain_event import plain_event
 from runtime.history.invocations import invocations, pending_items
 from tests.fixture_paths import fixtures_dir, manifest
 
@@ -143,6 +144,18 @@ def test_an_answer_that_escalates_closes_its_turn() -> None:
     event = ANSWER.model_copy(update={"actions": EventActions(escalate=True)})
     assert not event.is_final_response()
     assert [each.status for each in invocations([QUESTION, event])] == ["finished"]
+
+
+@pytest.mark.parametrize(
+    ("text", "status"), [("It is pai", "finished"), (" ", "interrupted"), (None, "interrupted")], ids=["cut off", "blank", "nothing"]
+)
+@pytest.mark.parametrize("is_plain", [True, False])
+def test_an_answer_that_was_cut_off_is_an_answer(text: str | None, status: str, is_plain: bool) -> None:
+    content = types.ModelContent(text) if text is not None else None
+    event = Event(author="agent", invocation_id="i", content=content, error_code="MAX_TOKENS", id="e", timestamp=1.0)
+    shown = plain_event(json.loads(event.model_dump_json(exclude_none=True))) if is_plain else event
+    (found,) = invocations([QUESTION, shown])
+    assert (found.status, found.reason) == (status, "the agent answered" if status == "finished" else "failed with MAX_TOKENS")
 
 
 def test_a_live_turn_that_is_complete_is_finished_though_only_transcripts_are_stored() -> None:

@@ -14,6 +14,7 @@ from google.genai import types
 from runtime.agents import LlmAgent, RunConfig
 from runtime.agents.run_config import StreamingMode
 from runtime.errors import LlmError
+from runtime.history.invocations import invocations
 from runtime.models.lite_llm import LiteLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
@@ -138,6 +139,58 @@ class TestWithLitellm:
             answers = await ask(server, streaming=True)
         assert parts(answers[-1]) == [("f", {"a": "ä"}), ("g", {})]
         assert [part.function_call.id for part in answers[-1].content.parts] == ["call_1", "call_2"]  # type: ignore[union-attr]
+
+    @pytest.mark.parametrize("ids", ["each", "first", "none"])
+    async def test_calls_that_share_an_index_are_told_apart(self, ids: str) -> None:
+        """As Gemini's and several local servers' streams have them: each call at index 0, or without an index."""
+        for has_index in (True, False):
+            pieces = []
+            for number, name in enumerate(["f", "g", "g"]):
+                for part in ('{"a"', f": {number}}}"):
+                    is_first = part == '{"a"'
+                    one = call(name, part, f"call_{number}") if is_first or ids == "each" else call("", part, "")
+                    for left_out in [] if ids == "each" or (ids == "first" and is_first) else ["id"]:
+                        del one[left_out]
+                    if not is_first:
+                        del one["function"]["name"]
+                    if not has_index:
+                        del one["index"]
+                    pieces.append({"tool_calls": [one]})
+            with chat_server(stream(*pieces, finish="tool_calls")) as server:
+                answers = await ask(server, streaming=True)
+            assert parts(answers[-1]) == [("f", {"a": 0}), ("g", {"a": 1}), ("g", {"a": 2})]
+
+    @pytest.mark.parametrize("streaming", [False, True])
+    async def test_an_answer_that_was_cut_off_names_its_limit(self, streaming: bool) -> None:
+        def server(finish: str, **message: Any) -> Any:
+            return chat_server(stream(message, finish=finish) if streaming else whole(finish, **message))
+
+        with server("length", content="It is pai") as told:
+            *_, answer = await ask(told, streaming=streaming)
+        assert (answer.error_code, answer.error_message, parts(answer)) == ("MAX_TOKENS", "Maximum tokens reached", ["It is pai"])
+        with server("length", content="Well.", tool_calls=[call("pay", '{"amount": 5')]) as told:
+            *_, before, answer = await ask(told, streaming=streaming)
+        assert (before.error_code, parts(before)) == (None, ["Well."])
+        assert answer.error_code == "MAX_TOKENS" and "inside the call of pay" in (answer.error_message or "") and not parts(answer)
+        with server("stop", content="") as told:
+            (answer,) = await ask(told, streaming=streaming)
+        assert (answer.error_code, parts(answer)) == ("MODEL_RETURNED_NO_CONTENT", [])
+
+    @pytest.mark.parametrize("streaming", [StreamingMode.NONE, StreamingMode.SSE])
+    async def test_a_call_that_was_cut_off_is_not_run(self, streaming: StreamingMode) -> None:
+        paid = []
+
+        def pay(amount: int) -> None:
+            paid.append(amount)
+
+        message = {"content": "Well.", "tool_calls": [call("pay", '{"amount": 5')]}
+        answers = stream(message, finish="length") if streaming is StreamingMode.SSE else whole("length", **message)
+        with chat_server(answers) as server:
+            runner = runner_for(LlmAgent(name="agent", model=llm(server), tools=[pay]))
+            events = await run(runner, run_config=RunConfig(streaming_mode=streaming))
+        assert not paid and events[-1].error_code == "MAX_TOKENS"
+        (invocation,) = invocations((await stored(runner)).events)
+        assert (invocation.status, invocation.reason) == ("interrupted", "failed with MAX_TOKENS")
 
     async def test_an_agent_with_a_tool(self) -> None:
         def look(city: str) -> str:

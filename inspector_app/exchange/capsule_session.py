@@ -17,7 +17,7 @@ from google.genai import types
 from inspector_app.engines.stand_in import write_stand_in
 from inspector_app.exchange.capsule import FORMAT, SUFFIX, Capsule, read_capsule
 from inspector_app.exchange.data_formats import json_lines
-from inspector_app.exchange.exported_session import ExportedSession, clean_file, exported_session, session_of_history
+from inspector_app.exchange.exported_session import ExportedSession, exported_session, session_of_history
 from inspector_app.exchange.imported_sessions import read_sessions
 from inspector_app.exchange.storing import store
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -124,8 +124,7 @@ async def _artifacts(files: BaseArtifactService, session: ExportedSession) -> li
             if part is not None:
                 raw = json.loads(part.model_dump_json(exclude_none=True))
                 cleaned, place = clean(raw), f"file {name}, version {version}"
-                is_changed = cleaned != raw
-                if clean_file(cleaned.get("inline_data"), clean) or is_changed:
+                if cleaned != raw:
                     session.places.append(place)
                     session.samples[place] = "a file of the session"
                 found.append({"filename": name, "version": version, "part": raw if place in session.kept else cleaned})

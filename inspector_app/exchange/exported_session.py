@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import importlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 MOST_PLACES = 1_000
-_TEXTS = {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/toml"}
 
 
 @dataclass(slots=True)
@@ -153,44 +150,10 @@ def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) 
     # Not a secret, and the model refuses to continue without it.
     signatures = [part.pop("thought_signature", None) if isinstance(part, dict) else None for part in parts or ()]
     data = _counted(session, data, clean, f"event {event.id}")
-    for number, (part, signature) in enumerate(zip(data["content"]["parts"] if parts else (), signatures, strict=True)):
+    for part, signature in zip(data["content"]["parts"] if parts else (), signatures, strict=True):
         if signature is not None:
             part["thought_signature"] = signature
-        if clean is not _unchanged and isinstance(part, dict):
-            _clean_part(session, f"event {event.id} /content/parts/{number}/inline_data", part, clean)
     return data
-
-
-def _clean_part(session: ExportedSession, place: str, part: Json, clean: Callable[[Any], Any]) -> None:
-    """Redact a text file inside an event."""
-    blob = copy(part.get("inline_data"))
-    if clean_file(blob, clean):
-        session.redactions += 1
-        if len(session.places) < MOST_PLACES:
-            session.places.append(place)
-            session.samples[place] = "a text file"
-        if place not in session.kept:
-            part["inline_data"] = blob
-
-
-def clean_file(blob: Any, clean: Callable[[Any], Any]) -> bool:
-    """Redact a file that is text, in place, and return whether something was replaced.
-
-    Args:
-        blob: `inline_data` of a part; anything else is left as it is.
-        clean: the redaction.
-    """
-    kind, data = (blob.get("mime_type"), blob.get("data")) if isinstance(blob, dict) else (None, None)
-    if not (isinstance(kind, str) and isinstance(data, str) and (kind.startswith("text/") or kind.partition(";")[0] in _TEXTS)):
-        return False
-    try:
-        text = base64.urlsafe_b64decode(data.replace("+", "-").replace("/", "_")).decode()
-    except ValueError:
-        return False
-    cleaned: str = clean(text)
-    if cleaned != text:
-        blob["data"] = base64.urlsafe_b64encode(cleaned.encode()).decode()
-    return cleaned != text
 
 
 def _counted(session: ExportedSession, value: Json, clean: Callable[[Any], Any], what: str) -> Json:

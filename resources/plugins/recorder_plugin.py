@@ -11,6 +11,7 @@ written is reported once in the log, and the app continues.
 from __future__ import annotations
 
 import atexit
+import base64
 import contextlib
 import hashlib
 import json
@@ -603,7 +604,8 @@ def _loaded(value: Any) -> Any:
 def _may_hold_secrets(text: str) -> bool:
     """Return whether a JSON text has anything that `redacted` looks for; most have not, and need not be parsed."""
     lowered = text.lower()
-    return any(hint in lowered for hint in _WORD_HINTS) or "://" in text or any(hint in text for hint in _SHAPE_HINTS)
+    found = any(hint in lowered for hint in _WORD_HINTS) or "://" in text or any(hint in text for hint in _SHAPE_HINTS)
+    return found or "eyJ" in text or ('"data"' in text and "mime" in lowered)
 
 
 def _json(value: Any) -> str:
@@ -630,23 +632,29 @@ def _plain(value: Any) -> Any:
 
 
 # Redaction
+#
+# No text may make a search slow, as it runs in the app: a pattern that repeats something without a limit either consumes what it read, or
+# cannot begin again inside it. (Possessive repetitions need Python 3.11; this file needs 3.10.)
 
-_KEY = r"(?:api|access|account|private|signing|encryption|session|shared|master|license)[_\-. ]?key"
+_KEY = (
+    r"(?:api|access|account|private|signing|encryption|session|shared|master|license|secret|subscription|client|service|storage|ssh|hmac"
+    r"|webhook)_?keys?"
+)
 _WORD = (
-    rf"(?:pass(?:word|wd|phrase|code)?|pwd|secret|{_KEY}|token|authorization|credentials?|cookie|signature|otp|pin(?:[_\-. ]?code)?"
-    r"|connection[_\-. ]?string)"
+    rf"(?:pass_?(?:word|wd|phrase|code|key)|pwd|secret|{_KEY}|token|authorization|credentials?|cookie|otp|pin(?:_?code)?"
+    r"|conn(?:ection)?_?str(?:ing)?)"
 )
 _PREFIX = r"(?:client|access|refresh|api|auth|id|bearer|session|user|db|database|my|aws|web|bot|root|admin|set|hash|private|proxy|csrf|x)"
-_SECRET_NAME = re.compile(rf"(?:^|[_\-. ]|^{_PREFIX}+){_WORD}(?:s|\d+|[_\-. ]?(?:value|hash|id|json|data|key))?$|^dsn$", re.IGNORECASE)
-_HARMLESS_NAME = re.compile(
-    r"(?:count|counts|limit|budget|type|types|url|uri|name|endpoint|expiry|expires\w*|length|details|usage|policy)$"
-    r"|^(?:max|min|num|total|prompt|cached|thoughts?|candidates|output|input)_?\w*tokens?\w*$|^(?:next|prev\w*)_?page_?token$"
-    r"|^passe?[sd]?$|^tokens$|^passenger",
-    re.IGNORECASE,
-)
+_ENDING = r"(?:s|_?\d+|_?(?:value|hash|id|json|data|key|text))?$"
+_SECRET_NAME = re.compile(rf"(?:^|_)(?:{_PREFIX}{{1,4}}_?)?{_WORD}{_ENDING}|^dsn$")
+_PERHAPS_NAME = re.compile(rf"(?:^|_)(?:{_PREFIX}{{0,4}}signature|sig|{_PREFIX}{{0,4}}pass|auth|bearer|jwt|tokens|hmac){_ENDING}")
+_COUNT_NAME = re.compile(r"(?:^|_)(?:max|min|num|total|prompt|cached|thoughts?|candidates|output|input)_(?:\w+_)?tokens?$")
+_HARMLESS_NAME = re.compile(r"(?:^|_)(?:page|continuation|sync|pad|eos|bos|unk|mask|sep|cls|stop)_?tokens?(?:_id)?$|^thought_signature$")
+_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[0-9])(?=[a-z])|[^A-Za-z0-9]+")
+_LONGEST_NAME = 100  # characters of a field's name that tell what it holds: the last ones
+
 _SHAPES = re.compile(
-    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
-    r"|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)*"  # JWT
+    r"-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|\Z)"
     r"|\bAIza[\w-]{30,}|\bya29\.[\w-]{10,}|\b1//[\w-]{20,}|\bGOCSPX-[\w-]{10,}"  # Google
     r"|\b(?:sk|rk|pk)[-_][\w-]{16,}"  # OpenAI, Anthropic, Stripe, OpenRouter
     r"|\bgh[pousr]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bglptt-\w{16,}"
@@ -659,28 +667,63 @@ _SHAPES = re.compile(
     re.DOTALL,
 )
 _SHAPE_HINTS = (
-    "PRIVATE KEY", "eyJ", "AIza", "ya29.", "1//", "GOCSPX-", "sk-", "sk_", "rk-", "rk_", "pk-", "pk_", "ghp_", "gho_", "ghu_", "ghs_",
+    "PRIVATE KEY", "AIza", "ya29.", "1//", "GOCSPX-", "sk-", "sk_", "rk-", "rk_", "pk-", "pk_", "ghp_", "gho_", "ghu_", "ghs_",
     "ghr_", "github_pat_", "glpat-", "glptt-", "xox", "xapp-", "hooks.slack", "AKIA", "ASIA", "ABIA", "ACCA", "hf_", "npm_", "pypi-",
     "dop_v1_", "dckr_pat_", "shpat_", "shpss_", "shpca_", "shppa_", "SG.", "key-", "SK",
     "nvapi-", "r8_", "pplx-", "tvly-", "lsv2_", "xai-", ":AA",
 )  # fmt: skip
 _WORD_HINTS = (
-    "pass", "pwd", "secret", "key", "token", "auth", "bearer", "basic", "digest", "credential", "cookie", "signature", "otp", "pin",
-    "connection", "dsn",
+    "pass", "pwd", "secret", "key", "token", "auth", "bearer", "basic", "digest", "credential", "cookie", "sig", "otp", "pin",
+    "conn", "dsn", "jwt", "hmac", "curl",
 )  # fmt: skip
-_USER_INFO = re.compile(r"(?P<keep>\b[a-z][\w+.-]{0,30}://[^\s/:@\"']{0,200}:)[^\s/@\"']+(?=@)", re.IGNORECASE)
+_DOTTED = re.compile(r"(?<![\w-])[\w-]{11,}\.[\w-]{8,}(?:\.[\w-]*)*")  # a JWT, perhaps with something before it
+_JWT = re.compile(r"\beyJ[\w-]{8}.*", re.DOTALL)
+_ADDRESS = re.compile(r"://[^\s\"'<>`]+")
+_PORT = re.compile(r"\d{1,5}(?:[/?#]|$)")
+_WEB = re.compile(r"\b(?:https?|wss?|ftp|file)\Z", re.IGNORECASE)
 _SCHEME = re.compile(r"(?P<keep>\b(?:bearer|basic|digest|token|apikey)\s+)(?=[\w\-.~+/]*[\d+/=_.-])[\w\-.~+/]{12,}=*", re.IGNORECASE)
-_ASSIGNED = re.compile(
-    rf"(?P<keep>(?:(?<![a-z])|(?<![a-z]){_PREFIX}{{1,3}}){_WORD}(?:_\w{{1,40}}|\d{{1,10}})?(?![a-z])"
-    r"[\"'\\]*\s*(?:=>|:=|==?|:)\s*(?:(?:bearer|basic)\s+)?[\"'\\]*)"
-    r"(?P<value>[^\s\"'\\,;&<>)}\]]{4,})",
-    re.IGNORECASE,
-)
 _SPOKEN = re.compile(
     r"(?P<keep>\b(?:password|passphrase|passcode|pin|secret|api key|token)\s+(?:is|was)\s+[\"'`]?)"
     r"(?P<value>(?=[^\s\"'`]*\d)[^\s\"'`,;]{4,}?)(?=[.\"'`,;]?(?:\s|$))",
     re.IGNORECASE,
 )
+_CURL_USER = re.compile(r"(?P<keep>(?<=\s)(?:-u|--user)[\s=]{1,5}[\"']?[^\s:\"']{0,200}:)(?P<value>[^\s\"']{4,})")
+_QUOTE = r"(?:\\u002[27]|[\"'`\\]|%22|%27|&quot;|&#3[49];)"
+_NAMED = re.compile(
+    # <password>, <add key="password" value=…>
+    r"(?:<|&lt;|\\u003c)(?:[\w.-]{1,60}:)?(?P<tag>[\w.-]{1,100})(?=(?P<tag_end>(?:\s[^<>]{0,200})?(?:>|&gt;|\\u003e)))"
+    r"|(?<![\w.-])(?P<option>--[\w-]+)\s+(?=[^\s-])"
+    r"|(?<![\w.-])(?P<name>[\w.-]+)(?:"
+    rf"{_QUOTE}*(?:\]|%5d)?\*{{0,2}}\s*(?:=>|:=|->|={{1,3}}|[:\u2192\uff1a\uff1d]|%3[ad]|\\u003d)"
+    rf"|{_QUOTE}*(?:\s*,\s*|\s+){_QUOTE}*(?:string_?)?val(?:ue)?s?{_QUOTE}*\s*[:=]"
+    r"|[\"']\r?\n\r?\n"  # a part of a form
+    # these are as likely two texts side by side
+    rf"|(?P<pair>{_QUOTE}+\s*,\s*(?:b(?=[\"']))?(?={_QUOTE})|</[\w.-]{{1,60}}>\s*<[\w.-]{{1,60}}>|\s*\|\s*|\s+(?=[\"'])))",
+    re.IGNORECASE,
+)
+_KEPT_BEFORE = (
+    rf"\*{{0,2}}\s*(?:[|>][+-]?\s+)?[\[(<]?(?:[bruf]{{1,2}}(?=[\"']))?(?P<quote>{_QUOTE}*)"
+    r"(?:(?:bearer|basic|digest|token|negotiate)\s+)?"
+)
+_QUOTED = re.compile(rf"(?P<keep>{_KEPT_BEFORE})(?<=[\"'`])(?P<value>[^\"'`\\\r\n]{{4,}})(?=[\"'`\\])", re.IGNORECASE)
+_PLAIN = re.compile(
+    rf"(?P<keep>{_KEPT_BEFORE})(?P<value>(?:[a-z][a-z-]{{1,20}}[ ]+(?=[\w+/=.~-]{{16}}))?[^\s\"'`\\,;&<>)}}\]]{{4,}})", re.IGNORECASE
+)
+_COOKIE = r"(?:\"[^\"\r\n]*\"|[^;\r\n\"'\\]*)"
+_COOKIES = re.compile(
+    rf"(?P<keep>{_KEPT_BEFORE})(?P<value>[^\s=;,\"'\\]+={_COOKIE}(?:;[ \t]*[^\s=;\"'\\]+(?:={_COOKIE})?)*)", re.IGNORECASE
+)
+_IN_TAGS = re.compile(r"(?P<keep>\s*(?:<!\[CDATA\[)?)(?P<value>[^<&\\]+)(?=<|&lt;|\\)")
+_NOT_RANDOM = re.compile(r"[^\d]*\Z|[^A-Za-z%]*\Z|.{0,7}\Z|.*[^\w+/=%.~:@!#$^*&;?-]", re.DOTALL)
+_CODE = re.compile(r"[A-Za-z_.]+[(\[][A-Za-z_.,|]*\Z|\$\{\w*\Z|\{\{")
+_SECOND_WORDS = ("key", "keys", "string", "code", "id", "value")  # of a name that is written as two words
+_LONGEST_JUDGED = 300  # characters of a value that tell whether it is a secret; a text has many values
+_NAME_FIELDS = {"name", "key", "header", "header_name", "headername", "field", "variable"}
+_VALUE_FIELDS = {"value", "values", "val", "header_value", "headervalue", "string_value", "stringvalue"}
+_TEXTS = {
+    "application/json", "application/xml", "application/yaml", "application/x-yaml", "application/javascript", "application/toml",
+    "application/x-www-form-urlencoded", "application/x-sh", "application/sql",
+}  # fmt: skip
 
 
 def redacted(value: Any) -> Any:
@@ -695,44 +738,105 @@ def redacted(value: Any) -> Any:
     if isinstance(value, str):
         return redacted_text(value)
     if isinstance(value, list):
+        if value and all(isinstance(item, list) and len(item) == 2 and isinstance(item[0], str) for item in value):
+            return [[redacted_text(name), _of_field(name, item)] for name, item in value]  # headers, for example
         return [redacted(item) for item in value]
     if not isinstance(value, dict):
         return value
-    binary = "mime_type" in value
+    kind = value.get("mime_type", value.get("mimeType"))
+    named = next((item for key, item in value.items() if isinstance(item, str) and key.lower() in _NAME_FIELDS), None)
     clean: dict[str, Any] = {}
     for key, item in value.items():
-        if binary and key == "data":
-            clean[key] = item
+        if key == "data" and isinstance(kind, str) and isinstance(item, str):
+            clean[key] = _redacted_file(kind, item)
+        elif named is not None and key.lower() in _VALUE_FIELDS:
+            clean[redacted_text(key)] = _of_field(named, item)
         else:
-            name, is_secret = _field(key)
-            is_set = is_secret and not isinstance(item, bool) and item not in (None, "", {}, [])
-            clean[name] = _hidden(item) if is_set else redacted(item)
+            clean[_clean_name(key)] = _of_field(key, item)
     return clean
 
 
+def _of_field(name: str, value: Any) -> Any:
+    """Return the redacted value of a field."""
+    if isinstance(value, bool) or value in (None, "", {}, []) or (isinstance(value, (int, float)) and _is_count(name)):
+        return value
+    return _hidden(value) if is_secret_name(name) else _hidden(value, perhaps=True) if _is_perhaps_secret(name) else redacted(value)
+
+
 @lru_cache(4_000)  # the same few names come again and again
-def _field(name: str) -> tuple[str, bool]:
-    """Return a field's name as it may be written, and whether the field holds a secret."""
-    return redacted_text(name), is_secret_name(name)
+def _clean_name(name: str) -> str:
+    return redacted_text(name)
 
 
+@lru_cache(4_000)
+def _words(name: str) -> str:
+    """Return the end of a name in lower case with its words joined by underscores, however it is spelt."""
+    return _BORDER.sub("_", name[-_LONGEST_NAME:]).lower().strip("_")
+
+
+@lru_cache(4_000)
 def is_secret_name(name: str) -> bool:
     """Return whether a field of this name holds a secret."""
-    return bool(_SECRET_NAME.search(name)) and not _HARMLESS_NAME.search(name)
+    words = _words(name)
+    return bool(_SECRET_NAME.search(words)) and not (_HARMLESS_NAME.search(words) or _COUNT_NAME.search(words) or words == "tokens")
 
 
-def _hidden(value: Any) -> Any:
-    """Return a secret field's value with everything in it replaced; a JSON schema of such a field is kept."""
+@lru_cache(4_000)
+def _is_perhaps_secret(name: str) -> bool:
+    """Return whether a field of this name may hold a secret, which its value tells: `signature` is a person's or a number."""
+    words = _words(name)
+    return bool(_PERHAPS_NAME.search(words)) and not _HARMLESS_NAME.search(words)
+
+
+def _is_count(name: str) -> bool:
+    return _words(name).endswith("tokens")
+
+
+def _looks_random(text: str) -> bool:
+    return not _NOT_RANDOM.match(text)
+
+
+def _hidden(value: Any, *, perhaps: bool = False) -> Any:
+    """Return a secret field's value with everything in it replaced; a JSON schema of such a field is kept.
+
+    Args:
+        value: the value.
+        perhaps: whether only texts that look random are secrets.
+    """
     if isinstance(value, dict):
         if "type" in value and not set(value) - _SCHEMA_WORDS:
             return redacted(value)
-        return {key: _hidden(item) for key, item in value.items()}
+        return {_clean_name(key): _hidden(item, perhaps=perhaps) for key, item in value.items()}
     if isinstance(value, list):
-        return [_hidden(item) for item in value]
+        return [_hidden(item, perhaps=perhaps) for item in value]
+    if perhaps and not (isinstance(value, str) and _looks_random(value)):
+        return redacted(value)
     return value if isinstance(value, bool) or value is None else HIDDEN
 
 
-_HARMLESS_VALUES = {"none", "null", "true", "false", "required", "string", "missing", "invalid", "unknown", "expired", "optional"}
+def _redacted_file(kind: str, data: str) -> str:
+    """Return the base64 of a file; if it is a text, of the redacted text."""
+    kind = kind.partition(";")[0].strip().lower()
+    is_text = kind.startswith("text/") or kind in _TEXTS or kind.endswith(("+json", "+xml"))
+    try:
+        standard = "".join(data.split()).rstrip("=").replace("-", "+").replace("_", "/")
+        content = base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
+    except ValueError:
+        return redacted_text(data)
+    if not is_text:
+        return data
+    try:
+        text = content.decode()
+    except ValueError:
+        return redacted_text(data)
+    clean = redacted_text(text)
+    return data if clean == text else base64.urlsafe_b64encode(clean.encode()).decode()
+
+
+_HARMLESS_VALUES = {
+    "none", "null", "true", "false", "required", "string", "missing", "invalid", "unknown", "expired", "optional", "bearer", "basic",
+    "undefined",
+}  # fmt: skip
 _SCHEMA_WORDS = {
     "type", "title", "description", "format", "enum", "nullable", "items", "properties", "required", "default", "any_of", "anyOf",
     "example",
@@ -743,15 +847,19 @@ def redacted_text(text: str) -> str:
     """Return a text in which passwords, keys and tokens are replaced; see `redacted`."""
     if len(text) < 4:
         return text
+    if "eyJ" in text:
+        text = _DOTTED.sub(_redacted_jwt, text)
     if any(hint in text for hint in _SHAPE_HINTS):  # a search for fixed words takes a fiftieth of a pattern's time
         text = _SHAPES.sub(HIDDEN, text)
-    if "://" in text:
-        text = _USER_INFO.sub(rf"\g<keep>{HIDDEN}", text)
+    if "://" in text and "@" in text:
+        text = _ADDRESS.sub(_redacted_address, text)
     lowered = text.lower()
     if any(hint in lowered for hint in _WORD_HINTS):
         text = _redacted_objects(text)
         text = _SCHEME.sub(rf"\g<keep>{HIDDEN}", text)
-        text = _SPOKEN.sub(_redacted_value, _ASSIGNED.sub(_redacted_value, text))
+        text = _SPOKEN.sub(_redacted_value, _redacted_fields(text))
+        if "curl" in lowered:
+            text = _CURL_USER.sub(_redacted_value, text)
     return text
 
 
@@ -776,6 +884,95 @@ def _redacted_objects(text: str) -> str:
         pieces.append(text[begin.start() : end] if clean == value else json.dumps(clean, ensure_ascii=False))
         done = end
     return "".join([*pieces, text[done:]])
+
+
+def _redacted_jwt(match: re.Match[str]) -> str:
+    return _JWT.sub(HIDDEN, match[0], count=1)
+
+
+def _redacted_address(match: re.Match[str]) -> str:
+    """Return an address without its password, which may have `@` and `/` in it: it ends at the last `@`."""
+    text = match[0]
+    last, begin = text.rfind("@"), 0
+    while 0 <= begin < last:
+        begin += 3
+        colon = text.find(":", begin, last)
+        if colon < 0:
+            break
+        before = match.string[max(0, match.start() - 8) : match.start()] + text[:begin][-12:]
+        is_host = any(letter in text[begin:colon] for letter in "/?#") or (
+            _PORT.match(text, colon + 1) and _WEB.search(before.removesuffix("://"))
+        )
+        if not is_host and colon + 1 < last:
+            return f"{text[: colon + 1]}{HIDDEN}{text[last:]}"
+        begin = text.find("://", begin)
+    return text
+
+
+def _redacted_fields(text: str) -> str:
+    """Return a text in which the values after secret names are replaced: `password: …`, `<token>…`, `--api-key …`."""
+    pieces, done = [], 0
+    for found in _NAMED.finditer(text):
+        if found.start() < done:
+            continue
+        value = _value_after(text, found)
+        if value is not None:
+            pieces += [text[done : value.start("value")], HIDDEN]
+            done = value.end()
+    return "".join([*pieces, text[done:]])
+
+
+def _value_after(text: str, found: re.Match[str]) -> re.Match[str] | None:
+    """Return a match whose group `value` is the secret after a name; None if there is none."""
+    name = found["tag"] or found["option"] or found["name"]
+    start = found.start()
+    if text[max(0, start - 1) : start] == "%":  # the name follows an escape such as %26
+        name = name[2:]
+    is_secret = is_secret_name(name)
+    if not is_secret and found["name"] and _words(name).endswith(_SECOND_WORDS):
+        before = text[max(0, start - 40) : start]  # the name may be two words
+        is_secret = before.endswith(" ") and is_secret_name(f"{before.splitlines()[-1].rstrip().rpartition(' ')[2]} {name}")
+    if not is_secret and not _is_perhaps_secret(name) and not (name.lower() == "key" and text[start - 1 : start] in ("?", "&")):
+        return None
+    is_cookie = "cookie" in name.lower()
+    if is_cookie and (value := _COOKIES.match(text, found.end())):
+        return value
+    if found["tag"]:
+        patterns, begin, end = (_IN_TAGS,), found.end("tag_end"), len(text)
+    else:
+        patterns, begin, end = (_QUOTED, _PLAIN), found.end(), found.end() + _LONGEST_JUDGED
+    value = next(filter(None, (pattern.match(text, begin, end) for pattern in patterns)), None)
+    if value is None:
+        return None
+    is_certain = is_secret and not is_cookie and not _words(name).endswith("s")
+    if not _is_secret_value(value["value"].strip(), value["keep"], found, is_certain=is_certain):
+        return None
+    return next(filter(None, (pattern.match(text, begin) for pattern in patterns)))
+
+
+def _is_secret_value(value: str, before: str, found: re.Match[str], *, is_certain: bool) -> bool:
+    """Return whether a value is a secret, not a word of a sentence or of a program.
+
+    Args:
+        value: the value, or its beginning.
+        before: what is between the name and the value.
+        found: the name, as a match of `_NAMED`.
+        is_certain: whether fields of this name hold nothing else than secrets.
+    """
+    if not value or value.startswith(HIDDEN[:5]) or value.lower() in _HARMLESS_VALUES or _CODE.match(value):
+        return False
+    if not is_certain:
+        return _looks_random(value)
+    if found["tag"]:
+        return _has_digit(value) or (len(value) >= 8 and " " not in value)
+    if found["pair"] or found["option"] or "\n" in before or "<" in before:
+        return _has_digit(value) or "bearer" in before.lower()
+    is_count = value.isdigit() and len(value) < 8 and (found["name"] or "").lower().endswith("token")
+    return not is_count
+
+
+def _has_digit(text: str) -> bool:
+    return any(letter.isdigit() for letter in text)
 
 
 def _redacted_value(match: re.Match[str]) -> str:

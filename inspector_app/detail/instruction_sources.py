@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_PLACEHOLDER = re.compile(r"\{+[^{}]*\}+")
+_PLACEHOLDER = re.compile(r"(?<!\{)\{+[^{}]*\}+")
 _OWN = (("static_instruction", "static instruction"), ("global_instruction", "global instruction"), ("instruction", "instruction"))
 _BEGINNINGS = (
     ("You are an agent. Your internal name is", "name and description"),

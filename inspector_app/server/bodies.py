@@ -25,7 +25,7 @@ MAX_PARTS = 1_000  # of a message; validating more stops all other requests for 
 MAX_PROBLEMS = 20  # listed in a response
 MAX_INPUT = 300  # characters of a wrong value that are sent back
 
-_STRING_OR_VALUE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
+_STRING_OR_VALUE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[,\[{]', re.DOTALL)
 _BEFORE_A_PROBLEM = 200  # characters that are searched for a comma
 
 

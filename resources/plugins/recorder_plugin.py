@@ -648,7 +648,7 @@ _PREFIX = r"(?:client|access|refresh|api|auth|id|bearer|session|user|db|database
 _ENDING = r"(?:s|_?\d+|_?(?:value|hash|id|json|data|key|text))?$"
 _SECRET_NAME = re.compile(rf"(?:^|_)(?:{_PREFIX}{{1,4}}_?)?{_WORD}{_ENDING}|^dsn$")
 _PERHAPS_NAME = re.compile(rf"(?:^|_)(?:{_PREFIX}{{0,4}}signature|sig|{_PREFIX}{{0,4}}pass|auth|bearer|jwt|tokens|hmac){_ENDING}")
-_COUNT_NAME = re.compile(r"(?:^|_)(?:max|min|num|total|prompt|cached|thoughts?|candidates|output|input)_(?:\w+_)?tokens?$")
+_COUNT_NAME = re.compile(r"(?:^|_)(?:max|min|num|total|prompt|cached|thoughts?|candidates|output|input)_(?:[a-z0-9]+_){0,3}tokens?$")
 _HARMLESS_NAME = re.compile(r"(?:^|_)(?:page|continuation|sync|pad|eos|bos|unk|mask|sep|cls|stop)_?tokens?(?:_id)?$|^thought_signature$")
 _BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[0-9])(?=[a-z])|[^A-Za-z0-9]+")
 _LONGEST_NAME = 100  # characters of a field's name that tell what it holds: the last ones
@@ -713,7 +713,7 @@ _COOKIE = r"(?:\"[^\"\r\n]*\"|[^;\r\n\"'\\]*)"
 _COOKIES = re.compile(
     rf"(?P<keep>{_KEPT_BEFORE})(?P<value>[^\s=;,\"'\\]+={_COOKIE}(?:;[ \t]*[^\s=;\"'\\]+(?:={_COOKIE})?)*)", re.IGNORECASE
 )
-_IN_TAGS = re.compile(r"(?P<keep>\s*(?:<!\[CDATA\[)?)(?P<value>[^<&\\]+)(?=<|&lt;|\\)")
+_IN_TAGS = re.compile(r"(?P<keep>(?:\s{0,40}<!\[CDATA\[)?)(?P<value>[^<&\\]+)(?=<|&lt;|\\)")
 _NOT_RANDOM = re.compile(r"[^\d]*\Z|[^A-Za-z%]*\Z|.{0,7}\Z|.*[^\w+/=%.~:@!#$^*&;?-]", re.DOTALL)
 _CODE = re.compile(r"[A-Za-z_.]+[(\[][A-Za-z_.,|]*\Z|\$\{\w*\Z|\{\{")
 _SECOND_WORDS = ("key", "keys", "string", "code", "id", "value")  # of a name that is written as two words
@@ -938,16 +938,16 @@ def _value_after(text: str, found: re.Match[str]) -> re.Match[str] | None:
     if is_cookie and (value := _COOKIES.match(text, found.end())):
         return value
     if found["tag"]:
-        patterns, begin, end = (_IN_TAGS,), found.end("tag_end"), len(text)
+        searches, begin, end = (_IN_TAGS.match,), found.end("tag_end"), len(text)
     else:
-        patterns, begin, end = (_QUOTED, _PLAIN), found.end(), found.end() + _LONGEST_JUDGED
-    value = next(filter(None, (pattern.match(text, begin, end) for pattern in patterns)), None)
+        searches, begin, end = (_QUOTED.match, _PLAIN.match), found.end(), found.end() + _LONGEST_JUDGED
+    value = next(filter(None, (search(text, begin, end) for search in searches)), None)
     if value is None:
         return None
     is_certain = is_secret and not is_cookie and not _words(name).endswith("s")
     if not _is_secret_value(value["value"].strip(), value["keep"], found, is_certain=is_certain):
         return None
-    return next(filter(None, (pattern.match(text, begin) for pattern in patterns)))
+    return next(filter(None, (search(text, begin) for search in searches)))
 
 
 def _is_secret_value(value: str, before: str, found: re.Match[str], *, is_certain: bool) -> bool:

@@ -26,7 +26,8 @@ _WITHOUT_MCP = {"_skip_mcp_handler": True}
 
 # How litellm and the providers' libraries say that there is no key; each has its own exception class and HTTP status for it.
 _NO_KEY = re.compile(
-    r"missing[\w ]*(api key|credentials)|credentials (were )?not found|locate credentials|api_key client option must be set|no api[ _]key"
+    r"missing[\w ]{0,60}(api key|credentials)|credentials (were )?not found|locate credentials|api_key client option must be set"
+    r"|no api[ _]key"
     r"|not set\. set \w+",
     re.IGNORECASE,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 from google.genai import types
 
-_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[(['\"])(.*?)\3\]")
+_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[(['\"])((?:(?!\3\]).)*+)(?:\3\]|\Z)", re.DOTALL)
 MAX_INDEX = 10_000  # a list's places are created up to the one that a piece names
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 AGENT_FILES = ("agent.py", "root_agent.yaml")
 MAX_TEXT = 200_000  # bytes of a file that are searched for an agent
 
-RELATIVE = re.compile(rb"^\s*from\s+\.", re.MULTILINE)
+RELATIVE = re.compile(rb"^[ \t]*from[ \t]+\.", re.MULTILINE)
 _DEFINED = re.compile(rb"^(?:root_agent\b[^=\n]*=|app\b[^=\n]*=\s*(?:\w+\.)?App\()", re.MULTILINE)
 _MENTIONED = re.compile(rb"\b(?:root_agent|app)\b|import \*")
 

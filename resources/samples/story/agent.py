@@ -97,7 +97,7 @@ def topic_of(ctx: InvocationContext) -> str:
     """Return the topic in the user's message."""
     parts = (ctx.user_content and ctx.user_content.parts) or []
     message = " ".join(part.text for part in parts if part.text).strip()
-    topic = re.sub(r"(?i)^(please )?(write|tell)?( me)?\s*(a|the)?\s*(short )?story (about|of) ", "", message).rstrip(" .!")
+    topic = re.sub(r"(?i)^(please )?(write|tell)?( me)?\s*((a|the)\s*)?(short )?story (about|of) ", "", message).rstrip(" .!")
     return topic or "a lighthouse keeper and her cat"
 
 

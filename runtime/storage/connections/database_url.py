@@ -18,8 +18,8 @@ _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": 
 
 # The message does not quote the input, which may contain a password.
 _NO_URL = "This is not a database URL. An example is postgresql://user@host/database."
-_SCHEME = re.compile(r"[^@]*?[/\\]{2,}|\s*[A-Za-z][\w+.-]*\s*:?\s*[/\\]|\s*:\s*[/\\]+")
-_SECRET_PARAMETER = re.compile(r"(?:^|[?&;\s])[^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=([^&;\s]*)", re.IGNORECASE)
+_SCHEME = re.compile(r"[^@]*?[/\\]{2,}|\s*[A-Za-z][\w+.-]*\s*(?::\s*)?[/\\]|\s*:\s*[/\\]+")
+_SECRET_PARAMETER = re.compile(r"(?:^|[=&;\s])(?=[^=&;\s]*=)[^=&;\s]*(?:pass|pwd|secret|token|key)[^=&;\s]*=([^&;\s]*)", re.IGNORECASE)
 
 _WITH_PASSWORD: dict[str, URL] = {}  # displayed URL → URL with password, from `keep_password`; kept in memory only
 _MIRRORS: dict[str, Path] = {}  # URL of sessions that are no database → the file with what was read of them

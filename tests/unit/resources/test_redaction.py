@@ -198,7 +198,7 @@ def placed(place: Any, secret: str) -> Any:
     return {key: placed(item, secret) for key, item in place.items()}
 
 
-secrets = st.text(WORD, min_size=11, max_size=40).map(lambda text: f"{text[:5]}7{text[5:]}")
+secrets = st.text(WORD, min_size=11, max_size=40).map(lambda text: f"{text[:5]}k7{text[5:]}")
 
 
 @settings(max_examples=count(300, 20_000), deadline=None)
@@ -260,11 +260,11 @@ GROWING = [
 
 
 def seconds(text: str) -> float:
-    """Return the least processor time of three redactions."""
-    times = []
-    for _ in range(3):
+    """Return the processor time of a redaction, the least of three if it is short."""
+    times: list[float] = []
+    while len(times) < 3 and sum(times) < 0.5:
         begin = time.thread_time()
-        redacted({"text": text, text: 1})
+        redacted(text)
         times.append(time.thread_time() - begin)
     return min(times)
 

@@ -12,7 +12,7 @@ from google.genai import types
 from inspector_app.engines.protocol import AgentDescription, Capability, OnCommit, RepeatedRun
 from inspector_app.remote.adk_server import AdkServer
 from inspector_app.remote.mirror import Mirror
-from inspector_app.remote.store import RemoteSession
+from inspector_app.remote.store import RemoteSession, take_temp
 from runtime.debugger.debugger import Debugger
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
@@ -89,7 +89,8 @@ class ServerEngine:
                     if is_first:
                         is_first = False
                         await self._commit_message(key, event, known)
-                    if not event.partial and not self._commit(event, known):
+                    temp = take_temp(event)
+                    if not event.partial and not self._commit(event, known, temp):
                         continue
                     yield event
 
@@ -103,13 +104,13 @@ class ServerEngine:
                     return
                 self._commit(event, known)
 
-    def _commit(self, event: Event, known: dict[str, Event]) -> bool:
+    def _commit(self, event: Event, known: dict[str, Event], temp: Mapping[str, Any] | None = None) -> bool:
         """Report an event; return whether it is new. google-adk up to 1.25 always sends new files apart, with the same id."""
         if (same := known.get(event.id)) is not None:
             same.actions.artifact_delta.update(event.actions.artifact_delta)
             return False
         known[event.id] = event
-        self._on_commit(event, {})
+        self._on_commit(event, temp or {})
         return True
 
     def _session(self, key: SessionKey) -> RemoteSession:

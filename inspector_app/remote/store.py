@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
+from runtime.sessions.state import scope_of
+from runtime.sessions.temp_trace import NotStored
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,17 @@ class RemoteSession:
     state: Mapping[str, Any]
     updated: float
     events: Sequence[Event]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "state", {key: value for key, value in self.state.items() if scope_of(key) != "temp"})
+        for event in self.events:
+            take_temp(event)
+
+
+def take_temp(event: Event) -> dict[str, NotStored]:
+    """Remove the `temp:` keys that a server sent from an event, and return them with their types: the values are displayed nowhere."""
+    delta = event.actions.state_delta
+    return {key: NotStored(type(delta.pop(key)).__name__) for key in [key for key in delta if scope_of(key) == "temp"]}
 
 
 class RemoteStore(Protocol):

@@ -91,11 +91,10 @@ def writes_of(history: History, key: SessionKey, name: str) -> list[Write]:
     writes = []
     if history.baseline is not None and name in history.baseline:
         writes.append(Write(key, None, "", None, (), "", 0.0, None, history.baseline[name], is_new=True))
-    for index, event in enumerate(history.events):
-        if name in event.actions.state_delta or name in history.temp_of(event.id):
-            change = next(change for change in history.delta_at(index) if change.key == name)
-            known, is_new = change.kind != "written", change.kind == "added"
-            writes.append(replace(write_by(event, key, change.after), before=change.before, known=known, is_new=is_new))
+    for index, change in history.changes_of(name):
+        known, is_new = change.kind != "written", change.kind == "added"
+        write = write_by(history.events[index], key, change.after)
+        writes.append(replace(write, before=change.before, known=known, is_new=is_new))
     return with_parallel(writes)
 
 

@@ -7,14 +7,15 @@ recorded write sets it. Unknown keys are listed, never guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.events.marks import TEMP_GONE, begins_resumed_run, has_unreadable_actions
 from runtime.history.explanation import Explanation
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_checkpoints import SharedWrite, StateAccumulator, StateCheckpoints
-from runtime.history.steps import LongSteps, Step, Steps, StepsOfEvents, step_of
+from runtime.history.steps import UNKNOWN_DELTA, LongSteps, Step, Steps, StepsOfEvents, step_of
 from runtime.history.temp_states import TempStates, temp_part
 from runtime.sessions.state import SCOPES, Change, Scope, scope_of
 
@@ -290,6 +291,40 @@ class History:
         changes = [self._change(key, known, before, after.values.get(key)) for key in stored]
         temp = self._temp.set_by(step.event_id)
         return changes + [self._change(key, known, before, value) for key, value in temp.items() if key != TEMP_GONE]
+
+    def changes_of(self, name: str) -> Iterator[tuple[int, Change]]:
+        """Yield each event's change of one key as `delta_at` has it, with the event's index; one pass over the events.
+
+        Args:
+            name: the key with its scope prefix.
+        """
+        steps = self._checkpoints.steps.read(0, len(self))
+        yield from self._temp_changes_of(name, steps) if scope_of(name) == "temp" else self._stored_changes_of(name, steps)
+
+    def _stored_changes_of(self, name: str, steps: Sequence[Step]) -> Iterator[tuple[int, Change]]:
+        start, merged = self._checkpoints.start, self._checkpoints.merge_patched_keys
+        fold = StateAccumulator({key: start.values[key] for key in (name,) if key in start.values}, set(start.complete))
+        for index, step in enumerate(steps):
+            for write in self._shared.get(index, ()):
+                delta = {key: write.delta[key] for key in (name,) if key in write.delta}
+                fold.apply_shared([replace(write, delta=delta)], merged)
+            if name in step.delta:
+                before = fold.copy()
+                fold.apply({name: step.delta[name]}, index, merged)
+                yield index, self._change(name, before.values, before, fold.values.get(name))
+            elif step.delta is UNKNOWN_DELTA:
+                fold.apply(step.delta, index, merged)
+
+    def _temp_changes_of(self, name: str, steps: Sequence[Step]) -> Iterator[tuple[int, Change]]:
+        known: dict[str, dict[str, Any]] = {}  # by invocation
+        for index, step in enumerate(steps):
+            written = self._temp.set_by(step.event_id)
+            before = known.get(step.invocation_id, {})
+            if name in written:
+                yield index, self._change(name, before, self._checkpoints.start, written[name])
+                known[step.invocation_id] = {name: written[name]}
+            elif TEMP_GONE in written:
+                known.pop(step.invocation_id, None)
 
     def writers_at(self, index: int) -> dict[str, int]:
         """Return the writer of each key in `state_at`: key → index of the event, or `SOMEBODY_ELSE`.

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from runtime.errors.storage_error import ConnectionLostError, ServerFullError, StorageError
 from runtime.storage.connections.backup import back_up
-from runtime.storage.connections.companions import check_companions, real_file
+from runtime.storage.connections.companions import check_companions, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import file_of, shown_url
 from runtime.storage.connections.folded_log import fold_log
@@ -34,10 +34,11 @@ from runtime.storage.layouts.tables import tables_of
 BUSY_TIMEOUT = 30.0  # seconds that a commit waits for other writers; `connect_args={"timeout": …}` overrides it
 _PATIENCE, _BETWEEN_TRIES = 30.0, 0.1  # seconds that a server may be unreachable after a connection, and between two tries
 
-# Seconds that one statement may take, an endless trigger's for instance; time of waiting for a lock does not count.
-LONGEST_STATEMENT = 30.0
+# Seconds of processor time that one statement may take, an endless trigger's for instance, and what it may read or write in another second:
+# a large file may be deleted from.
+LONGEST_STATEMENT, _BYTES_PER_SECOND = 2.0, 20e6
 _GRACE = 1.0  # seconds left for a statement whose caller is cancelled
-_STEPS_BETWEEN_LOOKS = 20_000  # SQLite's virtual machine steps between two checks of the clock
+_STEPS_BETWEEN_LOOKS = 1_000  # SQLite's virtual machine steps between two checks of the clock
 
 T = TypeVar("T")
 
@@ -102,7 +103,8 @@ class Database:
         self._found: Layout | None = None
         self._writable = False
         self._seen_version: int | None = None
-        self._give_up_at = inf
+        self._began = inf  # processor time of the thread at the start of a statement; infinite for one that may take any time
+        self._cancelled_at = inf  # by the monotonic clock
         self.foreign_writes = 0
 
     def time_value(self, micros: int) -> Any:
@@ -208,7 +210,7 @@ class Database:
 
     def hurry(self) -> None:
         """Give the current statement one more second, because its caller is cancelled; in any thread."""
-        self._give_up_at = min(self._give_up_at, time.monotonic() + _GRACE)
+        self._cancelled_at = time.monotonic() + _GRACE
 
     def data_version(self, run: Execute) -> int | None:
         """Return a number that changes when another connection writes, or None if the database has none.
@@ -313,11 +315,20 @@ class Database:
         compiled, execute = self._compiled if ours else self._not_ours, driver.execute
 
         def run(name: str, columns: dict[str, Any] | None = None, /, **values: Any) -> Rows:
-            self._give_up_at = time.monotonic() + LONGEST_STATEMENT
+            self._begin_statement()
             sql, parameters = compiled[name]
             return execute(sql, parameters(values if columns is None else columns))
 
         return run
+
+    def _begin_statement(self) -> None:
+        self._began, self._cancelled_at = time.thread_time(), inf
+
+    def _must_stop(self) -> bool:
+        if time.monotonic() > self._cancelled_at:
+            return True
+        spent = time.thread_time() - self._began - LONGEST_STATEMENT
+        return spent > 0 and (self.file is None or spent > size_on_disk(self.file) / _BYTES_PER_SECOND)
 
     @property
     def _driver_error(self) -> type[Exception]:
@@ -370,13 +381,13 @@ class Database:
 
     def _make_ready(self, connection: Connection) -> _FirstWrite | None:
         """Prepare the database for writing, or another program's file for the first write, which adds our tables if it succeeds."""
-        self._give_up_at = time.monotonic() + LONGEST_STATEMENT
+        self._begin_statement()
         if self._is_sqlite:
             # A trigger can loop for ever.
-            _sqlite_driver(connection).set_progress_handler(lambda: time.monotonic() > self._give_up_at, _STEPS_BETWEEN_LOOKS)
+            _sqlite_driver(connection).set_progress_handler(self._must_stop, _STEPS_BETWEEN_LOOKS)
         layout = self._find_layout(connection)
         if layout and not layout.ours and self.file:
-            self._give_up_at = inf
+            self._began = inf
             return _FirstWrite(back_up(_sqlite_driver(connection), self.file) if self._backs_up else None)
         if self._is_sqlite:
             self._use_log(_driver(connection))
@@ -443,7 +454,7 @@ class Database:
         if self._layout == "v1" and run("schema_version").fetchone() is None:
             run("insert_schema_version")
         if not new:
-            self._give_up_at = inf  # an index on many events takes long
+            self._began = inf  # an index on many events takes long
             self._tables.our_index.create(connection, checkfirst=True)
             record_events_of_others(run)
             record_all_shared(run, self.writer)
@@ -484,7 +495,7 @@ class _Writing:
             self._undo(error)
             return
         try:
-            database._give_up_at = time.monotonic() + LONGEST_STATEMENT
+            database._begin_statement()
             self._driver.execute("COMMIT")
         except BaseException as failure:
             self._undo(failure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from runtime.agents import LlmAgent, ParallelAgent, ReadonlyContext, SequentialA
 from runtime.events import Event, EventActions
 from runtime.forks.fork import fork_session
 from runtime.history.key_writers import reading_agents, readings_of, writes_of
+from runtime.history.state_at import History
+from runtime.history.state_checkpoints import SharedWrite
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.sessions import BaseSessionService, DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
@@ -114,3 +117,27 @@ async def test_prompts_that_read_a_key_are_found(tmp_path: Path) -> None:
     readings = readings_of(history, root, "n", writes)
     assert [(reading.agent, reading.write) for reading in readings] == [("reader", 1), ("reader", 2)]
     assert all(history.events[reading.index].id == reading.event_id for reading in readings)
+
+
+def test_the_writes_of_a_key_are_those_of_the_events_deltas() -> None:
+    deltas = [{"k": 1, "temp:t": 1}, {"user:u": 2}, {"k": 2, "user:u": 3}, {"temp:t": 2}, {"k": None, "other": 1}]
+    events = [Event(id=str(n), author="a", invocation_id=f"i{n // 4}", actions={"state_delta": delta}) for n, delta in enumerate(deltas)]
+    shared = [SharedWrite(-1, {"user:u": 0}), SharedWrite(2, {"user:u": 9}, complete="user"), SharedWrite(4, {}, forgotten=("session",))]
+    for baseline in (None, {"k": 0}):
+        history = History(events, baseline=baseline, shared=shared, present={"user:u": 3, "k": None})
+        for name in ("k", "user:u", "temp:t", "other", "none"):
+            expected = [(index, one) for index in range(len(events)) for one in history.delta_at(index) if one.key == name]
+            assert list(history.changes_of(name)) == expected
+
+
+def test_the_time_for_the_writes_of_a_key_does_not_grow_with_the_other_keys() -> None:
+    events = [Event(id=str(n), author="a", invocation_id="i", actions={"state_delta": {"k": n}}) for n in range(500)]
+    histories = [History(events, baseline={f"other{n}": n for n in range(count)}) for count in (10, 50_000)]
+
+    def seconds(history: History) -> float:
+        begin = time.thread_time()
+        assert len(writes_of(history, KEY, "k")) == 500
+        return time.thread_time() - begin
+
+    few, many = (min(seconds(history) for _ in range(3)) for history in histories)
+    assert many < 10 * few + 0.05

@@ -45,6 +45,16 @@ def test_what_was_copied_is_read_by_the_servers_address(server: SessionsServer, 
         StoredDatabase.open(server.address)
 
 
+def test_temp_values_of_a_server_are_not_copied(server: SessionsServer, mirror: Mirror) -> None:
+    server.put("s", 1.0, event("one", **{"k": 1, "temp:key": "hush-1"}), **{"k": 1, "temp:key": "hush-2"})
+    mirror.refresh()
+    mirror.bring_all()
+    with mirrored(server.address, mirror.file), StoredDatabase.open(server.address) as database:
+        [only] = database.events(KEY)
+        assert only.actions.state_delta == {"k": 1} and database.state(KEY) == {"k": 1}
+    assert b"hush" not in b"".join(file.read_bytes() for file in mirror.file.parent.iterdir())
+
+
 def test_only_what_has_changed_is_asked_for_again(server: SessionsServer, mirror: Mirror) -> None:
     server.put("t", 1.0)
     mirror.refresh()

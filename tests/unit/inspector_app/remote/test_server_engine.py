@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 from google.genai import types
@@ -38,8 +39,13 @@ class Driven:
         server = AdkServer(server_address(address))
         self.mirror = Mirror(server)
         self.committed: list[Event] = []
+        self.temp: dict[str, Any] = {}
         description = AgentDescription("desk", "", True)
-        self.engine = ServerEngine(server, self.mirror, description, "a server", lambda found, _: self.committed.append(found))
+        self.engine = ServerEngine(server, self.mirror, description, "a server", self._take)
+
+    def _take(self, found: Event, temp: Mapping[str, Any]) -> None:
+        self.committed.append(found)
+        self.temp.update(temp)
 
     async def run(self, message: types.Content | None = MESSAGE) -> list[str]:
         async with aclosing(self.engine.run(KEY, message, "e-1")) as events:
@@ -51,6 +57,16 @@ def driven(server: SessionsServer) -> Iterator[Driven]:
     made = Driven(server.address)
     yield made
     made.mirror.close()
+
+
+async def test_temp_values_of_a_server_are_reported_as_their_types(server: SessionsServer, driven: Driven) -> None:
+    server.put("s", 1.0)
+    whole = event("new", **{"k": 1, "temp:key": "hush"})
+    server.run = [json.dumps({**whole, "id": "piece", "partial": True}), json.dumps(whole)]
+    async with aclosing(driven.engine.run(KEY, MESSAGE, "e-1")) as events:
+        shown = [found.model_dump_json() async for found in events]
+    assert len(shown) == 2 and "hush" not in "".join(shown)
+    assert driven.temp == {"temp:key": "not stored (str)"}
 
 
 async def test_the_users_message_is_reported_before_the_first_event(server: SessionsServer, driven: Driven) -> None:

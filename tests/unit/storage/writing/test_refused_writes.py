@@ -160,3 +160,13 @@ async def test_a_cancelled_write_stops_an_endless_trigger_soon(ours: Path) -> No
             await asyncio.wait_for(append(service, session), 0.5)
     with StoredDatabase.open(str(ours)) as stored:
         assert json.loads(json.dumps(stored.state(stored.sessions()[0].key))) == {}
+
+
+async def test_an_endless_trigger_takes_a_few_seconds_of_the_processor(ours: Path) -> None:
+    async with open_session_service(str(ours)) as service:
+        session = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert session is not None
+        begin = time.process_time()
+        with pytest.raises(StorageError, match="A trigger"):
+            await append(service, session)
+        assert time.process_time() - begin < 4

@@ -39,11 +39,12 @@ from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.killed_windows import KilledWindows
+from inspector_app.workspace.kept_sessions import KeptSessions
 from inspector_app.workspace.messages import BusHandler, MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.received_traces import ReceivedTraces
 from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.unsaved_sessions import UnsavedSessions
 from inspector_app.workspace.written_output import WrittenOutput
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import frozen_from_gc
@@ -90,7 +91,7 @@ class Inspector(QObject):
         settings: the stored preferences and layouts.
         messages: the message bus.
         tasks: the supervised tasks.
-        cursor, output, agents, catalog, databases, current, breakpoints, run, traces: the owners of the window-wide state.
+        cursor, output, agents, catalog, databases, current, breakpoints, run, traces, kept, unsaved: the owners of the window-wide state.
         window: the main window.
         controller: the controller that connects the features.
 
@@ -119,8 +120,10 @@ class Inspector(QObject):
         self.output = WrittenOutput(self)
         self.agents = CurrentAgent(settings, trust_all=trust, engine=engine, on_output=self.output.take, parent=self)
         self.catalog = SessionCatalog(self)
-        self.databases = OpenDatabases(self.catalog, self.tasks, self)
-        left = KilledWindows(self.databases, settings, self).offer()
+        self.kept = KeptSessions(settings, messages)
+        self.databases = OpenDatabases(self.catalog, self.tasks, self.kept, self)
+        for file in settings.take_unsaved_files():
+            settings.add_recent(file)
         self.current = CurrentSession(self.cursor, self.databases, self.catalog, self.tasks, self)
         self.breakpoints = BreakpointStore(self.agents, settings, messages, self)
         self.run = CurrentRun(
@@ -135,6 +138,7 @@ class Inspector(QObject):
             self.messages,
             self,
         )
+        self.unsaved = UnsavedSessions(self.cursor, self.databases, self.catalog, self.current, self.run, self.kept)
         self.traces = ReceivedTraces(settings.folder / "traces.rec.db", self.databases, self.current, self.messages, self)
         with _style_sheet_put_off(app):
             colours = AuthorColours()
@@ -153,13 +157,12 @@ class Inspector(QObject):
                 self.breakpoints,
                 self.run,
                 self.output,
+                self.unsaved,
                 colours,
                 events,
                 sessions,
                 self.window,
             )
-        for file in left:
-            messages.info(f"A window was killed. Its sessions are in {file}, first under Recent.")
         self._log = BusHandler(self.messages)
         # The pool cannot reset a connection that a server dropped; the code that used the connection reports the error.
         # The run itself reports what blocked the loop, once, when the loop is free to show it.
@@ -200,6 +203,14 @@ class Inspector(QObject):
         await asyncio.wait([opening])
         await run_in_thread(load_engines)
 
+    async def list_left(self) -> None:
+        """List the unsaved sessions of windows that were killed, and delete the oldest; see `take_over`."""
+        found = await self.unsaved.list_left()
+        count = sum(len(self.catalog.sessions(source.target)) for source in found)
+        if found:
+            what = "1 session of an earlier window was" if count == 1 else f"{count:,} sessions of earlier windows were"
+            self.messages.info(f"{what} not saved. The session list has them as {found[0].title}: Save as… (Ctrl+S) keeps them.")
+
     async def wait_until_shown(self) -> None:
         """Wait until the window shows what was opened, and a run has ended; do not wait until the past of a large database is read."""
         await self.tasks.wait_until_idle(background_seconds=BACKGROUND_SECONDS)
@@ -210,6 +221,7 @@ class Inspector(QObject):
         if panes is not None:
             self.settings.save_layout("panes", panes)
         self.window.setEnabled(False)
+        keep = self.controller.keeps_unsaved
         self.run.stop()
         await self.controller.store_draft(SHUTDOWN_SECONDS)  # before its task would be cancelled
         self.controller.tail.close()
@@ -228,6 +240,7 @@ class Inspector(QObject):
             logging.getLogger(__name__).warning("The databases were not closed in time")
         await self.agents.close()
         await run_in_thread(self.traces.close)
+        await run_in_thread(lambda: self.kept.close(keep=keep))
         await self.settings.close()
         logging.getLogger().removeHandler(self._log)
         for owner in (self, self.controller, self.window):
@@ -277,6 +290,7 @@ def run_window(
         inspector.show(size)
         opening = inspector.tasks.spawn(inspector.open(paths), "Opening")
         inspector.tasks.spawn(inspector.prepare_for_agents(opening), "Preparing for agents", background=True)
+        inspector.tasks.spawn(inspector.list_left(), "Listing the sessions of earlier windows", background=True)
         if attach is not None:
             inspector.tasks.spawn(inspector.controller.attach(attach), f"Attaching to {attach.name}")
         if endpoint is not None:

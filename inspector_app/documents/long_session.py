@@ -69,8 +69,8 @@ class LongSession:
         self.present: ScopedState | None = None
         self.closed = False
         file = named_file(target)
-        self._saved = SavedPast(cache_folder() / "past", file, key) if file is not None else None
-        self._failures = SavedScan(cache_folder() / "failures", file, key) if file is not None else None
+        self._saved = SavedPast(cache_folder(target) / "past", file, key) if file is not None else None
+        self._failures = SavedScan(cache_folder(target) / "failures", file, key) if file is not None else None
         self._opened: History | None = None  # `history` while it is being read
         self._newest: tuple[dict[str, Any], LastWrites] | None = None  # the merged state, and the last writes of its keys
 

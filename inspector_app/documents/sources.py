@@ -19,7 +19,7 @@ from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.documents.trace_recording import key_of_traces
 from inspector_app.presentation.session_info import DatabaseInfo
-from inspector_app.support.data_folder import cache_folder
+from inspector_app.support.data_folder import cache_folder, unsaved_folder
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
 from runtime.history.in_memory import history_in_memory
@@ -44,6 +44,7 @@ from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
+    from inspector_app.engines import recorder_file
     from runtime.artifacts.base_artifact_service import BaseArtifactService
     from runtime.events.event import Event
     from runtime.memory import in_memory_memory_service
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from runtime.sessions.session import Session
     from runtime.storage import open_service as open_services
 else:
+    recorder_file = lazy_module("inspector_app.engines.recorder_file")
     in_memory_memory_service = lazy_module("runtime.memory.in_memory_memory_service")
     in_memory_session_service = lazy_module("runtime.sessions.in_memory_session_service")
     open_services = lazy_module("runtime.storage.open_service")
@@ -78,7 +80,8 @@ class Source(abc.ABC):
         traces: where calls of any session are recorded that arrived as traces; None if they are not kept.
         is_paged: whether its events can be read page by page, including those just committed.
         writing_allowed: whether runs may write to it now.
-        is_unsaved: whether it is deleted with the window.
+        is_unsaved: whether it is in no database of the user's, so that closing the window asks whether to delete it.
+        is_left: whether it is unsaved and an earlier window's, so that it stays when this window is closed.
         read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
         repeatable: sessions that a bundled sample or an eval made by itself and can make again; a note ends that.
         unfinished: session → the invocations that had pending items when the whole database was last scanned.
@@ -95,6 +98,7 @@ class Source(abc.ABC):
     can_copy = False
     is_paged = False
     is_unsaved = False
+    is_left = False
     read_only_because = ""
     recording: Path | None = None
     traces: Path | None = None
@@ -104,6 +108,11 @@ class Source(abc.ABC):
         self.unfinished: Mapping[SessionKey, Sequence[Invocation]] = {}
         self.repeatable: set[SessionKey] = set()
         self._notes: dict[SessionKey, dict[str, Note]] = {}  # of sessions that are not in a database
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether it is unsaved and survives the window's process."""
+        return self.is_unsaved and unsaved_folder(self.target) is not None
 
     @property
     def unsaved_notes(self) -> Mapping[SessionKey, Mapping[str, Note]]:
@@ -291,13 +300,23 @@ class DatabaseSource(Source):
         folder = files_folder(self.target)
         return os.path.lexists(folder) if folder is not None else super().has_files
 
-    def as_unsaved(self) -> DatabaseSource:
-        """Present the database as this window's own sessions, which are deleted when the window is closed."""
-        self.title, self.badge, self.note = "unsaved", "not saved", "Sessions of this window. Closing the window deletes them."
-        self.ours = self.writing_allowed = self.is_unsaved = True
+    def as_unsaved(self, left_at: float | None = None) -> DatabaseSource:
+        """Present the database, which is a file of our own, as unsaved sessions.
+
+        Args:
+            left_at: when an earlier window last wrote to them, epoch seconds; None: they are this window's own.
+        """
+        self.title, self.badge, self.note = "unsaved", "not saved", "Sessions of this window. Save as… puts them into a database of yours."
+        if left_at is not None:
+            self.is_left = True
+            self.title = f"unsaved, {time.strftime('%d %b %H:%M', time.localtime(left_at))}"
+            self.note = "Sessions that an earlier window left unsaved. Save as… puts them into a database of yours."
+        self.ours = self.writing_allowed = self.can_write
+        self.is_unsaved = True
         self.can_copy = False
-        self.recording = None
-        self._event_notes = None
+        if not self.is_kept:
+            self.recording = None
+            self._event_notes = None
         return self
 
     @classmethod
@@ -378,7 +397,7 @@ class DatabaseSource(Source):
 
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """See `StoredDatabase.unfinished`."""
-        found = await self._worker.call(lambda: self._stored.unfinished(cache=cache_folder() / "pending"))
+        found = await self._worker.call(lambda: self._stored.unfinished(cache=cache_folder(self.target) / "pending"))
         for key, ends in self._ends.items():
             if key in found:
                 found[key] = [one for one in with_recorded_ends(found[key], ends) if one.pending]
@@ -417,6 +436,7 @@ class DatabaseSource(Source):
         if self._event_notes is None:
             await super().set_note(key, event_id, note)
             return
+        self.repeatable.discard(key)
         is_inside = self.writing_allowed and self._event_notes.are_inside(self._stored)
         await self._event_notes.put(await self.service() if is_inside else None, key, event_id, note)
 
@@ -463,6 +483,8 @@ class DatabaseSource(Source):
         self._worker.close(self._stored.close)
         if self._service is not None:
             await self._service.close()
+        if self.is_kept and self.recording is not None:  # its file may be about to be deleted
+            await run_in_thread(recorder_file.finish_recording, self.recording)
 
 
 def _is_over(item: PendingItem, ends: Mapping[str, RecordedEnd]) -> bool:
@@ -472,16 +494,16 @@ def _is_over(item: PendingItem, ends: Mapping[str, RecordedEnd]) -> bool:
 
 
 class UnsavedFile:
-    """A temporary database for sessions of agents in other processes. The first session creates the file.
+    """A database for unsaved sessions of an agent in another process, which writes the first one.
 
     Args:
-        folder: the folder to create it in.
+        file: a missing or empty file.
     """
 
     layout_kind = "sqlite"  # that of adk web: every version of google-adk writes it without other packages
 
-    def __init__(self, folder: Path) -> None:
-        self.target = str(folder / "unsaved.db")
+    def __init__(self, file: Path) -> None:
+        self.target = str(file)
 
     @cached_property
     def files(self) -> BaseArtifactService:
@@ -499,7 +521,7 @@ class UnsavedFile:
 
 
 class MemorySource(Source):
-    """The sessions of runs without a database; closing the window deletes them."""
+    """The sessions of runs without a database where such sessions are not kept in a file; closing the window deletes them."""
 
     target = MEMORY
     title = "in memory"

@@ -27,6 +27,11 @@ def recorder_plugin(recording: Path) -> BasePlugin:
     return cast("BasePlugin", recorder_module().RecorderPlugin(recording))
 
 
+def finish_recording(recording: Path) -> None:
+    """Write what the runs of this process have recorded in a file, and close the file. It blocks."""
+    recorder_plugin(recording).recording.close()  # type: ignore[attr-defined]  # of the module below
+
+
 @cache
 def recorder_module() -> ModuleType:
     """Return the module of the recorder's file."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.documents.sources import Source
 from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled, samples
 from inspector_app.exchange.capsule import is_capsule
@@ -128,7 +129,7 @@ class OpeningController(QObject):
         self._names_several = False
         self._loading = ""
         databases.trusted_hosts = lambda: preferences.trusted_hosts
-        welcome.set_recent(preferences.recent)
+        self._show_recent()
         self._connect_signals(commands)
 
     def _connect_signals(self, commands: Actions) -> None:
@@ -151,6 +152,8 @@ class OpeningController(QObject):
         self._agents.agent_failed.connect(self._on_open_failed)
         self._agents.visited_changed.connect(self._on_visited_changed)
         self._databases.database_failed.connect(self._on_open_failed)
+        self._databases.database_listed.connect(self._on_database_listed)
+        self._databases.database_closed.connect(self._show_recent)
 
     async def open_paths(self, paths: list[str]) -> None:
         """Open databases first, then agents.
@@ -173,13 +176,18 @@ class OpeningController(QObject):
         for path in sets:
             self._open_eval_set(path)
 
+    def _show_recent(self) -> None:
+        """Show the recent items, unsaved sessions of earlier windows first."""
+        left = {source.target: source.title for source in self._databases.sources if source.is_left}
+        self._welcome.set_recent([*left, *self._preferences.recent], left)
+
     def _open_eval_set(self, path: str) -> None:
         place = Path(path).expanduser().absolute()
         if place.is_file():
             self._preferences.add_recent(str(place))
         else:
             self._preferences.remove_recent(str(place))
-        self._welcome.set_recent(self._preferences.recent)
+        self._show_recent()
         self.eval_set_found.emit(str(place))
 
     async def _unpacked(self, path: str) -> tuple[str, ...]:
@@ -220,8 +228,9 @@ class OpeningController(QObject):
         source = await self._databases.open_database(target, scan=False)
         if source is None:
             return False
-        self._preferences.add_recent(target)
-        self._welcome.set_recent(self._preferences.recent)
+        if not source.is_unsaved:
+            self._preferences.add_recent(target)
+        self._show_recent()
         self.workbench_requested.emit()
         before = self._cursor.session
         is_on_show = before is not None and before.database == source.target
@@ -231,6 +240,10 @@ class OpeningController(QObject):
             is_on_show = True
         self._databases.scan(source)
         return is_on_show
+
+    def _on_database_listed(self, source: Source, _sessions: object) -> None:
+        if source.is_left:
+            self._show_recent()
 
     def _on_open_url(self) -> None:
         self._ask_for_url()
@@ -330,7 +343,7 @@ class OpeningController(QObject):
             return
         if not is_bundled(loaded.folder):  # samples have cards on the start page
             self._preferences.add_recent(_named_again(self._agents.path))
-            self._welcome.set_recent(self._preferences.recent)
+            self._show_recent()
         self.workbench_requested.emit()
         self._loading_ended()
         self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
@@ -369,7 +382,7 @@ class OpeningController(QObject):
         self._retry_path = target
         if "://" not in target and not Path(target).exists():
             self._preferences.remove_recent(target)
-            self._welcome.set_recent(self._preferences.recent)
+            self._show_recent()
         text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
         name = target.rsplit("/", 1)[-1] or target

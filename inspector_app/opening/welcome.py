@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -94,12 +94,17 @@ class WelcomePage(QScrollArea):
         self._drop.setProperty("drop", "able" if able else "none")
         theme.restyle(self._drop)
 
-    def set_recent(self, items: list[str]) -> None:
-        """Show the recent items, the newest first."""
+    def set_recent(self, items: Sequence[str], titles: Mapping[str, str] | None = None) -> None:
+        """Show the recent items.
+
+        Args:
+            items: paths and URLs, the newest first.
+            titles: what to show in place of the names of items that the user has not named: unsaved sessions.
+        """
         while (old := self._recent.takeAt(0)) is not None:
             if (row := old.widget()) is not None:
                 row.deleteLater()
-        rows = [self._recent_row(item) for item in items[:_MOST_RECENT]]
+        rows = [self._recent_row(item, (titles or {}).get(item, "")) for item in items[:_MOST_RECENT]]
         for row in rows:
             self._recent.addWidget(row)
         if not rows:
@@ -151,7 +156,7 @@ class WelcomePage(QScrollArea):
         rows.addWidget(card)
         return rows
 
-    def _recent_row(self, item: str) -> Tile:
+    def _recent_row(self, item: str, title: str) -> Tile:
         path = Path(item)
         is_url = "://" in item
         is_server = is_url and not item.startswith("sqlite")
@@ -159,8 +164,8 @@ class WelcomePage(QScrollArea):
         is_set = path.name.lower().endswith((".evalset.json", ".test.json"))
         icon = "list-check" if is_set else "robot" if is_agent else "server" if is_server else "database"
         place, name = item.rsplit("/", 1) if is_url else (_short(path.parent), path.name)
-        row = Tile("recent_item", icon, _cut(visible(name)), aside=visible(place))
-        row.setAccessibleName(f"Open {item}")
+        row = Tile("recent_item", icon, _cut(visible(title or name)), aside="of an earlier window" if title else visible(place))
+        row.setAccessibleName(f"Open {title or item}")
         set_tooltip(row, item)
         row.clicked.connect(partial(self.item_chosen.emit, item))
         return row

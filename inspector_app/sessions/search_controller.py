@@ -149,7 +149,7 @@ class SearchController(QObject):
 
     def _work(self, words: str) -> list[Hit]:
         """Update and query the index. Runs on the worker thread."""
-        folder = self.folder or cache_folder() / "search"
+        folder = self.folder or cache_folder(self._target) / "search"
         if self._index is None:
             remove_stale(folder)
             self._index = SearchIndex(self._target, folder)

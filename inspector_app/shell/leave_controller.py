@@ -1,4 +1,4 @@
-"""What happens when a person closes the window: sessions without a database are not deleted silently."""
+"""What becomes of sessions that are in no database of the user's: *Save as*, and the question when a person closes the window."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ from inspector_app.shell.leave_dialog import LeaveDialog
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.unsaved_sessions import UnsavedSessions
+
+TITLE = "Save the sessions of this window"
 
 
 class LeaveController(QObject):
-    """Asks before the window is closed, if that would delete sessions.
+    """Saves sessions on request, and asks before the window is closed, if that would delete sessions.
 
     Signals:
         close_requested: nothing is left to ask.
@@ -25,20 +28,35 @@ class LeaveController(QObject):
         unsaved: the sessions.
         preferences: remembers where they were saved.
         tasks: runs the saving; it reports errors, and the window stays open then.
+        messages: receives what was saved.
         window: the window.
     """
 
     close_requested = Signal()
 
     def __init__(
-        self, unsaved: UnsavedSessions, preferences: Preferences, tasks: Tasks, window: MainWindow, parent: QObject | None = None
+        self,
+        unsaved: UnsavedSessions,
+        preferences: Preferences,
+        tasks: Tasks,
+        messages: MessageBus,
+        window: MainWindow,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._unsaved = unsaved
         self._preferences = preferences
         self._tasks = tasks
+        self._messages = messages
         self._window = window
+        self._is_answered = False
         window.leave_requested.connect(self._on_leave_requested)
+        window.commands.save_as.triggered.connect(self._on_save_as)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether sessions stay unsaved when the window is closed now: nobody was asked, such as by a signal, and they are a person's."""
+        return not self._is_answered and self._unsaved.count() > 0
 
     def _on_leave_requested(self) -> None:
         count = self._unsaved.count()
@@ -49,11 +67,15 @@ class LeaveController(QObject):
             return
         asked = LeaveDialog(count, self._window)
         asked.save_button.clicked.connect(self._on_save)
-        asked.delete_button.clicked.connect(self.close_requested)
+        asked.delete_button.clicked.connect(self._on_answered)
         asked.open()
 
+    def _on_answered(self) -> None:
+        self._is_answered = True
+        self.close_requested.emit()
+
     def _on_save(self) -> None:
-        ask_for_new_database(self._on_chosen, partial(self._window.activateWindow), self._window, "Save the sessions of this window")
+        ask_for_new_database(self._on_chosen, partial(self._window.activateWindow), self._window, TITLE)
 
     def _on_chosen(self, file: str) -> None:
         self._tasks.spawn(self._save(Path(file)), f"Saving to {Path(file).name}")
@@ -61,4 +83,16 @@ class LeaveController(QObject):
     async def _save(self, file: Path) -> None:
         for written in await self._unsaved.save(file):
             self._preferences.add_recent(str(written))
-        self.close_requested.emit()
+        self._on_answered()
+
+    def _on_save_as(self) -> None:
+        ask_for_new_database(self._on_file_chosen, partial(self._window.activateWindow), self._window, "Save the unsaved sessions")
+
+    def _on_file_chosen(self, file: str) -> None:
+        self._tasks.spawn(self._save_as(Path(file)), f"Saving to {Path(file).name}")
+
+    async def _save_as(self, file: Path) -> None:
+        files, sentence = await self._unsaved.save_as(file)
+        for written in files:
+            self._preferences.add_recent(str(written))
+        self._messages.info(sentence)

@@ -257,7 +257,7 @@ class MainWindow(QMainWindow):
         database.addSeparator()
         database.addActions([actions.export_session, actions.export_capsule, actions.import_sessions])
         database.addSeparator()
-        database.addActions([actions.allow_writing, actions.work_on_copy, actions.close_database])
+        database.addActions([actions.allow_writing, actions.work_on_copy, actions.save_as, actions.close_database])
         view = menu.addMenu("View")
         view.addActions(self.workbench.go_actions)
         panes = view.addMenu("Panes")

@@ -40,7 +40,10 @@ class SettingsController(QObject):
     def _on_settings(self) -> None:
         kept = self._preferences
         look = theme.current()
-        shown = ShownSettings(look.choice, look.scale, look.is_compact, kept.motion, kept.editor, kept.records_requests, kept.prices)
+        unsaved = kept.unsaved_days, kept.unsaved_megabytes
+        shown = ShownSettings(
+            look.choice, look.scale, look.is_compact, kept.motion, kept.editor, kept.records_requests, *unsaved, kept.prices
+        )
         dialog = SettingsDialog(shown, self._window)
         dialog.theme_chosen.connect(self._on_theme)
         dialog.text_scale_chosen.connect(self._window.text_size.set_scale)
@@ -48,6 +51,8 @@ class SettingsController(QObject):
         dialog.motion_chosen.connect(self._on_motion)
         dialog.editor_chosen.connect(self._on_editor)
         dialog.recording_chosen.connect(self._window.commands.record_requests.setChecked)
+        dialog.unsaved_days_chosen.connect(self._on_unsaved_days)
+        dialog.unsaved_megabytes_chosen.connect(self._on_unsaved_megabytes)
         dialog.prices_changed.connect(self._on_prices)
         KeysController(dialog.keys, self._tasks)
         dialog.open()
@@ -61,6 +66,12 @@ class SettingsController(QObject):
 
     def _on_editor(self, command: str) -> None:
         self._preferences.editor = command
+
+    def _on_unsaved_days(self, days: int) -> None:
+        self._preferences.unsaved_days = days
+
+    def _on_unsaved_megabytes(self, megabytes: int) -> None:
+        self._preferences.unsaved_megabytes = megabytes
 
     def _on_prices(self, prices: dict[str, Any]) -> None:
         self._preferences.keep_prices(prices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,10 @@ THEMES = {"system": "Follow the system", "light": "Light", "dark": "Dark", "cont
 
 DENSITIES = ("Comfortable", "Compact")
 
+DAYS = (30, 7, 1, 0)
+
+MEGABYTES = (100, 500, 2_000)
+
 
 @dataclass(frozen=True, slots=True)
 class ShownSettings:
@@ -40,6 +44,8 @@ class ShownSettings:
         motion: a key of `MOTIONS`; others count as the first.
         editor: the command of the user's editor; empty for the default.
         records_requests: whether runs record their model requests.
+        unsaved_days: how long unsaved sessions are kept; 0: in memory only.
+        unsaved_megabytes: how much space they may take.
         prices: model → `{"input": …, "output": …, "cached": …}` in US dollars for a million tokens.
     """
 
@@ -49,6 +55,8 @@ class ShownSettings:
     motion: str
     editor: str
     records_requests: bool
+    unsaved_days: int
+    unsaved_megabytes: int
     prices: Mapping[str, Any]
 
 
@@ -57,7 +65,7 @@ class SettingsDialog(QDialog):
 
     Signals:
         theme_chosen(str), text_scale_chosen(int), compact_rows_chosen(bool), motion_chosen(str), editor_chosen(str),
-            recording_chosen(bool): one setting was changed.
+            recording_chosen(bool), unsaved_days_chosen(int), unsaved_megabytes_chosen(int): one setting was changed.
         prices_changed(dict): the own prices, without incomplete rows.
 
     Attributes:
@@ -73,6 +81,8 @@ class SettingsDialog(QDialog):
     motion_chosen = Signal(str)
     editor_chosen = Signal(str)
     recording_chosen = Signal(bool)
+    unsaved_days_chosen = Signal(int)
+    unsaved_megabytes_chosen = Signal(int)
     prices_changed = Signal(dict)
 
     def __init__(self, shown: ShownSettings, parent: QWidget | None = None) -> None:
@@ -102,6 +112,17 @@ class SettingsDialog(QDialog):
         self._recording.setToolTip("In NAME.rec.db, without passwords and keys. Counts from the next run on.")
         self._recording.setChecked(shown.records_requests)
         self._recording.toggled.connect(self.recording_chosen)
+        self._days = self._numbers("settings_unsaved_days", "How long unsaved sessions are kept", shown.unsaved_days, DAYS, _days_text)
+        self._days.setToolTip(
+            "Sessions without a database of yours are in a file of the program's own, so that nothing is lost when the window is killed."
+            " Do not keep: they are in memory only, from the next session on."
+        )
+        self._days.activated.connect(self._on_days)
+        space = shown.unsaved_megabytes
+        self._megabytes = self._numbers("settings_unsaved_megabytes", "Space for unsaved sessions", space, MEGABYTES, _size_text)
+        self._megabytes.setToolTip("Beyond it the oldest of earlier windows are deleted at the next start, but never the last one.")
+        self._megabytes.activated.connect(self._on_megabytes)
+        self._megabytes.setEnabled(shown.unsaved_days > 0)
         form = QFormLayout()
         form.setHorizontalSpacing(16)
         form.setVerticalSpacing(10)
@@ -112,6 +133,8 @@ class SettingsDialog(QDialog):
             ("Motion", self._motion),
             ("Editor for code", self._editor),
             ("Requests", self._recording),
+            ("Unsaved sessions", self._days),
+            ("At most", self._megabytes),
         ):
             form.addRow(label, field)
         self.keys = KeysPage()
@@ -145,6 +168,20 @@ class SettingsDialog(QDialog):
         box.setCurrentIndex(current)
         return box
 
+    def _numbers(self, name: str, title: str, chosen: int, offered: tuple[int, ...], text: Callable[[int], str]) -> QComboBox:
+        values = offered if chosen in offered else (*offered, chosen)
+        box = self._choice(name, title, map(text, values), values.index(chosen))
+        for index, value in enumerate(values):
+            box.setItemData(index, value)
+        return box
+
+    def _on_days(self) -> None:
+        self._megabytes.setEnabled(self._days.currentData() > 0)
+        self.unsaved_days_chosen.emit(self._days.currentData())
+
+    def _on_megabytes(self) -> None:
+        self.unsaved_megabytes_chosen.emit(self._megabytes.currentData())
+
     def _on_theme(self, index: int) -> None:
         self.theme_chosen.emit(list(THEMES)[index])
 
@@ -159,3 +196,11 @@ class SettingsDialog(QDialog):
 
     def _on_editor(self) -> None:
         self.editor_chosen.emit(self._editor.text().strip())
+
+
+def _days_text(days: int) -> str:
+    return "Do not keep" if days == 0 else f"Keep for {days:,} day{'' if days == 1 else 's'}"
+
+
+def _size_text(megabytes: int) -> str:
+    return f"{megabytes:,} MB" if megabytes % 1_000 else f"{megabytes // 1_000:,} GB"

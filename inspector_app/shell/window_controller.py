@@ -115,7 +115,7 @@ class WindowController(QObject):
 
     Args:
         app: the QApplication, for the theme.
-        preferences, tasks, messages, cursor, agents, catalog, databases, current, breakpoints, run, output: the owners.
+        preferences, tasks, messages, cursor, agents, catalog, databases, current, breakpoints, run, output, unsaved: the owners.
         colours: the authors' colours in this window.
         events, sessions, window: what the user sees.
     """
@@ -136,6 +136,7 @@ class WindowController(QObject):
         breakpoints: BreakpointStore,
         run: CurrentRun,
         output: WrittenOutput,
+        unsaved: UnsavedSessions,
         colours: AuthorColours,
         events: EventTableModel,
         sessions: SessionTreeModel,
@@ -189,7 +190,7 @@ class WindowController(QObject):
         pictures.done.connect(messages.info)
         pictures.failed.connect(messages.warning)
         SettingsController(preferences, prices, costs, tasks, window)
-        self._leaving = LeaveController(UnsavedSessions(databases, catalog, run), preferences, tasks, window, self)
+        self._leaving = LeaveController(unsaved, preferences, tasks, messages, window, self)
         recording = RecordingController(run, preferences, self)
         window.commands.record_requests.setChecked(preferences.records_requests)
         window.commands.record_requests.toggled.connect(recording.choose)
@@ -331,6 +332,11 @@ class WindowController(QObject):
     def filtering(self) -> bool:
         """Whether the stream's filter is still searching."""
         return self.stream.filtering
+
+    @property
+    def keeps_unsaved(self) -> bool:
+        """Whether this window's unsaved sessions are kept when it is closed now; see `LeaveController.keeps`."""
+        return self._leaving.keeps
 
     async def attach(self, app: RunningApp) -> None:
         """Attach to a running app; see `AttachController.attach`."""

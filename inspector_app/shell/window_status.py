@@ -119,6 +119,9 @@ class WindowStatus(QObject):
         anything = self._databases.sources or self._agents.loaded is not None
         for action in self._window.pane_actions:
             allow(action, None if anything else "Open an agent or a database first (Ctrl+O).")
+        unsaved = any(source.is_unsaved for source in self._databases.sources)
+        save = self._window.commands.save_as
+        allow(save, None if unsaved else "All sessions are in databases.", "Puts unsaved sessions into a database of yours")
 
     def _show_run(self) -> None:
         """Update the commands, the composer and the text about the run."""
@@ -176,6 +179,8 @@ class WindowStatus(QObject):
         attached_here = run.attached is not None and session is not None and session.source is run.attached.source
         running_here = run.phase != "idle" and self._cursor.session is not None and run.address == self._cursor.session
         closing = "The agent is running in it: stop it first (Shift+F5)." if running_here else None
+        is_own = session is not None and session.source.is_unsaved and not session.source.is_left
+        closing = closing or ("Its sessions are not saved: save them first (Ctrl+S), or delete them." if is_own else None)
         closing = "The window watches its app: stop watching first (Shift+F5)." if attached_here else closing
         allow(commands.close_database, closing if self._cursor.session else "No session is selected.", "Nothing in it is changed")
 

@@ -17,6 +17,8 @@ from runtime.support.durable_files import write_file
 from runtime.support.serial_thread import SerialThread
 
 MAX_RECENT = 10  # entries; the start page has room for that many
+UNSAVED_DAYS = 30  # unless the user chose otherwise: longer than a holiday
+UNSAVED_MEGABYTES = 500  # unless the user chose otherwise
 _LOCK_SECONDS = 1.0  # a write takes milliseconds, and the window does not repaint meanwhile
 
 Change = Callable[[dict[str, Any]], None]
@@ -79,17 +81,29 @@ class Preferences:
         self._change(lambda values: values.update(recent=[old for old in _strings(values, "recent") if old != item]))
 
     @property
-    def unsaved_files(self) -> dict[str, int]:
-        """The temporary databases of windows, with the process of each. Those of a closed window no longer exist."""
-        return {file: pid for file, pid in self._table("unsaved_files").items() if isinstance(pid, int)}
+    def unsaved_days(self) -> int:
+        """How many days the unsaved sessions of a window that was killed are kept; 0: sessions are unsaved in memory only."""
+        return _at_least_zero(self._read().get("unsaved_days"), UNSAVED_DAYS)
 
-    def keep_unsaved_file(self, file: str, pid: int) -> None:
-        """Remember a window's temporary database."""
-        self._change_in("unsaved_files", file, pid)
+    @unsaved_days.setter
+    def unsaved_days(self, days: int) -> None:
+        self._change(lambda values: values.update(unsaved_days=days))
 
-    def remove_unsaved_file(self, file: str) -> None:
-        """Remove a window's temporary database."""
-        self._change(lambda values: values.update(unsaved_files=_without(_table(values, "unsaved_files"), file)))
+    @property
+    def unsaved_megabytes(self) -> int:
+        """How much space the unsaved sessions of all windows may take, in megabytes."""
+        return _at_least_zero(self._read().get("unsaved_megabytes"), UNSAVED_MEGABYTES)
+
+    @unsaved_megabytes.setter
+    def unsaved_megabytes(self, megabytes: int) -> None:
+        self._change(lambda values: values.update(unsaved_megabytes=megabytes))
+
+    def take_unsaved_files(self) -> list[str]:
+        """Return the temporary databases of windows of earlier versions, which this version does not write, and forget them."""
+        files = list(self._table("unsaved_files"))
+        if files:
+            self._change(lambda values: values.update(unsaved_files={}))
+        return files
 
     @property
     def filters(self) -> list[str]:
@@ -360,6 +374,10 @@ def _strings(values: dict[str, Any], name: str) -> list[str]:
 def _table(values: dict[str, Any], name: str) -> dict[str, Any]:
     found = values.get(name)
     return found if isinstance(found, dict) else {}
+
+
+def _at_least_zero(value: Any, default: int) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else default
 
 
 def _without(table: dict[str, Any], name: str) -> dict[str, Any]:

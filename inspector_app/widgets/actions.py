@@ -48,6 +48,7 @@ class Actions:
     allow_writing: QAction
     work_on_copy: QAction
     reload: QAction
+    save_as: QAction
     close_database: QAction
     follow_newest: QAction
     start_page: QAction
@@ -149,6 +150,7 @@ def make_actions(parent: QObject) -> Actions:
         allow_writing=action("allow_writing", "Allow writing… (backup)", "lock-open"),
         work_on_copy=action("work_on_copy", "Work on a copy", "copy"),
         reload=action("reload", "Reload", "rotate", "Ctrl+R"),
+        save_as=action("save_as", "Save as…", "floppy-disk", "Ctrl+S"),
         close_database=action("close_database", "Close the database", "xmark", "Ctrl+W"),
         record_requests=action("record_requests", "Record model requests", "circle-dot"),
         follow_newest=action("follow_newest", "Follow the newest session", "tower-broadcast"),

@@ -102,7 +102,7 @@ class ActionAvailability:
             return self._databases.source(self._agents.server)
         if self._cursor.session is not None:
             return self._databases.source(self._cursor.session.database)
-        writable = [source for source in self._databases.sources if source.writing_allowed]
+        writable = [source for source in self._databases.sources if source.writing_allowed and not source.is_unsaved]
         return writable[0] if len(writable) == 1 else None
 
     def _new_session_source_allows(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject
 
-from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
 from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_process import ChildEndedError
@@ -75,7 +75,7 @@ class AgentRuns(QObject):
     def place(self) -> str:
         """Return where the sessions of runs are stored, as a phrase."""
         source = self._sessions.place()
-        return f"in {source.title}" if source is not None else "in this window, which forgets them when it is closed"
+        return f"in {source.title}" if source is not None else "in this window, unsaved"
 
     @asynccontextmanager
     async def begin(self, busy: str, *, unsaved: bool = False) -> AsyncIterator[QuietRuns]:
@@ -83,7 +83,7 @@ class AgentRuns(QObject):
 
         Args:
             busy: why the window starts no run, as a sentence.
-            unsaved: put the sessions into this window's own, which are deleted with it.
+            unsaved: put the sessions into this window's own.
 
         Raises:
             KnownError: `why_not`, or the agent cannot be loaded again.
@@ -220,8 +220,9 @@ class QuietRuns:
 
     async def _exists(self, user_id: str, session_id: str) -> bool:
         wanted = SessionKey(self.app_name, user_id, session_id)
-        own = (self._databases.source(target) for target in (MEMORY, self._databases.unsaved_file.target, self._target))
-        found = [summary.key for source in own if source is not None for summary in await source.listing()]
+        used = self._databases.source(self._target)
+        own = {source.target: source for source in (*self._databases.unsaved, *([used] if used is not None else ()))}
+        found = [summary.key for source in own.values() for summary in await source.listing()]
         return wanted in found
 
 

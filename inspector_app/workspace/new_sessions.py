@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
-from inspector_app.engines.protocol import Agent, OnCommit
+from inspector_app.engines.protocol import Agent, OnCommit, Store
 from inspector_app.engines.samples import is_bundled
 from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -40,12 +40,10 @@ class NewSessions:
         self._availability = availability
 
     def place(self) -> Source | None:
-        """Return the database of a new session; None for this window's own sessions, which are deleted with it."""
+        """Return the database of a new session; None for this window's own sessions."""
         loaded = self._agents.loaded
         source = self._availability.new_session_source()
-        if loaded is None or source is None or not source.writing_allowed or (loaded.needs_file and source.target == MEMORY):
-            return None
-        return source
+        return source if loaded is not None and source is not None and source.writing_allowed and not source.is_unsaved else None
 
     async def create(
         self,
@@ -70,12 +68,12 @@ class NewSessions:
         """
         loaded = self._agents.loaded
         assert loaded is not None
-        source = None if unsaved else self.place()
-        if source is None and not loaded.needs_file:
-            source = await self._databases.memory(loaded.name)
-        engine = await loaded.open_engine(source or self._databases.unsaved_file, on_commit)
-        key = await engine.new_session(user_id or self._user(loaded), state, session_id)
-        source = source or await self._databases.unsaved()
+        user_id = user_id or self._user(loaded)  # of the session that is selected now
+        named = None if unsaved else self.place()
+        place: Store = named or await self._databases.unsaved_place(loaded.name, needs_file=loaded.needs_file)
+        engine = await loaded.open_engine(place, on_commit)
+        key = await engine.new_session(user_id, state, session_id)
+        source = named or await self._databases.unsaved_source(place, needs_file=loaded.needs_file)
         if unsaved or is_bundled(loaded.folder):
             source.repeatable.add(key)
         return SessionAddress(source.target, key)

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.sources import AttachedSource, DatabaseSource, MemorySource, Source, UnsavedFile
+from inspector_app.engines.protocol import Store
 from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.kept_sessions import KeptSessions
 from inspector_app.workspace.scanning import Scanner, newest
 from inspector_app.workspace.session_catalog import SessionCatalog
+from runtime import sessions
+from runtime.errors.storage_error import StorageError
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import is_remote
+from runtime.storage.open_service import make_database
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
@@ -31,7 +36,7 @@ MAX_TRIED_EVENTS = 2_000  # a longer session ends the examination, for the same 
 
 
 class OpenDatabases(QObject):
-    """Every open database and this window's sessions in memory.
+    """Every open database, and the sessions that are in none of the user's.
 
     Attributes:
         traces: where the calls are recorded that arrive as traces; None if they are not kept.
@@ -48,6 +53,7 @@ class OpenDatabases(QObject):
     Args:
         catalog: receives the sessions and pending items found.
         tasks: runs the scans.
+        kept: where unsaved sessions are.
     """
 
     # Declared as `list`, each argument would be copied by Qt for every slot: 10 ms for 100,000 sessions.
@@ -58,14 +64,16 @@ class OpenDatabases(QObject):
     unfinished_found = Signal(object, object)
     writing_allowed = Signal(object)
 
-    def __init__(self, catalog: SessionCatalog, tasks: Tasks, parent: QObject | None = None) -> None:
+    def __init__(self, catalog: SessionCatalog, tasks: Tasks, kept: KeptSessions, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._catalog = catalog
         self._tasks = tasks
         self.traces: Path | None = None
         self.trusted_hosts: Callable[[], Sequence[str]] = tuple
         self._sources: dict[str, Source] = {}
-        self._unsaved: UnsavedFile | None = None
+        self._kept = kept
+        self._unsaved: dict[tuple[bool, bool], Source] = {}  # of new sessions, by whether their agents need a file, and whether it is kept
+        self._number = 0
         self._folder: TemporaryDirectory[str] | None = None
         self._before_full_scan: Callable[[], Awaitable[None]] = _nothing
         self._scanner = Scanner(lambda source: source.target in self._sources, self)
@@ -102,11 +110,11 @@ class OpenDatabases(QObject):
                 if source is not opened:  # the same server under another spelling of its address
                     await opened.close()
                 source.traces = self.traces
-            sessions = await source.listing()
+            listed = await source.listing()
         except Exception as error:
             self.database_failed.emit(target, error)
             return None
-        self._list(source, sessions)
+        self._list(source, listed)
         if scan:
             self.scan(source)
         return source
@@ -125,7 +133,7 @@ class OpenDatabases(QObject):
         self._before_full_scan = wait
 
     async def memory(self, app_name: str) -> MemorySource:
-        """Return this window's own sessions, listing those of `app_name`."""
+        """Return the sessions that are only in this window's memory, listing those of `app_name`."""
         source = self._sources.get(MemorySource.target)
         if not isinstance(source, MemorySource):
             source = MemorySource()
@@ -151,32 +159,81 @@ class OpenDatabases(QObject):
         return source
 
     @property
-    def unsaved_file(self) -> UnsavedFile:
-        """The temporary database for agents in other processes, whose memory this window cannot read."""
-        if self._unsaved is None:
-            self._unsaved = UnsavedFile(self.window_folder)
-        return self._unsaved
-
-    @property
     def window_folder(self) -> Path:
         """The folder for what is deleted when the window is closed, created when it is first asked for."""
         if self._folder is None:
             self._folder = TemporaryDirectory(prefix="agent-inspector-", ignore_cleanup_errors=True)
         return Path(self._folder.name)
 
-    async def unsaved(self) -> Source:
-        """Return the temporary database as this window's own sessions, listed again. It must exist.
+    @property
+    def unsaved(self) -> list[Source]:
+        """The sources of this window's own sessions that are in no database of the user's."""
+        return [source for source in self.sources if source.is_unsaved and not source.is_left]
+
+    async def unsaved_place(self, app_name: str, *, needs_file: bool) -> Store:
+        """Return where to create a session that is in no database of the user's; `unsaved_source` is then its source.
+
+        Args:
+            app_name: its app.
+            needs_file: whether the agent is in another process.
+        """
+        before = self._unsaved.get((needs_file, self._kept.keeps))
+        if before is not None and before.target in self._sources:
+            return before
+        self._number += 1
+        name = f"sessions-{self._number}.db"
+        file = await run_in_thread(self._kept.new_file, name)
+        if needs_file:
+            return UnsavedFile(file or self.window_folder / name)
+        try:
+            if file is not None:
+                await make_database(str(file))
+                return await self._open_unsaved(file)
+        except StorageError as error:
+            self._kept.give_up(str(error))
+        return await self.memory(app_name)
+
+    async def unsaved_source(self, place: Store, *, needs_file: bool) -> Source:
+        """Return the source of a place that has its first session now, listed again.
 
         Raises:
             StorageError: it cannot be read.
         """
-        target = self.unsaved_file.target
-        source = self._sources.get(target)
-        if source is None:
-            source = self._sources[target] = (await DatabaseSource.open(target)).as_unsaved()
-            source.traces = self.traces
+        source = self._sources.get(place.target) or await self._open_unsaved(Path(place.target))
         await self.relist(source)
+        self._unsaved[needs_file, source.is_kept] = source
         return source
+
+    async def open_left(self, file: Path, written: float) -> Source | None:
+        """List the sessions that an earlier window left.
+
+        Args:
+            file: its database; deleted if it has no session with events.
+            written: when it was last written, epoch seconds.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        source = await self._open_unsaved(file, written)
+        listed = await source.sessions()
+        if not any(summary.event_count for summary in listed):
+            await self.forget_unsaved(source)
+            return None
+        self._list(source, listed)
+        self.scan(source)
+        return source
+
+    async def forget_unsaved(self, source: Source) -> None:
+        """Close a database of unsaved sessions, and delete it."""
+        await self.close_database(source.target)
+        if isinstance(source, DatabaseSource):
+            await run_in_thread(self._kept.forget, Path(source.target))
+
+    async def _open_unsaved(self, file: Path, left_at: float | None = None) -> Source:
+        await run_in_thread(sessions.add_our_tables, file)
+        source = (await DatabaseSource.open(str(file))).as_unsaved(left_at)
+        source.traces = self.traces
+        return self._sources.setdefault(source.target, source)
 
     async def relist(self, source: Source) -> None:
         """List an open database's sessions again."""

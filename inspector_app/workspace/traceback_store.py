@@ -13,6 +13,7 @@ from pathlib import Path
 
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.engines.agent_output import OutputLine, OutputSource
+from inspector_app.support.data_folder import unsaved_folder
 
 MAX_TEXT = 20_000  # characters of one traceback: its end
 MAX_FILE = 1_000_000  # bytes of one session's tracebacks; later ones are not kept
@@ -41,7 +42,7 @@ class TracebackStore:
         text = "".join(f"{json.dumps(_record(event_id, line))}\n" for event_id, line in tracebacks)
         file = self._file(address)
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
             with os.fdopen(descriptor, "ab") as opened:
                 if opened.tell() < MAX_FILE:
@@ -61,7 +62,9 @@ class TracebackStore:
 
     def _file(self, address: SessionAddress) -> Path:
         name = json.dumps([address.database, *address.key])
-        return self._folder / f"{hashlib.blake2s(name.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}.jsonl"
+        unsaved = unsaved_folder(address.database)
+        folder = unsaved / "tracebacks" if unsaved is not None else self._folder  # deleted with the sessions
+        return folder / f"{hashlib.blake2s(name.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}.jsonl"
 
     def _delete_oldest(self) -> None:
         files = list(self._folder.glob("*.jsonl"))

@@ -1,16 +1,22 @@
-"""The sessions that are deleted with the window, and their way into databases of their own."""
+"""The sessions that are in no database of the user's, and their way into one."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector_app.documents.session_address import MEMORY, SessionAddress
-from inspector_app.documents.sources import Source
+from inspector_app.documents.session_address import SessionAddress
+from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.workspace.current_run import CurrentRun
+from inspector_app.workspace.current_session import CurrentSession
+from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.kept_sessions import KeptSessions
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
+from runtime.storage.recordings.recording import recording_beside
 from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
 
@@ -21,55 +27,130 @@ else:  # loads google-genai's types
 
 
 class UnsavedSessions:
-    """This window's own sessions, which have no database.
+    """This window's own sessions, and those that earlier windows left.
 
     Args:
+        cursor: the selected session.
         databases: where they are.
         catalog: lists them.
+        current: displays a saved session.
         run: the run in progress, whose session is listed with its events only at its end.
+        kept: their files.
     """
 
-    def __init__(self, databases: OpenDatabases, catalog: SessionCatalog, run: CurrentRun) -> None:
+    def __init__(
+        self,
+        cursor: Cursor,
+        databases: OpenDatabases,
+        catalog: SessionCatalog,
+        current: CurrentSession,
+        run: CurrentRun,
+        kept: KeptSessions,
+    ) -> None:
+        self._cursor = cursor
         self._databases = databases
         self._catalog = catalog
+        self._current = current
         self._run = run
+        self._kept = kept
+
+    async def list_left(self) -> list[Source]:
+        """List the sessions that earlier windows left, and return their sources, the latest first."""
+        found: list[Source] = []
+        for file, written in await run_in_thread(self._kept.take_over):
+            try:
+                source = await self._databases.open_left(file, written)
+            except StorageError as error:
+                self._kept.report(error)
+                continue
+            if source is not None:
+                found.append(source)
+        return found
 
     def count(self) -> int:
-        """Return how many sessions with events would be deleted; 0 if none of them is a person's work.
+        """Return how many sessions with events would be deleted with this window; 0 if none of them is a person's work.
 
         Runs of the bundled samples and of evals are repeated at any time: they count only if a person noted something on one of them.
         """
         found = [
             (source, summary.key)
-            for source in self._sources()
+            for source in self._own()
             for summary in self._catalog.sessions(source.target)
             if summary.event_count != 0 or self._is_run(SessionAddress(source.target, summary.key))
         ]
         return len(found) if any(key not in source.repeatable for source, key in found) else 0
 
-    async def save(self, file: Path) -> list[Path]:
-        """Store the sessions and their notes in a new database; google-adk's in its own layout, so that it can continue them.
+    def to_save(self) -> list[Source]:
+        """Return what *Save as* stores: the selected session's source if it is unsaved, else this window's own, else what is left."""
+        selected = self._databases.source(self._cursor.session.database) if self._cursor.session is not None else None
+        if selected is not None and selected.is_unsaved:
+            return [selected]
+        return self._own() or [source for source in self._databases.sources if source.is_left]
+
+    async def save(self, file: Path, sources: Sequence[Source] | None = None) -> list[Path]:
+        """Store sessions with their notes, recordings and files in a new database; google-adk's in its own layout, to be continued by it.
 
         Args:
             file: of the database.
+            sources: whose sessions; None: this window's own.
 
         Returns:
-            The written files: a second one, if an agent of another engine has had sessions too.
+            The written files: one for each source.
 
         Raises:
             StorageError: a file exists, or cannot be written.
         """
-        files = [file, file.with_name(f"{file.stem}-2{file.suffix}")]
-        places = list(zip(self._sources(), files, strict=False))
-        for _, place in places:
+        sources = self._own() if sources is None else sources
+        files = [file, *(file.with_name(f"{file.stem}-{number}{file.suffix}") for number in range(2, len(sources) + 1))]
+        for place in (*files, *map(recording_beside, files)):
             if await run_in_thread(place.exists):
                 raise StorageError(f"{place} already exists. Name a file that does not exist.")
-        for source, place in places:
-            await (saved_sessions.save_memory if source.target == MEMORY else saved_sessions.save_file)(source, place)
-        return [place for _, place in places]
+        for source, place in zip(sources, files, strict=False):
+            if isinstance(source, DatabaseSource):
+                await saved_sessions.save_file(source, place)
+            else:
+                await saved_sessions.save_memory(source, place)
+        return files
+
+    async def save_as(self, file: Path) -> tuple[list[Path], str]:
+        """Store the sessions of `to_save` and continue them there.
+
+        Args:
+            file: of the new database.
+
+        Returns:
+            The written files, and a sentence that says what was done.
+
+        Raises:
+            KnownError: nothing is unsaved.
+            StorageError: see `save`.
+        """
+        sources = self.to_save()
+        if not sources:
+            raise KnownError("All sessions are in databases already.")
+        selected = self._cursor.session
+        files = await self.save(file, sources)
+        for source, written in zip(sources, files, strict=True):
+            opened = await self._databases.open_database(str(written))
+            if opened is None or self._is_run_in(source):
+                continue
+            if selected is not None and selected == self._cursor.session and selected.database == source.target:
+                self._cursor.select_session(SessionAddress(opened.target, selected.key))
+                await self._current.wait_until_loaded()
+            await self._databases.forget_unsaved(source)
+        names = ", ".join(map(str, files))
+        if any(self._is_run_in(source) for source in sources):
+            return files, f"Saved what is committed so far in {names}. The run in progress stays unsaved: save again when it has ended."
+        return files, f"Saved in {names}. The sessions continue there."
+
+    def _is_run_in(self, source: Source) -> bool:
+        return any(
+            address is not None and address.database == source.target
+            for address in (self._run.quiet, self._run.address if self._run.phase != "idle" else None)
+        )
 
     def _is_run(self, address: SessionAddress) -> bool:
         return self._run.phase != "idle" and self._run.address == address
 
-    def _sources(self) -> list[Source]:
-        return [source for source in self._databases.sources if source.is_unsaved and self._catalog.sessions(source.target)]
+    def _own(self) -> list[Source]:
+        return [source for source in self._databases.unsaved if self._catalog.sessions(source.target)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from runtime.sessions.session_key import SessionKey
     from runtime.sessions.state import State
     from runtime.sessions.vertex_ai_session_service import VertexAiSessionService
+    from runtime.storage.writing.copy_database import add_our_tables
     from runtime.storage.writing.copy_database import copy_database as copy_of_database
     from runtime.storage.writing.database_session_service import DatabaseSessionService
     from runtime.storage.writing.sqlite_session_service import SqliteSessionService
@@ -33,6 +34,7 @@ __all__ = [
     "SqliteSessionService",
     "State",
     "VertexAiSessionService",
+    "add_our_tables",
     "copy_of_database",
 ]
 
@@ -48,6 +50,7 @@ __getattr__ = lazy_exports(
         "SessionKey": "runtime.sessions.session_key",
         "State": "runtime.sessions.state",
         "VertexAiSessionService": "runtime.sessions.vertex_ai_session_service",
+        "add_our_tables": "runtime.storage.writing.copy_database:add_our_tables",
         "copy_of_database": "runtime.storage.writing.copy_database:copy_database",
         "DatabaseSessionService": "runtime.storage.writing.database_session_service",
         "SqliteSessionService": "runtime.storage.writing.sqlite_session_service",

@@ -12,6 +12,7 @@ from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.new_file import give_name, unfinished_file
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.layouts.event_format import EventFormat
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert
@@ -45,15 +46,46 @@ def copy_database(target: str, new: Path) -> None:
     try:
         with unfinished_file(new) as unfinished:
             _copy_file(original, unfinished)
-            database = Database(database_url(str(unfinished)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
-            try:
-                with database.writing():
-                    pass  # the first transaction creates our tables
-            finally:
-                database.close()
+            _add_our_tables(unfinished, layout)
             give_name(unfinished, new)
     except OSError as error:
         raise StorageError(f"{new} cannot be written: {error.strerror or error}.") from error
+
+
+def add_our_tables(file: Path) -> None:
+    """Add our tables to a database that another program has just made for us, without a backup. One that has them is not changed.
+
+    Raises:
+        NotASessionDatabaseError: it is not a session database.
+        StorageError: it cannot be read or written.
+    """
+    with StoredDatabase.open(str(file)) as stored:
+        layout = stored.layout
+    if not layout.ours and layout.format.writer is not None:
+        _add_our_tables(file, layout.format)
+
+
+def copy_recording(recording: Path, new: Path) -> None:
+    """Copy a recording, which may be in use, into a new file.
+
+    Raises:
+        StorageError: `new` exists or cannot be written, or the recording cannot be read.
+    """
+    try:
+        with unfinished_file(new, 0o600) as unfinished:
+            _copy_file(recording, unfinished)
+            give_name(unfinished, new)
+    except OSError as error:
+        raise StorageError(f"{new} cannot be written: {error.strerror or error}.") from error
+
+
+def _add_our_tables(file: Path, layout: EventFormat) -> None:
+    database = Database(database_url(str(file)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
+    try:
+        with database.writing():
+            pass  # the first transaction creates our tables
+    finally:
+        database.close()
 
 
 def _copy_file(original: Path, copy: Path) -> None:

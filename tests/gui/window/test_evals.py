@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QFileDialog
 from inspector_app.app import Inspector
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.evals.eval_page import EvalPage
-from inspector_app.workspace.unsaved_sessions import UnsavedSessions
 from tests.gui.window.driver import WindowDriver
 from tests.gui.window.trusting import trust_folder
 
@@ -59,9 +58,9 @@ def test_a_dropped_eval_set_is_run_with_the_scores_of_adk_eval(clerk: Inspector,
         for name, case in SCORES.items()
     }
     assert shown == {name: wanted[name] for name in ("greets", "price", "wrong args", "parallel as events")}
-    assert UnsavedSessions(clerk.databases, clerk.catalog, clerk.run).count() == 0, "an eval is run again at any time"
+    assert clerk.unsaved.count() == 0, "an eval is run again at any time"
     driver.run_message("Hello")
-    assert UnsavedSessions(clerk.databases, clerk.catalog, clerk.run).count() == 5, "a person's message is kept with all others"
+    assert clerk.unsaved.count() == 5, "a person's message is kept with all others"
 
 
 def test_a_failed_case_is_shown_beside_what_was_expected(clerk: Inspector, driver: WindowDriver, eval_set: Path) -> None:

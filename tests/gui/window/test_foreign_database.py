@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.resources.samples.orders import script
 from runtime.sessions.session_key import SessionKey
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
@@ -107,6 +107,6 @@ def test_a_message_sent_before_a_foreign_session_is_selected_does_not_write_to_i
     with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000) as ended:
         inspector.run.send("3 boxes of A4 paper")
         inspector.cursor.select_session(foreign)
-    assert ended.args[0].address.database == MEMORY
+    assert ended.args[0].address.database == inspector.databases.unsaved[0].target
     assert database.read_bytes() == before
     assert list(tmp_path.glob("*.backup-*")) == []

@@ -84,8 +84,9 @@ def test_sessions_of_an_agent_in_another_process_keep_their_layout(
     inspector: Inspector, driver: WindowDriver, qtbot: QtBot, story_db: Path, tmp_path: Path
 ) -> None:
     async def have_sessions() -> None:
-        shutil.copy(story_db, inspector.databases.unsaved_file.target)
-        source = await inspector.databases.unsaved()
+        place = await inspector.databases.unsaved_place("story", needs_file=True)
+        shutil.copy(story_db, place.target)
+        source = await inspector.databases.unsaved_source(place, needs_file=True)
         (summary,) = await source.sessions()
         event = (await source.events(summary.key))[0]
         await source.set_note(summary.key, event.id, Note("Ask Ana.", False, 1.0))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.sessions.session_tree import NODE_ROLE
 
 
@@ -25,7 +25,7 @@ def test_a_long_running_call_is_pending_and_continues_after_its_answer(orders: I
     assert not window.commands.run.isEnabled() and "Write a message" in window.commands.run.toolTip()
     with qtbot.waitSignal(orders.run.run_ended, timeout=30_000):
         write(orders, "40 boxes of A4 paper", qtbot)
-    assert orders.cursor.session is not None and orders.cursor.session.database == MEMORY
+    assert orders.cursor.session is not None and orders.cursor.session.database == orders.databases.unsaved[0].target
     assert window.workbench.composer.text == ""
     assert orders.controller.events.committed(0).author == "user"
     pending = window.workbench.pending
@@ -80,7 +80,7 @@ def test_a_new_session_is_created_in_the_selected_sessions_database(orders: Insp
     qtbot.waitUntil(lambda: orders.cursor.session != first and orders.current.session is not None)
     assert orders.controller.events.event_count == 0
     second = orders.cursor.session
-    assert second is not None and second.database == MEMORY
+    assert first is not None and second is not None and second.database == first.database
     assert marks(orders) == {first: "finished", second: ""}
     orders.run.send("a desk lamp", paused=True)
     qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)

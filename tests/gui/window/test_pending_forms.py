@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QMessageBox, QPlainT
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
-from inspector_app.documents.session_address import MEMORY, SessionAddress
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.running.pending_form import PendingForm
 from inspector_app.running.pending_pane import PendingPane, PendingRow
 from inspector_app.running.value_form import ValueForm
@@ -91,7 +91,7 @@ def test_pending_items_of_all_open_databases_are_listed(
     opened(story_db)
     pane = asked.window.workbench.pending
     qtbot.waitUntil(lambda: len(pane.rows) == 2)
-    assert {row.address.database for row in pane.rows} == {MEMORY, str(story_db)}
+    assert {row.address.database for row in pane.rows} == {asked.databases.unsaved[0].target, str(story_db)}
     waiting = pane.findChild(QTreeWidget, "pending_list")
     for number, row in enumerate(pane.rows):
         if row.address.database == str(story_db):

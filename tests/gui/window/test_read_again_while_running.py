@@ -50,16 +50,17 @@ def ids_after_steps(
     return [event.id for event in stored.result()]
 
 
-@pytest.mark.parametrize("where", ["database", "memory"])
+@pytest.mark.parametrize("where", ["database", "unsaved", "memory"])
 def test_a_session_read_again_during_a_run_misses_no_event(
     story: Inspector, where: str, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if where == "memory":
+    if where != "database":
+        story.settings.unsaved_days = 30 if where == "unsaved" else 0
         story.cursor.select_session(None)
         qtbot.waitUntil(lambda: not story.tasks.running)
         monkeypatch.setattr(ActionAvailability, "new_session_source", lambda _: None)
     source = hold(story, qtbot)
-    assert (source.title == "in memory") == (where == "memory")
+    assert source.title == {"database": "story.db", "unsaved": "unsaved", "memory": "in memory"}[where]
     read, gate, history = asyncio.Event(), asyncio.Event(), source.displayed_history
 
     async def slow_history(key: SessionKey) -> Any:

@@ -77,6 +77,7 @@ class FakeSource:
     badge: str = "v1"
     note: str = ""
     writing_allowed: bool = True
+    is_unsaved: bool = False
     can_write: bool = True
     can_copy: bool = True
     read_only_reason: str = "story.db is read-only here."

@@ -9,8 +9,11 @@ import pytest
 from bench.generated import write_database
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import Committed
+from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.kept_sessions import KeptSessions
+from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.events.event import Event
@@ -26,7 +29,8 @@ class Window:
         self.tasks = FakeTasks()
         self.cursor = Cursor()
         self.catalog = SessionCatalog()
-        self.databases = OpenDatabases(self.catalog, self.tasks)  # type: ignore[arg-type]
+        kept = KeptSessions(Preferences(file.with_name("preferences.json")), MessageBus())
+        self.databases = OpenDatabases(self.catalog, self.tasks, kept)  # type: ignore[arg-type]
         self.current = CurrentSession(self.cursor, self.databases, self.catalog, self.tasks)  # type: ignore[arg-type]
 
     async def open(self) -> SessionAddress:

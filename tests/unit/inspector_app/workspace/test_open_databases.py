@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from bench.generated import write_database
+from inspector_app.support.preferences import Preferences
+from inspector_app.workspace.kept_sessions import KeptSessions
+from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from tests.unit.inspector_app.workspace.fakes import FakeTasks
@@ -30,8 +33,9 @@ def catalog(qapp: object) -> SessionCatalog:
 
 
 @pytest.fixture
-def databases(catalog: SessionCatalog, tasks: FakeTasks) -> OpenDatabases:
-    return OpenDatabases(catalog, tasks)  # type: ignore[arg-type]
+def databases(catalog: SessionCatalog, tasks: FakeTasks, tmp_path: Path) -> OpenDatabases:
+    kept = KeptSessions(Preferences(tmp_path / "preferences.json"), MessageBus())
+    return OpenDatabases(catalog, tasks, kept)  # type: ignore[arg-type]
 
 
 async def test_opening_lists_the_sessions_and_scans_them_for_pending_items(

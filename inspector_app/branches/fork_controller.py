@@ -222,12 +222,15 @@ class ForkController(QObject):
         elif choice == OVERRIDE:
             self._ask_for_override(asked)
 
-    async def fork(self, session: OpenSession, cut: Cut) -> None:
+    async def fork(self, session: OpenSession, cut: Cut) -> SessionAddress:
         """Fork a session and select the fork.
 
         Args:
             session: the session to fork.
             cut: where the fork ends.
+
+        Returns:
+            The fork.
 
         Raises:
             KnownError: it cannot be forked; the text says why.
@@ -251,8 +254,10 @@ class ForkController(QObject):
             await self._databases.open_database(target)
         for note in made.notes:
             self._messages.info(note)
-        self._cursor.select_session(SessionAddress(target, made.key))
+        address = SessionAddress(target, made.key)
+        self._cursor.select_session(address)
         await self._current.wait_until_loaded()
+        return address
 
     # the message edited
 
@@ -270,8 +275,8 @@ class ForkController(QObject):
 
     async def _fork_and_send(self, session: OpenSession, recording: Recording, text: str, paused: bool) -> None:
         first = recording.messages[0]
-        await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
-        self._run.send(text, paused=paused)
+        made = await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
+        self._run.send(text, paused=paused, to=made)
 
     # re-running
 
@@ -304,13 +309,13 @@ class ForkController(QObject):
 
     async def _fork_and_rerun(self, asked: _Asked, recording: Recording) -> None:
         changed = changed_in([asked.event], recording)
-        await self.fork(asked.session, Cut(before=recording.first_event_id, changed=changed, files_at=asked.event.id))
+        made = await self.fork(asked.session, Cut(before=recording.first_event_id, changed=changed, files_at=asked.event.id))
 
         def begin(engine: Engine, key: SessionKey) -> AsyncGenerator[Event, None]:
             self._rerun = engine.rerun(key, recording)
             return self._rerun.events()
 
-        self._run.start(begin)
+        self._run.start(begin, address=made)
 
     def _on_run_ended(self, _end: RunEnd) -> None:
         if self._asked is not None and self._card.title:

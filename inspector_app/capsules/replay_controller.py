@@ -158,7 +158,7 @@ class ReplayController(QObject):
             self._session = SessionReplay(recordings, repeat, goes_on=wanted.goes_on)
             return self._session.events()
 
-        self._run.start(begin, paused=wanted.paused)
+        self._run.start(begin, paused=wanted.paused, address=self._made)
 
     def _on_run_started(self, address: SessionAddress | None) -> None:
         self._hint.hide()

@@ -53,6 +53,11 @@ class Composer(QWidget):
         self._send.setFixedHeight(self._edit.one_line)
 
     @property
+    def draft(self) -> str:
+        """The text as it was written."""
+        return self._edit.toPlainText()
+
+    @property
     def text(self) -> str:
         """The text without surrounding whitespace."""
         return self._edit.toPlainText().strip()

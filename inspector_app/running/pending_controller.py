@@ -180,7 +180,8 @@ class PendingController(QObject):
     async def _go_there(self, address: SessionAddress, then: Callable[[], None]) -> None:
         self._cursor.select_session(address)
         await self._current.wait_until_loaded()
-        then()
+        if self._cursor.session == address:  # else the answer would go to another session
+            then()
 
     def _on_answer_pending(self) -> None:
         self.answer_wanted.emit()

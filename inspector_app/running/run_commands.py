@@ -10,10 +10,11 @@ from PySide6.QtCore import QObject
 
 from inspector_app.running.breakpoint_controller import BreakpointController
 from inspector_app.running.composer import Composer
+from inspector_app.running.drafts import Drafts
 from inspector_app.running.held_controller import HeldController
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.widgets.actions import Actions
-from inspector_app.workspace.current_run import CurrentRun, RunEnd
+from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
 from runtime.events.kinds import kind_of
 
@@ -36,6 +37,7 @@ class RunCommands(QObject):
         messages: receives why a message cannot be sent.
         commands: the tool bar's commands.
         composer: the editor of messages.
+        drafts: what is written there for each session.
         selected_event: returns the selected event.
     """
 
@@ -48,6 +50,7 @@ class RunCommands(QObject):
         messages: MessageBus,
         commands: Actions,
         composer: Composer,
+        drafts: Drafts,
         selected_event: Callable[[], Event | None],
         parent: QObject | None = None,
     ) -> None:
@@ -58,13 +61,11 @@ class RunCommands(QObject):
         self._breakpoints = breakpoints
         self._resume = resume
         self._composer = composer
+        self._drafts = drafts
         self._selected_event = selected_event
-        self._sent = ""
         self._connect_commands(commands)
         composer.sent.connect(self._on_sent)
         composer.refused.connect(messages.info)
-        run.run_started.connect(composer.clear)
-        run.run_ended.connect(self._on_run_ended)
 
     def _connect_commands(self, commands: Actions) -> None:
         commands.run.triggered.connect(self._on_run)
@@ -129,13 +130,7 @@ class RunCommands(QObject):
     def _on_sent(self, text: str) -> None:
         self._send(text)
 
-    def _on_run_ended(self, end: RunEnd) -> None:
-        """Put back a message that was not stored, because the disk was full or another process held the database."""
-        if self._sent and not end.committed and not self._composer.text and end.address == self._run.address:
-            self._composer.set_text(self._sent)
-        self._sent = ""
-
     def _send(self, text: str, *, paused: bool = False) -> None:
-        self._sent = text
+        self._drafts.note_sent()
         if not any(take(text, paused) for take in self.message_handlers):
             self._run.send(text, paused=paused)

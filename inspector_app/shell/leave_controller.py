@@ -55,7 +55,7 @@ class LeaveController(QObject):
 
     @property
     def keeps(self) -> bool:
-        """Whether sessions stay unsaved when the window is closed now: nobody was asked, such as by a signal, and they are a person's."""
+        """Whether sessions stay unsaved when the window is closed now: a signal closes it without a question, and they are a person's."""
         return not self._is_answered and self._unsaved.count() > 0
 
     def _on_leave_requested(self) -> None:

@@ -42,6 +42,7 @@ from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import own_prices
 from inspector_app.presentation.values import error_text
 from inspector_app.running.breakpoint_controller import BreakpointController
+from inspector_app.running.drafts import Drafts
 from inspector_app.running.held_controller import HeldController
 from inspector_app.running.pending_controller import PendingController
 from inspector_app.running.recording_controller import RecordingController
@@ -257,6 +258,7 @@ class WindowController(QObject):
             cursor, agents, databases, catalog, current, run, self._resume, commits, tasks, commands, bench.pending, self
         )
         self._breakpoints = BreakpointController(breakpoints, agents, run, bench.breakpoints, messages, self)
+        self._drafts = Drafts(cursor, databases, run, bench.composer, self)
         self._run_commands = RunCommands(
             run,
             held,
@@ -265,6 +267,7 @@ class WindowController(QObject):
             messages,
             commands,
             bench.composer,
+            self._drafts,
             lambda: self.stream.selected_event,
             self,
         )
@@ -459,7 +462,7 @@ class WindowController(QObject):
         bench.stream.rewind_requested.connect(rewind.ask)
         forks.draft_begun.connect(self._run_commands.begin_draft)
         forks.draft_cancelled.connect(bench.composer.clear)
-        forks.draft_dropped.connect(bench.composer.clear_unedited)
+        forks.draft_dropped.connect(self._drafts.clear_unedited)
         forks.drafting_changed.connect(self._status.on_drafting_changed)
         for offer in (forks, rewind):  # one offer at a time
             offer.asked.connect(resume.hide_offer)

@@ -60,6 +60,8 @@ else:
 
 StepKind = Literal["over", "into", "out"]
 
+_BEGINNING: tuple[Action, ...] = ("send", "fork", "new_session", "resume", "respond", "step")
+
 Begin = Callable[[Engine, SessionKey], AsyncGenerator["Event", None]]
 
 
@@ -92,10 +94,12 @@ class CurrentRun(QObject):
         sessions: creates the sessions of runs.
         quiet: the session in which the agent runs without the debugger; None while it does not. See `AgentRuns`.
         records_requests: whether runs also record them beside the database.
+        message: the text that this run, or the last one, was begun with; empty if it was not begun with a message.
         pausing: whether Pause was pressed and the agent has not reached its next event yet.
 
     Signals:
         changed: something that `blocked` depends on changed.
+        session_created(SessionAddress): the session was created that a message without a session is for; another one may be selected.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
         tool_agent_event_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
@@ -107,6 +111,7 @@ class CurrentRun(QObject):
     """
 
     changed = Signal()
+    session_created = Signal(object)
     run_started = Signal(object)
     run_ended = Signal(object)
     partial_arrived = Signal(object, object)
@@ -165,6 +170,11 @@ class CurrentRun(QObject):
         self.address: SessionAddress | None = None
         self.quiet: SessionAddress | None = None
         self.pausing = False
+        self.message = ""
+        self._creating = False  # a session that the user asked for
+        self._moves = 0  # of the cursor to another session
+        self._moves_before: int | None = None  # when that session was asked for
+        cursor.session_changed.connect(self._on_session_changed)
         for signal in (agents.agent_loaded, agents.busy_changed, current.session_loaded, current.session_loading):
             signal.connect(self._on_context_changed)
         catalog.pending_changed.connect(self._on_pending_changed)
@@ -231,9 +241,16 @@ class CurrentRun(QObject):
         """The running app that the window is attached to; `phase` is then that of the app. None if there is none."""
         return self._watched
 
+    @property
+    def message_address(self) -> SessionAddress | None:
+        """The session that a message of the user would go to; None for a new one, also while that is being created."""
+        return None if self._moves_before == self._moves else self._cursor.session
+
     def blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
         """Return why an action is impossible now; see `ActionAvailability.reason_blocked`."""
         attached = self._watched.app.title if self._watched is not None else ""
+        if self._creating and action in _BEGINNING:
+            return "The new session is being created: wait a moment."
         return self._availability.reason_blocked(action, self.phase, invocation_id, attached)
 
     def resumable(self, invocation_id: str | None = None) -> Invocation | None:
@@ -244,16 +261,18 @@ class CurrentRun(QObject):
         """Return the newest unfinished invocation; see `ActionAvailability.unfinished`."""
         return self._availability.unfinished()
 
-    def send(self, text: str, *, paused: bool = False) -> None:
+    def send(self, text: str, *, paused: bool = False, to: SessionAddress | None = None) -> None:
         """Send the user's message, to a new session if none is selected.
 
         Args:
             text: the message.
             paused: hold the agent at the first event.
+            to: a session that was made for the message, and need not be displayed any more; None: the displayed one.
         """
-        if self.blocked("send") is None:
+        if self.blocked("send") is None if to is None else self.phase == "idle":
             message = types.Content(role="user", parts=[types.Part(text=text)])
-            self.start(lambda engine, key: engine.run(key, message), paused=paused)
+            self.start(lambda engine, key: engine.run(key, message), paused=paused, address=to)
+            self.message = text
 
     def resume(self, invocation_id: str | None = None, *, paused: bool = False) -> None:
         """Continue an interrupted invocation from its last checkpoint.
@@ -285,7 +304,23 @@ class CurrentRun(QObject):
     def new_session(self) -> None:
         """Create an empty session and select it."""
         if self.blocked("new_session") is None:
-            self._tasks.spawn(self.create_session(), "Creating a session")
+            self._creating, self._moves_before = True, self._moves
+            self._tasks.spawn(self._create_new(self._moves), "Creating a session")
+            self._emit_changed()
+
+    async def _create_new(self, asked_at: int) -> None:
+        try:
+            await self.create_session(asked_at=asked_at)
+        finally:
+            self._end_creating()
+            if not self._is_closed:
+                self._emit_changed()
+
+    def _end_creating(self) -> None:
+        self._creating, self._moves_before = False, None
+
+    def _on_session_changed(self) -> None:
+        self._moves += 1
 
     def continue_run(self) -> None:
         """Release a held agent."""
@@ -335,19 +370,21 @@ class CurrentRun(QObject):
         if self._task is not None:
             self._task.remove_done_callback(self._on_task_done)
 
-    def start(self, begin: Begin, *, paused: bool = False) -> None:
-        """Run something under the debugger, in the displayed session or a new one.
+    def start(self, begin: Begin, *, paused: bool = False, address: SessionAddress | None = None) -> None:
+        """Run something under the debugger. Selecting another session meanwhile changes nothing.
 
         Args:
             begin: starts the run.
             paused: hold the agent at the first event.
+            address: the session; None: the displayed one, or a new one if none is displayed.
         """
         loaded = self._agents.loaded
         assert loaded is not None  # `blocked` has checked it
         self._stopped = self.pausing = self._is_over = False
+        self.message = ""
         session = self._current.session
-        self.address = session.address if session is not None else None
-        self._task = self._tasks.spawn(self._run(begin, paused), f"Running {loaded.name}")
+        self.address = address or (session.address if session is not None else None)
+        self._task = self._tasks.spawn(self._run(begin, paused, self.address, self._moves), f"Running {loaded.name}")
         self._task.add_done_callback(self._on_task_done)
         self._emit_changed()
 
@@ -426,14 +463,15 @@ class CurrentRun(QObject):
         if self._debugger is not None:
             self._debugger.stop()
 
-    async def _run(self, begin: Begin, paused: bool) -> None:
+    async def _run(self, begin: Begin, paused: bool, address: SessionAddress | None, asked_at: int) -> None:
         if not await self._has_free_thread():
             return
-        session = self._current.session
-        address = session.address if session is not None else await self.create_session()
+        address = address or await self.create_session(asked_at=asked_at)
         source = self._databases.source(address.database)
         loaded = self._agents.loaded
-        assert source is not None and loaded is not None
+        assert loaded is not None
+        if source is None or loaded.name != address.key.app_name:  # closed, or another agent was opened, before the run could begin
+            raise KnownError(f"Session {address.key.session_id} is not continued: its database or its agent was closed meanwhile.")
         if not is_bundled(loaded.folder):
             source.repeatable.discard(address.key)
         self.address = self._arrivals.address = address
@@ -539,17 +577,26 @@ class CurrentRun(QObject):
                     quiet=not began,
                 )
 
-    async def create_session(self, state: Mapping[str, Any] | None = None, user_id: str = "") -> SessionAddress:
-        """Create a session of the loaded agent and select it.
+    async def create_session(
+        self, state: Mapping[str, Any] | None = None, user_id: str = "", *, asked_at: int | None = None
+    ) -> SessionAddress:
+        """Create a session of the loaded agent, and select it unless the user has selected another one meanwhile.
 
         Args:
             state: its first state; None: empty.
             user_id: its user; empty: that of the selected session if it is of this agent.
+            asked_at: the count of the cursor's moves when the user asked for the session that messages without a session are for; None: the
+                user asked for something else.
         """
+        moves = self._moves if asked_at is None else asked_at
         address = await self.sessions.create(self._on_committed, state=state, user_id=user_id)
         await self._current.refresh_session(address)
-        self._cursor.select_session(address)
-        await self._current.wait_until_loaded()
+        self._end_creating()
+        if asked_at is not None:
+            self.session_created.emit(address)
+        if self._moves == moves:
+            self._cursor.select_session(address)
+            await self._current.wait_until_loaded()
         return address
 
     def _on_block(self, block: Block) -> None:

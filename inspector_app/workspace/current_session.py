@@ -125,7 +125,7 @@ class CurrentSession(QObject):
             assume: display a long session before its events are counted.
         """
         source = self._databases.source(address.database)
-        if source is None:
+        if source is None or self._cursor.session != address:  # else the session list would select it again
             return
         self._arrived_while_loading.clear()
         self._reads += 1

@@ -48,6 +48,7 @@ class OpenDatabases(QObject):
         database_counted(Source, list[SessionSummary]): the counts that listing left out are known; the whole list again.
         database_closed(str): a database was closed.
         unfinished_found(Source, set[SessionKey]): `Source.unfinished` is known for all sessions; these were reported before.
+        unsaved_moved(str, str): unsaved sessions of one target were saved to another, where they continue.
         writing_allowed(Source): the user allowed runs to write into a database.
 
     Args:
@@ -63,6 +64,7 @@ class OpenDatabases(QObject):
     database_closed = Signal(str)
     unfinished_found = Signal(object, object)
     writing_allowed = Signal(object)
+    unsaved_moved = Signal(str, str)
 
     def __init__(self, catalog: SessionCatalog, tasks: Tasks, kept: KeptSessions, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -134,6 +134,7 @@ class UnsavedSessions:
             opened = await self._databases.open_database(str(written))
             if opened is None or self._is_run_in(source):
                 continue
+            self._databases.unsaved_moved.emit(source.target, opened.target)
             if selected is not None and selected == self._cursor.session and selected.database == source.target:
                 self._cursor.select_session(SessionAddress(opened.target, selected.key))
                 await self._current.wait_until_loaded()

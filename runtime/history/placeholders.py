@@ -6,8 +6,8 @@ import re
 
 from runtime.sessions.state import State
 
-# More than two braces are of another template language; then `{{…}}`, then `{…}`.
-_BRACES = re.compile(r"(?<!\{)\{{3,}+[^{}]*+\}{3,}|\{\{([^{}]*)\}\}|\{([^{}]*)\}")
+# A run of braces as google-adk 2.13 reads it: whole, and not after a dollar sign or a backslash.
+PLACEHOLDER = re.compile(r"(?<![${\\])(\{++)([^{}]*+)(\}++)")
 
 _SCOPES = (State.APP_PREFIX, State.USER_PREFIX, State.TEMP_PREFIX)
 _ARTIFACT = "artifact."
@@ -21,5 +21,5 @@ def is_state_name(name: str) -> bool:
 
 def keys_in(template: str) -> set[str]:
     """Return the state keys that a template names, required and optional ones."""
-    names = (match.group(2).strip().removesuffix("?") for match in _BRACES.finditer(template) if match.group(2) is not None)
+    names = (match.group(2).strip().removesuffix("?") for match in PLACEHOLDER.finditer(template))
     return {name for name in names if is_state_name(name)}

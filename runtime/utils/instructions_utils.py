@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 from runtime.artifacts.readable import text_of
 from runtime.contexts.context import ServiceMissingError
 from runtime.errors.known_error import KnownError
 from runtime.errors.missing_package_error import MissingPackageError, is_installed
-from runtime.history.placeholders import _ARTIFACT, _BRACES, is_state_name
+from runtime.history.placeholders import _ARTIFACT, PLACEHOLDER, is_state_name
 
 if TYPE_CHECKING:
     from runtime.contexts.readonly_context import ReadonlyContext
@@ -26,8 +27,9 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext,
     """Replace the placeholders in a text.
 
     `{key}` is replaced by the state's value, None by nothing. `{key?}` is replaced by nothing if the key does not exist.
-    `{artifact.name}` is replaced by the artifact's text. `{{key}}` gives a literal `{key}`. Braces around anything else, such as JSON
-    or another template language's `{{user.name}}`, are left unchanged.
+    `{artifact.name}` is replaced by the artifact's text. As in google-adk, two or more braces mean the same, and braces after `$` or a
+    backslash, or around anything else, such as JSON or another template language's `{{user.name}}`, are left unchanged. So is
+    `{{key}}` if the key does not exist.
 
     Args:
         template: the text.
@@ -40,7 +42,8 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext,
 
     Raises:
         ServiceMissingError: the text names an artifact, and the Runner has no artifact service.
-        MissingStateKeyError: a key or artifact without `?` does not exist; the message names it, the agent and the instruction.
+        MissingStateKeyError: a key or artifact without `?` does not exist, and its braces are not `{{…}}`; the message names it, the
+            agent and the instruction.
         MissingPackageError: Jinja is wanted and not installed.
         jinja2.TemplateError: the Jinja template is invalid, or names what does not exist.
     """
@@ -48,16 +51,9 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext,
         return await _rendered(template, readonly_context)
     parts: list[str] = []
     end = 0
-    for match in _BRACES.finditer(template):
-        parts.append(template[end : match.start()])
+    for match in PLACEHOLDER.finditer(template):
+        parts += template[end : match.start()], await _filled(match, readonly_context)
         end = match.end()
-        escaped, name = match.groups()
-        if escaped is not None and is_state_name(escaped):
-            parts.append("{" + escaped + "}")
-        elif name is not None:
-            parts.append(await _filled(name, match.group(), template, readonly_context))
-        else:
-            parts.append(match.group())
     return "".join(parts) + template[end:]
 
 
@@ -79,21 +75,25 @@ async def _rendered(template: str, context: ReadonlyContext) -> str:
     return text
 
 
-async def _filled(name: str, braces: str, template: str, context: ReadonlyContext) -> str:
-    key = name.strip().removesuffix("?")
-    optional = name.strip().endswith("?")
+async def _filled(match: re.Match[str], context: ReadonlyContext) -> str:
+    """Return what replaces a placeholder; its own text if it names nothing."""
+    opening, inside, closing = match.groups()
+    key = inside.strip().removesuffix("?")
+    optional = inside.strip().endswith("?")
     if key.startswith(_ARTIFACT):
         text = await _artifact_text(key.removeprefix(_ARTIFACT), context)
     elif is_state_name(key):
         text = _state_text(key, context.state)
     else:
-        return braces
+        return match.group()
     if text is None and not optional:
+        if (opening, closing) == ("{{", "}}"):
+            return match.group()  # literal braces, which google-adk refuses
         is_artifact = key.startswith(_ARTIFACT)
         problem = f"Artifact {key.removeprefix(_ARTIFACT)} not found." if is_artifact else f"Context variable not found: `{key}`."
         raise MissingStateKeyError(
             f"{problem} The instruction of agent {context.agent_name!r} needs it. {'Save' if is_artifact else 'Set'} it first, or write"
-            f" {{{key}?}} if it may be missing. The instruction: {_shortened(template)}"
+            f" {{{key}?}} if it may be missing. The instruction: {_shortened(match.string)}"
         )
     return text or ""
 

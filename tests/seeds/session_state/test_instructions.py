@@ -44,7 +44,7 @@ async def _instruction(instruction: Any, state: dict[str, Any], asked: list[LlmR
         ("{a} {user:b} {app:c}", {"a": 1, "user:b": [2], "app:c": None}, "1 [2] "),
         ("[{missing?}]", {}, "[]"),
         ("[{here?}]", {"here": "x"}, "[x]"),
-        ("{{a}} {a}", {"a": 1}, "{a} 1"),
+        ("{{a}} {a} {{b}}", {"a": 1}, "1 1 {{b}}"),
         ('{"json": {"a": 1}} {a}', {"a": 1}, '{"json": {"a": 1}} 1'),
         ("{} { a } {a-b} {1}", {"a": 1}, "{} 1 {a-b} {1}"),
         ("{a}", {"a": "{b}", "b": 1}, "{b}"),
@@ -91,7 +91,7 @@ async def test_an_async_provider_can_inject_state(asked: list[LlmRequest]) -> No
         instruction=my_dynamic_instruction_provider,
     )
     told = await _told(agent, asked, {"adjective": "short"})
-    assert told == "This is a short instruction with {literal_braces}."
+    assert told == "This is a short instruction with {{literal_braces}}."
 
 
 async def test_a_provider_cannot_change_the_state(asked: list[LlmRequest]) -> None:

@@ -102,7 +102,7 @@ async def test_prompts_that_read_a_key_are_found(tmp_path: Path) -> None:
 
     reader = LlmAgent(name="reader", model=ScriptedLlm(replies=["read"]), instruction="Say {n} and {other?} and {{n}}.")
     maker = LlmAgent(name="maker", model=ScriptedLlm(replies=["made"]), instruction=made)
-    escaped = LlmAgent(name="escaped", model=ScriptedLlm(replies=["no"]), instruction="Say {{n}}, {n.x} and n.")
+    escaped = LlmAgent(name="escaped", model=ScriptedLlm(replies=["no"]), instruction="Say ${{n}}, {n.x} and n.")
     root = SequentialAgent(name="root", sub_agents=[noting("one", 1), reader, maker, escaped, noting("two", 2)])
     assert reading_agents(root, "n") == {"reader": True, "maker": False}
     assert reading_agents(root, "other") == {"reader": True, "maker": False}

@@ -292,7 +292,7 @@ class Runner(SessionEdits):
         if self.feed_memory == "invocation":
             await remember_session(self.memory_service, ctx.session)
         config = self.app.events_compaction_config if self.app else None
-        summary = await summary_if_due(config, self.agent, ctx.session, resumable=ctx.is_resumable) if config else None
+        summary = await summary_if_due(config, self.agent, ctx.session) if config else None
         if summary is not None:
             await self._commit(ctx, summary)
         warn_of_lost_writes(ctx)

@@ -137,7 +137,7 @@ def prompt_of(events: Sequence[Event], index: int) -> list[types.Content]:
         index: the event's index.
     """
     event = events[index]
-    return contents.Conversation(event.author, event.branch).contents(
+    return contents.Conversation(event.author, event.branch, invocation_id=event.invocation_id).contents(
         [without_credentials(whole_event(earlier)) for earlier in events[:index]]
     )
 

@@ -32,17 +32,20 @@ class Conversation:
         branch: the agent's branch; events of sibling branches are left out. An agent on no branch, such as one after a ParallelAgent,
             sees all events.
         with_thoughts: tell the agent the thoughts of other agents.
+        invocation_id: a resumed invocation, whose events no summary replaces.
     """
 
-    def __init__(self, agent_name: str, branch: str | None, with_thoughts: bool = False) -> None:
+    def __init__(self, agent_name: str, branch: str | None, with_thoughts: bool = False, invocation_id: str | None = None) -> None:
         self._agent_name = agent_name
         self._branch = branch
         self._with_thoughts = with_thoughts
+        self._invocation_id = invocation_id
         self._lock = threading.Lock()  # two runs of one session may be on two threads
         self._clear()
 
     def _clear(self) -> None:
         self._read = 0
+        self._summarised: set[str | None] = set()  # ids of the calls that summaries replace
         self._said: list[tuple[Event, int]] = []  # each visible event, and the index of its first content
         self._contents: list[types.Content] = []
         self._responses: dict[str | None, types.FunctionResponse] = {}  # the newest one of each call
@@ -74,9 +77,16 @@ class Conversation:
             self._clear()
         for index in range(self._read, len(events)):
             event = events[index]
-            if event.actions.rewind_before_invocation_id is not None or event.actions.compaction is not None:
+            if (
+                event.actions.rewind_before_invocation_id is not None
+                or event.actions.compaction is not None
+                or (self._summarised and any(response.id in self._summarised for response in event.get_function_responses()))
+            ):
                 self._clear()
-                for left in with_summaries(without_rewound(events[: index + 1])):
+                present = without_rewound(events[: index + 1])
+                shown = with_summaries(present, self._invocation_id)
+                self._summarised = _call_ids(present) - _call_ids(shown)
+                for left in shown:
                     self._add(left)
             else:
                 self._add(event)
@@ -216,6 +226,10 @@ def _is_sent(event: Event, with_thoughts: bool) -> bool:
         and any(_is_part_sent(part, with_thoughts) for part in content.parts or ())
         and not asks_for_inner_run(event)
     )
+
+
+def _call_ids(events: Sequence[Event]) -> set[str | None]:
+    return {call.id for event in events for call in event.get_function_calls()}
 
 
 def _is_transfer(event: Event) -> bool:

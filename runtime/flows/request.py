@@ -66,7 +66,7 @@ def _conversation(agent: TurnAgent, ctx: InvocationContext) -> Conversation:
     """Return the agent's view of the session, cached with the session's events if possible, otherwise for this invocation."""
     kept: dict[Any, Conversation] = getattr(ctx.session.events, "derived", ctx.shared.conversations)
     with_thoughts = ctx.run_config is not None and ctx.run_config.include_thoughts_from_other_agents and agent.include_contents != "none"
-    key = (agent.name, ctx.branch, with_thoughts)
+    key = (agent.name, ctx.branch, with_thoughts, ctx.invocation_id if ctx.shared.resumed is not None else None)
     if key not in kept:
         kept[key] = Conversation(*key)
     return kept[key]

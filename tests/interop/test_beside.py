@@ -151,6 +151,21 @@ def test_skills_of_a_registry_and_in_an_environment() -> None:
 
 
 @cache
+def summaries() -> tuple[dict[str, Any], dict[str, Any]]:
+    theirs, ours = results_of("summaries")
+    return theirs, ours
+
+
+@pytest.mark.parametrize("resumable", ["resumable", "not resumable"])
+def test_failed_and_waiting_runs_are_summarised_as_in_google_adk(resumable: str) -> None:
+    theirs, ours = summaries()
+    # Decision 0170: in an app that is not resumable, an answer to a call has an invocation of its own, so that summaries are due earlier.
+    names = [name for name in theirs if f", {resumable}," in name and not (resumable == "not resumable" and "answered" in name)]
+    assert len(names) > 17
+    assert {name: ours[name] for name in names} == {name: theirs[name] for name in names}
+
+
+@cache
 def settings() -> tuple[Any, Any]:
     return results_of("settings")
 

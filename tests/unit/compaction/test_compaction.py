@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from google.genai import types
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from runtime.agents import LlmAgent, SequentialAgent
 from runtime.apps import App, EventsCompactionConfig, ResumabilityConfig
@@ -14,6 +16,8 @@ from runtime.apps.base_events_summarizer import BaseEventsSummarizer, summary_ev
 from runtime.apps.llm_event_summarizer import LlmEventSummarizer
 from runtime.apps.summary import events_to_sum_up
 from runtime.events import Event
+from runtime.events.event_actions import EventActions, EventCompaction
+from runtime.flows.contents import Conversation
 from runtime.flows.summaries import with_summaries
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply, Rule, ScriptedLlm, last_message_text
@@ -123,8 +127,8 @@ async def test_short_prompts_are_not_summarised() -> None:
 def test_a_prompt_without_a_count_is_estimated_at_four_characters_a_token() -> None:
     config = EventsCompactionConfig(token_threshold=3, event_retention_size=0)
     events = [Event(author=author, invocation_id="i", content=types.UserContent(6 * "x")) for author in ("user", "agent")]
-    assert events_to_sum_up(config, events, resumable=False) == events
-    assert events_to_sum_up(config, events[:1], resumable=False) == []
+    assert events_to_sum_up(config, events) == events
+    assert events_to_sum_up(config, events[:1]) == []
 
 
 async def test_calls_are_not_separated_from_their_responses() -> None:
@@ -141,22 +145,144 @@ async def test_calls_are_not_separated_from_their_responses() -> None:
     assert span is not None and span.end_timestamp == events[0].timestamp and events[1].get_function_calls()
 
 
-async def test_paused_invocations_are_not_summarised() -> None:
-    def start() -> dict[str, str]:
-        """Start."""
-        return {"status": "pending"}
+def start() -> dict[str, str]:
+    """Start."""
+    return {"status": "pending"}
 
-    rules = [Rule(when="^go", reply=Reply(calls=[("start", {})])), Rule(reply="x")]
-    agent = LlmAgent(name="agent", model=ScriptedLlm(rules=rules), tools=[LongRunningFunctionTool(start)])
-    runner = runner_with(agent, resumable=True, compaction_interval=1, overlap_size=0)
-    await run(runner, "hello")
-    (call,) = (await run(runner, "go"))[0].get_function_calls()
-    await run(runner, "meanwhile")
-    assert await summaries(runner) == ["<hello x>"]
-    part = types.Part(function_response=types.FunctionResponse(id=call.id, name="start", response={"ok": True}))
-    answer = types.Content(role="user", parts=[part])
-    _ = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=answer)]
+
+def begin() -> None:
+    """Begin, without a first result."""
+
+
+def fail() -> str:
+    """Fail."""
+    raise RuntimeError("broken")
+
+
+def working(asked: list[LlmRequest]) -> LlmAgent:
+    """Return an agent whose model calls the tool that the message names, and notes its requests."""
+
+    def answer(request: LlmRequest) -> Reply:
+        asked.append(request)
+        told = last_message_text(request)
+        if told == "break":
+            raise RuntimeError("503")
+        return Reply(calls=[(told, {})]) if told in ("start", "begin", "fail") else Reply(text="x")
+
+    tools = [LongRunningFunctionTool(start), LongRunningFunctionTool(begin), fail]
+    return LlmAgent(name="agent", model=ScriptedLlm(rules=[Rule(reply=answer)]), tools=tools)
+
+
+def told(request: LlmRequest) -> list[str]:
+    """Return a request's texts, and the names of its calls and results."""
+    parts = [part for content in request.contents for part in content.parts or ()]
+    named = [(part.function_call or part.function_response, part) for part in parts]
+    return [f"{function.name}{'(' if part.function_call else ')'}" if function else part.text or "" for function, part in named]
+
+
+async def answer(runner: Runner, call: types.FunctionCall) -> None:
+    response = types.FunctionResponse(id=call.id, name=call.name, response={"ok": True})
+    message = types.Content(role="user", parts=[types.Part(function_response=response)])
+    _ = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=message)]
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+@pytest.mark.parametrize("failing", ["break", "fail"])
+@pytest.mark.parametrize("before", [[], ["a", "b", "c"]])
+async def test_a_failed_run_does_not_stop_later_summaries(resumable: bool, failing: str, before: list[str]) -> None:
+    asked: list[LlmRequest] = []
+    runner = runner_with(working(asked), resumable=resumable, compaction_interval=2, overlap_size=0)
+    for text in before:
+        await run(runner, text)
+    with pytest.raises(RuntimeError):
+        await run(runner, failing)
+    for text in "defghijk":
+        await run(runner, text)
+    assert len(await summaries(runner)) == 4 + len(before) // 2
+    assert len(told(asked[-1])) <= 2 * 6 + 3  # two parts for each summary, and a turn
+
+
+async def test_a_long_running_call_without_a_result_is_not_summarised_and_no_summary_repeats_another() -> None:
+    asked: list[LlmRequest] = []
+    runner = runner_with(working(asked), resumable=True, compaction_interval=1, overlap_size=0)
+    for text in ("a text that is long enough", "begin", "c", "d", "e"):
+        await run(runner, text)
+    assert await summaries(runner) == ["<a text that is long enough x>"]
+    assert told(asked[-1])[2:] == ["begin", "begin(", "c", "x", "d", "x", "e"]
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+async def test_a_call_that_was_summarised_precedes_its_later_result(resumable: bool) -> None:
+    asked: list[LlmRequest] = []
+    runner = runner_with(working(asked), resumable=resumable, compaction_interval=2, overlap_size=0)
+    (call,) = (await run(runner, "start"))[0].get_function_calls()
+    for text in ("a longer text", "another long text", "and one more"):
+        await run(runner, text)
     assert len(await summaries(runner)) == 2
+    assert "start(" not in told(asked[-1])
+    await answer(runner, call)
+    assert told(asked[-1])[-2:] == ["start(", "start)"]
+    assert asked[-1].contents[-1].parts[0].function_response.response == {"ok": True}  # type: ignore[union-attr, index]
+    await run(runner, "next")
+    assert told(asked[-1])[-4:] == ["start(", "start)", "x", "next"]
+
+
+async def test_a_resumed_invocation_sees_its_own_events_beside_their_summary() -> None:
+    asked: list[LlmRequest] = []
+    runner = runner_with(working(asked), resumable=True, compaction_interval=2, overlap_size=0)
+    with pytest.raises(RuntimeError):
+        await run(runner, "fail")
+    failed = (await stored(runner)).events[0].invocation_id
+    for text in ("a longer text", "another long text", "and one more"):
+        await run(runner, text)
+    assert "fail" not in told(asked[-1])
+    with pytest.raises(RuntimeError, match="broken"):
+        _ = [event async for event in runner.run_async(user_id="u", session_id="s", invocation_id=failed)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{__name__}.fail.__code__", (lambda: "mended").__code__)
+        _ = [event async for event in runner.run_async(user_id="u", session_id="s", invocation_id=failed)]
+    assert "fail" in told(asked[-1])
+    assert told(asked[-1])[-2:] == ["fail(", "fail)"]
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_models_get_no_result_without_its_call(data: st.DataObject) -> None:
+    """Any summaries of any session: a request is the same however the session grew, and each result follows its call."""
+    events: list[Event] = []
+    calls: list[str] = []
+    for number in range(data.draw(st.integers(1, 12))):
+        kind = data.draw(st.sampled_from(["text", "calls", "result", "result", "summary"]))
+        parts: list[types.Part] = []
+        actions = EventActions()
+        author = "agent"
+        if kind == "calls":
+            new = [f"{number}-{index}" for index in range(data.draw(st.integers(1, 2)))]
+            calls += new
+            parts = [types.Part(function_call=types.FunctionCall(id=one, name="t", args={})) for one in new]
+        elif kind == "result" and calls:
+            one = data.draw(st.sampled_from(calls))
+            author = data.draw(st.sampled_from(["agent", "user"]))
+            parts = [types.Part(function_response=types.FunctionResponse(id=one, name="t", response={"at": number}))]
+        elif kind == "summary" and events:
+            times = sorted(data.draw(st.tuples(*[st.integers(0, number - 1)] * 2)))
+            said = types.Content(role="model", parts=[types.Part(text="s")])
+            actions.compaction = EventCompaction(start_timestamp=times[0], end_timestamp=times[1], compacted_content=said)
+        else:
+            author, parts = data.draw(st.sampled_from(["agent", "user", "other"])), [types.Part(text="t")]
+        content = types.Content(role="user" if author == "user" else "model", parts=parts) if parts else None
+        events.append(Event(author=author, invocation_id=f"i{number // 3}", timestamp=number, content=content, actions=actions))
+    resumed = data.draw(st.sampled_from([None, "i0", "i1"]))
+    growing = Conversation("agent", None, invocation_id=resumed)
+    for length in range(1, len(events) + 1):
+        contents = growing.contents(events[:length])
+        assert contents == Conversation("agent", None, invocation_id=resumed).contents(events[:length])
+        open_calls: list[str | None] = []
+        for content in contents:
+            for part in content.parts or ():
+                if part.function_response:
+                    assert part.function_response.id in open_calls
+            open_calls = [part.function_call.id for part in content.parts or () if part.function_call]
 
 
 async def test_a_rewind_also_removes_summaries() -> None:

@@ -174,7 +174,7 @@ def build_agent(spec: dict[str, Any], tools: Mapping[str, Any] = TOOLS, llm: typ
 
 def _reply(reply: dict[str, Any]) -> Any:
     if "calls" in reply:
-        return Reply(calls=[tuple(call) for call in reply["calls"]])
+        return Reply(calls=[tuple(call) for call in reply["calls"]], text=reply.get("text", ""))
     return reply["text"]
 
 

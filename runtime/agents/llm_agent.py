@@ -84,7 +84,8 @@ class LlmAgent(BaseAgent):
         include_contents: `none` sends only the current turn to the model.
         input_schema: the arguments when the agent is called as a tool.
         output_schema: the type of the answer.
-        output_key: the state key that receives the answer.
+        output_key: the state key that receives the answer: all text of the turn, also what the model writes beside its calls, or the
+            structured answer. An answer without text leaves it as it is.
         planner: how the model plans; thoughts are kept as parts of its answers.
         code_executor: runs the code in the model's answers: `BuiltInCodeExecutor()` lets a Gemini model run it itself,
             `UnsafeLocalCodeExecutor()` runs it on this machine.
@@ -287,16 +288,18 @@ class LlmAgent(BaseAgent):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         turn = self._turn_so_far(ctx)
+        said = self._said_so_far(ctx)
         target = transferred_to(ctx.places.key(self), self._own_events(ctx)) if ctx.resumed_checkpoints() is not None else None
         handed_over_to = self.root_agent.find_agent(target) if target is not None else None
         if handed_over_to is not None:
             async with aclosing(handed_over_to.run_async(ctx)) as events:
                 async for event in events:
+                    said = self._save_output(event, said)
                     yield event
         elif not (turn and turn.answered) or ctx.shared.is_prepared:
             async with aclosing(LlmFlow(self).run(ctx, turn)) as events:
                 async for event in events:
-                    self._save_output(event)
+                    said = self._save_output(event, said)
                     yield event
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
@@ -323,28 +326,48 @@ class LlmAgent(BaseAgent):
     def _own_events(self, ctx: InvocationContext) -> list[Event]:
         return events_of_call(self, ctx.invocation_events(), ctx.branch)
 
-    def _save_output(self, event: Event) -> None:
-        """Write the answer to `output_key` in the event's delta."""
-        if not self.output_key or event.author != self.name or event.partial or not event.content or not event.content.parts:
-            return
-        if not closes_turn(event) or event.get_function_calls() or event.get_function_responses():
-            return
-        text = "".join(part.text for part in event.content.parts if part.text and not part.thought)
-        if self.output_schema is None:
-            value: Any = text
-        elif text.strip():
+    def _said_so_far(self, ctx: InvocationContext) -> str:
+        """Return what the agent said in a turn that is resumed, since the last message or answer of the user."""
+        said = ""
+        if self.output_key and ctx.resumed_checkpoints() is not None:
+            key = ctx.places.key(self)
+            for event in self._own_events(ctx):
+                said = "" if event.author == "user" else said + _visible_text(event) if event.author == key else said
+        return said
+
+    def _save_output(self, event: Event, said: str = "") -> str:
+        """Write the answer to `output_key` in the event's delta: all visible text of the turn, or the structured answer.
+
+        Args:
+            event: an event of the turn.
+            said: the text before it.
+
+        Returns:
+            The text of the turn with the event.
+        """
+        text = _visible_text(event) if self.output_key and event.author == self.name and not event.partial else ""
+        value: Any = said + text
+        if not text or self.output_key is None:
+            return said
+        if self.output_schema is not None:
+            if not text.strip() or not closes_turn(event) or event.get_function_calls() or event.get_function_responses():
+                return said
             value = self._validated(text)
-        else:
-            return
         if self.state_schema is not None:
             check_write(self.state_schema, self.output_key, value)
         event.actions.state_delta[self.output_key] = value
+        return said + text
 
     def _validated(self, text: str) -> Any:
         try:
             return shaped(self.output_schema, text)
         except OutputSchemaError as error:
             raise OutputSchemaError(f"The answer of {self.name!r} does not match its output_schema: {error}") from error
+
+
+def _visible_text(event: Event) -> str:
+    parts = (event.content.parts if event.content else None) or ()
+    return "".join(part.text for part in parts if part.text and not part.thought)
 
 
 async def _instruction_text(instruction: str | InstructionProvider, ctx: ReadonlyContext) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from google.genai import types
 from pydantic import TypeAdapter, ValidationError
 
 from runtime.errors.known_error import KnownError
+
+_FENCE = "```"
 
 
 class OutputSchemaError(KnownError, ValueError):
@@ -20,11 +23,12 @@ def shaped(schema: Any, text: str) -> Any:
 
     Args:
         schema: a pydantic model class or another type. With a schema dict or `types.Schema`, the answer only has to be JSON.
-        text: the answer.
+        text: the answer; a Markdown fence around all of it is removed, as in google-adk 2.
 
     Raises:
         OutputSchemaError: the answer does not match; the message says where.
     """
+    text = _without_fence(text)
     try:
         if schema is None or isinstance(schema, (dict, types.Schema)):
             return json.loads(text)
@@ -35,3 +39,10 @@ def shaped(schema: Any, text: str) -> Any:
         raise OutputSchemaError("; ".join(f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in problems)) from error
     except ValueError as error:
         raise OutputSchemaError(f"it is not JSON: {error}") from error
+
+
+def _without_fence(text: str) -> str:
+    bare = text.strip()
+    if len(bare) < 2 * len(_FENCE) or not (bare.startswith(_FENCE) and bare.endswith(_FENCE)):
+        return text
+    return re.sub(r"^[A-Za-z0-9_]*[ \t]*\n?", "", bare[len(_FENCE) : -len(_FENCE)], count=1).strip()

@@ -29,6 +29,12 @@ def note(what: str) -> list[Any]:
     return ["note", {"what": what}]
 
 
+def talks(name: str) -> Spec:
+    """An agent that says something beside each of its calls; its key gets all of it."""
+    script = [{"calls": [note(f"{name}{number}")], "text": f"{name} calls {number}. "} for number in (1, 2)]
+    return {**works(name, [note(name)], output_key=f"{name}_said"), "script": [*script, {"text": f"{name} is done"}]}
+
+
 def seq(name: str, *subs: Spec) -> Spec:
     """A SequentialAgent."""
     return {"type": "sequential", "name": name, "sub_agents": list(subs)}
@@ -81,6 +87,14 @@ TREES: dict[str, Spec] = {
     # One agent of each kind
     "tools": works("solo", [note("one")], [note("two")], output_key="solo_said"),
     "parallel calls": works("solo", [note("one"), note("two"), note("three")]),
+    "text beside calls": talks("solo"),
+    "text beside calls in a loop": loop("l", talks("a"), says("b")),
+    "text beside calls in parallel": par("p", talks("a"), seq("s", notes("b"), talks("c"))),
+    "text beside calls before a transfer": hands_over("root", "sub", talks("sub")),
+    "text beside a call that waits": {
+        **asks("a", "pay", output_key="a_said"),
+        "script": [{"calls": [["pay", {"what": "a"}]], "text": "Look. "}, {"text": "a is done"}],
+    },
     "streaming": {**works("solo", [note("one")]), "streaming": True},
     "sequential": seq("s", says("a", output_key="a_said"), notes("b"), says("c")),
     "loop to its end": loop("l", notes("a"), says("b")),

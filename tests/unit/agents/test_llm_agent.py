@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from runtime.agents import LlmAgent, RunConfig, SequentialAgent, ToolContext
 from runtime.errors import UnknownLlmError
-from runtime.models import Gemini, LlmRequest, LlmResponse
+from runtime.models import BaseLlm, Gemini, LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
-from runtime.tools import AgentTool, exit_loop, google_search
+from runtime.tools import AgentTool, LongRunningFunctionTool, exit_loop, google_search
 from runtime.tools.google_search_agent_tool import GoogleSearchAgentTool, create_google_search_agent
 from runtime.tools.google_search_tool import GoogleSearchTool
 from tests.seeds.running import run, runner_for, stored, texts
@@ -232,6 +232,72 @@ def test_the_model_is_inherited() -> None:
 class Weather(BaseModel):
     city: str
     degrees: int
+
+
+def parts_of(*parts: types.Part) -> LlmResponse:
+    return LlmResponse(content=types.Content(role="model", parts=list(parts)))
+
+
+class Given(BaseLlm):
+    """Gives responses of any parts."""
+
+    answers: list[list[types.Part]]
+
+    async def generate_content_async(self, llm_request: LlmRequest, stream: bool = False) -> AsyncGenerator[LlmResponse, None]:
+        yield parts_of(*self.answers.pop(0))
+
+
+THOUGHT = types.Part(text="hm", thought=True)
+IMAGE = types.Part.from_bytes(data=b"x", mime_type="image/png")
+LOOK = types.Part(function_call=types.FunctionCall(name="look", args={}))
+
+
+def look() -> str:
+    """Look."""
+    return "all"
+
+
+@pytest.mark.rule("R13")
+@pytest.mark.parametrize("schema", [None, Weather])
+@pytest.mark.parametrize("parts", [[THOUGHT], [THOUGHT, IMAGE], [IMAGE], [types.Part(text="")], [types.Part(text=""), THOUGHT]])
+async def test_an_answer_without_visible_text_leaves_output_key_alone(schema: Any, parts: list[types.Part]) -> None:
+    first = LlmAgent(name="first", model=ScriptedLlm(replies=["a good draft"]), output_key="draft")
+    second = LlmAgent(name="second", model=Given(model="given", answers=[parts]), output_schema=schema, output_key="draft")
+    runner = runner_for(SequentialAgent(name="steps", sub_agents=[first, second]))
+    await run(runner)
+    assert (await stored(runner)).state["draft"] == "a good draft"
+
+
+@pytest.mark.rule("R13")
+async def test_output_key_has_the_text_beside_calls_too() -> None:
+    answers = [[types.Part(text="One. "), LOOK], [THOUGHT, types.Part(text="Two. "), LOOK, LOOK], [LOOK], [types.Part(text="Three.")]]
+    agent = LlmAgent(name="agent", model=Given(model="given", answers=[*answers, [IMAGE]]), tools=[look], output_key="draft")
+    runner = runner_for(agent)
+    await run(runner)
+    deltas = [event.actions.state_delta["draft"] for event in (await stored(runner)).events if event.actions.state_delta]
+    assert deltas == ["One. ", "One. Two. ", "One. Two. Three."]
+    await run(runner)  # without text
+    assert (await stored(runner)).state == {"draft": "One. Two. Three."}
+
+
+@pytest.mark.rule("R13")
+async def test_output_key_has_the_text_before_an_answer_but_not_the_text_before_the_users_message() -> None:
+    def wait() -> dict[str, str]:
+        """Wait."""
+        return {"status": "pending"}
+
+    call = types.Part(function_call=types.FunctionCall(name="wait", args={}))
+    answers = [[types.Part(text="Before. "), call], [types.Part(text="After. "), LOOK], [types.Part(text="End.")]]
+    agent = LlmAgent(
+        name="agent", model=Given(model="given", answers=answers), tools=[look, LongRunningFunctionTool(wait)], output_key="draft"
+    )
+    runner = runner_for(agent, resumable=True)
+    (asked,) = (await run(runner))[0].get_function_calls()
+    assert (await stored(runner)).state == {"draft": "Before. "}
+    response = types.FunctionResponse(id=asked.id, name="wait", response={"done": True})
+    message = types.Content(role="user", parts=[types.Part(function_response=response)])
+    _ = [event async for event in runner.run_async(user_id="u", session_id="s", new_message=message)]
+    assert (await stored(runner)).state == {"draft": "After. End."}
 
 
 @pytest.mark.rule("R11")

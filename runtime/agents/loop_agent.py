@@ -57,10 +57,14 @@ class LoopAgent(BaseAgent):
                     ctx.shared.positions[ctx.places.key(self)] = index
                     yield self._create_agent_state_event(ctx, LoopAgentState(current_sub_agent=sub_agent.name, times_looped=rounds))
                 state = None
+                waits = False
                 async with aclosing(sub_agent.run_async(ctx)) as events:
                     async for event in events:
                         yield event
                         escalated = escalated or bool(event.actions.escalate and not event.partial)
+                        waits = waits or ctx.should_pause_invocation(event)
+                if waits and not ctx.is_resumable:  # as in a SequentialAgent
+                    return
                 if escalated:
                     break
             first = 0

@@ -30,6 +30,8 @@ class SequentialAgent(BaseAgent):
 
     In a live conversation a sub-agent's part ends when its model calls `task_completed`.
 
+    If a sub-agent waits for a person's answer, those after it do not run: in an app that is not resumable, not after the answer either.
+
     In a resumable app it commits the sub-agent's name before each call, and a resumed run begins there.
     """
 
@@ -42,9 +44,13 @@ class SequentialAgent(BaseAgent):
             if ctx.is_resumable and not (state is not None and index == first):
                 ctx.shared.positions[ctx.places.key(self)] = index
                 yield self._create_agent_state_event(ctx, SequentialAgentState(current_sub_agent=sub_agent.name))
+            waits = False
             async with aclosing(sub_agent.run_async(ctx)) as events:
                 async for event in events:
                     yield event
+                    waits = waits or ctx.should_pause_invocation(event)
+            if waits and not ctx.is_resumable:  # in a resumable app the sub-agent itself pauses the invocation
+                return
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
 

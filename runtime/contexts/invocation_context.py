@@ -365,10 +365,9 @@ class InvocationContext(BaseModel):
         return next((event for event in reversed(events) if event.invocation_id == self.invocation_id), None)
 
     def should_pause_invocation(self, event: Event) -> bool:
-        """Return whether an event's long-running calls pause this invocation."""
-        if not self.is_resumable or not event.long_running_tool_ids:
-            return False
-        return any(call.id in event.long_running_tool_ids for call in event.get_function_calls())
+        """Return whether an event's calls wait for an answer from outside, so that the agents after its agent do not run."""
+        waiting = event.long_running_tool_ids or ()
+        return any(call.id in waiting for call in event.get_function_calls()) if waiting else False
 
     @property
     def is_aborted(self) -> bool:

@@ -27,7 +27,8 @@ class Checkpoints:
     Attributes:
         states: agent → its last checkpoint.
         ended: agent → whether its end is committed; False if it has only started.
-        escalated: the loops that an escalation ended.
+        escalated: the agents above one that escalated: an escalation ends the nearest loop.
+        escalated_by_child: the agents of which a direct sub-agent escalated: that ends a parallel agent.
         seen: agent → every checkpoint it committed since it was called, for recognizing replayed ones.
         called_back: agent → its agent callbacks whose event is committed since it was called, and whether that event has content.
         positions: workflow agent → index of the sub-agent that its checkpoint names; several sub-agents may have that name.
@@ -36,6 +37,7 @@ class Checkpoints:
     states: dict[str, dict[str, Any]] = field(default_factory=dict)
     ended: dict[str, bool] = field(default_factory=dict)
     escalated: set[str] = field(default_factory=set)
+    escalated_by_child: set[str] = field(default_factory=set)
     seen: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     called_back: dict[str, dict[str, bool]] = field(default_factory=dict)
     positions: dict[str, int] = field(default_factory=dict)
@@ -44,10 +46,15 @@ class Checkpoints:
         """Drop an agent's progress: it starts again."""
         self.states.pop(key, None)
         self.ended.pop(key, None)
-        self.escalated.discard(key)
+        self.forget_escalation(key)
         self.seen.pop(key, None)
         self.called_back.pop(key, None)
         self.positions.pop(key, None)
+
+    def forget_escalation(self, key: str) -> None:
+        """Drop what is known of escalations below an agent."""
+        self.escalated.discard(key)
+        self.escalated_by_child.discard(key)
 
 
 def read_checkpoints(events: Iterable[Event], places: AgentPlaces | None) -> Checkpoints:
@@ -93,14 +100,14 @@ def _read_event(found: Checkpoints, event: Event, places: AgentPlaces | None) ->
     if actions.end_of_agent:
         found.states.pop(key, None)
         found.positions.pop(key, None)
-        found.escalated.discard(key)
+        found.forget_escalation(key)
         found.ended[key] = True
     elif actions.agent_state is not None:
         if agent is not None and places is not None:
             for below in agent.descendants():
                 found.forget(places.key(below))
             _note_position(found, key, agent, actions.agent_state)
-        found.escalated.discard(key)
+        found.forget_escalation(key)
         found.states[key] = actions.agent_state
         found.ended[key] = False
         found.seen.setdefault(key, []).append(actions.agent_state)
@@ -111,7 +118,9 @@ def _read_event(found: Checkpoints, event: Event, places: AgentPlaces | None) ->
             if found.ended.get(above):
                 found.ended[above] = False
     if actions.escalate:
-        found.escalated.update(_above(agent, places))
+        above = _above(agent, places)
+        found.escalated.update(above)
+        found.escalated_by_child.update(above[:1])
     return key
 
 

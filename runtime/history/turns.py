@@ -15,6 +15,7 @@ from runtime.events.marks import (
     SAME_MODEL_CALL,
     TOOLSET_CREDENTIAL,
     TRANSFER_CALL,
+    agent_key,
     asks_for_inner_run,
     inner_run,
     is_replayed_checkpoint,
@@ -297,6 +298,28 @@ def asked_name(call: types.FunctionCall) -> str:
     return name if name and isinstance(name, str) else call.name or "?"
 
 
+def asked_on_branch(events: Sequence[Event], parallel_key: str, branch: str) -> set[str]:
+    """Return the calls that a person has to answer, or has answered, on one branch of a parallel agent and below it.
+
+    Args:
+        events: the invocation's events, in commit order.
+        parallel_key: the parallel agent; events before its last checkpoint do not count.
+        branch: the branch.
+    """
+    asked: set[str] = set()
+    for event in reversed(events):
+        if event.actions.agent_state is not None and agent_key(event) == parallel_key:
+            break
+        if event.branch == branch or (event.branch or "").startswith(f"{branch}."):
+            asked |= event.long_running_tool_ids or set()
+    return asked
+
+
+def answered(events: Iterable[Event]) -> set[str | None]:
+    """Return the calls that a person has answered."""
+    return {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
+
+
 def asks_for_toolset(call: types.FunctionCall) -> bool:
     """Return whether a call requests the credential of a toolset, so that no other call waits for its answer."""
     return call.name == CREDENTIAL_CALL and (requested_call_id(call) or "").startswith(TOOLSET_CREDENTIAL)
@@ -304,7 +327,7 @@ def asks_for_toolset(call: types.FunctionCall) -> bool:
 
 def _requests_for_toolsets(events: Sequence[Event]) -> list[types.FunctionCall]:
     """Return the requests for toolsets' credentials without an answer."""
-    given = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
+    given = answered(events)
     asking = [event for event in events if not asks_for_inner_run(event)]
     return [call for event in asking for call in event.get_function_calls() if asks_for_toolset(call) and call.id not in given]
 

@@ -126,7 +126,7 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
 
     Args:
         root: the root of the agent tree.
-        ctx: the invocation; its user message is committed.
+        ctx: the invocation; its user message is committed. It gets the branch of an agent that asked.
     """
     if not root.sub_agents or ctx.places.key(root) in ctx.end_of_agents:
         return root

@@ -19,7 +19,7 @@ from runtime.events.marks import REQUEST_CALLS
 from runtime.history.agent_places import AgentPlaces
 from runtime.history.checkpoints import Checkpoints, read_checkpoints, with_keys_as_authors
 from runtime.history.invocations import Invocation, PendingItem, invocations
-from runtime.history.turns import asked_name, events_of_call, read_turn, requested_call_id, transferred_to
+from runtime.history.turns import asked_name, asked_on_branch, events_of_call, read_turn, requested_call_id, transferred_to
 from runtime.running.tree_changes import has_tool, misfits, tree_changes
 
 
@@ -143,18 +143,25 @@ class _Walk:
         if self._found.ended.get(self._key(agent)):
             return
         if isinstance(agent, ParallelAgent):
-            if all(self._found.ended.get(self._key(sub_agent)) for sub_agent in agent.sub_agents):
-                name = self._key(agent)
-                self._add_step(f"All agents of {name} are finished; only the end of {name} remains to be recorded.")
-            for sub_agent in agent.sub_agents:
-                step = agent.branch_of(sub_agent)
-                self.visit(sub_agent, f"{branch}.{step}" if branch else step)
+            self._visit_parallel(agent, branch)
         elif isinstance(agent, (SequentialAgent, LoopAgent)):
             self._visit_current(agent, branch)
         elif isinstance(agent, LlmAgent):
             self._visit_llm_agent(agent, branch)
         else:
             self._visit_custom(agent, branch)
+
+    def _visit_parallel(self, agent: ParallelAgent, branch: str | None) -> None:
+        key = self._key(agent)
+        branches = {sub: f"{branch}.{agent.branch_of(sub)}" if branch else agent.branch_of(sub) for sub in agent.sub_agents}
+        if key in self._found.escalated_by_child:  # the others were stopped, but not calls that wait for a person
+            branches = {sub: below for sub, below in branches.items() if asked_on_branch(self._events, key, below)}
+            if not branches:
+                self._add_step(f"An agent of {key} escalated; only the end of {key} remains to be recorded.")
+        elif all(self._found.ended.get(self._key(sub_agent)) for sub_agent in agent.sub_agents):
+            self._add_step(f"All agents of {key} are finished; only the end of {key} remains to be recorded.")
+        for sub_agent, below in branches.items():
+            self.visit(sub_agent, below)
 
     def _visit_current(self, agent: BaseAgent, branch: str | None) -> None:
         key = self._key(agent)

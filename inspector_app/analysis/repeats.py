@@ -13,13 +13,18 @@ from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.values import error_text
 from runtime.events.kinds import text_of
 from runtime.history.invocations import invocations
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
+from runtime.support.lazy import lazy_module
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from runtime.events.event import Event
+    from runtime.running import run_end
+else:
+    run_end = lazy_module("runtime.running.run_end")
 
 
 class RepeatedAgent(Protocol):
@@ -99,12 +104,20 @@ async def run_once(agent: RepeatedAgent, key: SessionKey, messages: Sequence[typ
                     events += [] if event.partial else [event]  # those before an error count, too
         except Exception as raised:
             error = error_text(raised)
-        found = invocations(await agent.events(key))
+        stored = await agent.events(key)
+        found = invocations(stored, ends=_end(stored))
         status = "failed" if error else found[-1].status if found else "interrupted"
         if status != "finished":
             break
     seconds = time.perf_counter() - began
     return await run_in_thread(run_facts, key, events, status, seconds, prices, error)  # the first price takes a third of a second
+
+
+def _end(events: Sequence[Event]) -> dict[str, RecordedEnd]:
+    """Return the end of the last invocation, whose run did not fail."""
+    own = [event for event in events if event.invocation_id == events[-1].invocation_id]
+    end = run_end.end_of(own, None) if own else None
+    return {own[-1].invocation_id: end} if end is not None else {}
 
 
 def run_facts(key: SessionKey, events: Sequence[Event], status: str, seconds: float, prices: Prices, error: str = "") -> RunFacts:

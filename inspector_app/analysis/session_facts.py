@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector_app.analysis.finding import Finding, Level
 from runtime.errors import StorageError
-from runtime.history.invocations import Invocation, invocations, with_recorded_ends
+from runtime.history.invocations import Invocation, invocations
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import StoredDatabase
@@ -121,7 +121,7 @@ def read_facts(database: StoredDatabase, key: SessionKey, name: str, seen: Calla
         database.layout.format.writer is not None,
         events,
         database.row_times(key),
-        with_recorded_ends(invocations(events), database.recorded_ends(key).get(key, {})),
+        invocations(events, ends=database.recorded_ends(key).get(key, {})),
         database.first_state(key),
         state,
     )

@@ -18,7 +18,7 @@ from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.values import error_text, visible, visible_lines
 from runtime.errors import KnownError
 from runtime.events import Event
-from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
+from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import without_password
@@ -80,7 +80,7 @@ async def _ended(
     session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
     if session is not None and isinstance(service, ChildSessions):
         service.run_has_ended([event for event in session.events if event.invocation_id == invocation_id], failure)
-    found = with_recorded_ends(invocations(session.events), await service.recorded_ends(key)) if session else []
+    found = invocations(session.events, ends=await service.recorded_ends(key)) if session else []
     for invocation in reversed(found):
         if invocation.invocation_id == invocation_id or (invocation_id is None and invocation.invocation_id not in earlier):
             return invocation

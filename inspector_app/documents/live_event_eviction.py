@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from inspector_app.documents.long_session import LongSession
@@ -10,6 +10,7 @@ from inspector_app.documents.open_session import OpenSession
 from inspector_app.support.tasks import Tasks
 from runtime.errors.storage_error import StorageError
 from runtime.history.invocations import Invocation, invocations
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class LiveEventEvictor:
             await long.open_beside()
         live = list(session.events.in_memory)
         rows = await long.following(min(len(live) - MAX_LIVE_EVENTS, MOST_AT_ONCE))
-        evicted = await run_in_thread(_what_to_evict, rows, live)
+        evicted = await run_in_thread(_what_to_evict, rows, live, await session.source.ends(session.address.key))
         if not evicted.row_ids or session.closed:
             return False
         session.evict(evicted.row_ids, long)
@@ -104,11 +105,11 @@ class _Evicted(NamedTuple):
     left: set[str]
 
 
-def _what_to_evict(rows: Sequence[tuple[int, str]], live: Sequence[Event]) -> _Evicted:
+def _what_to_evict(rows: Sequence[tuple[int, str]], live: Sequence[Event], ends: Mapping[str, RecordedEnd]) -> _Evicted:
     count = _count_to_evict(rows, live)
     left = {event.invocation_id for event in live[count:]}
     ended = {event.invocation_id for event in live[:count]} - left
-    return _Evicted([row_id for row_id, _ in rows[:count]], invocations(live[: count + ANSWERS_WITHIN], only=ended), left)
+    return _Evicted([row_id for row_id, _ in rows[:count]], invocations(live[: count + ANSWERS_WITHIN], only=ended, ends=ends), left)
 
 
 def _count_to_evict(rows: Sequence[tuple[int, str]], live: Sequence[Event]) -> int:

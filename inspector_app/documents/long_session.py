@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +15,11 @@ from inspector_app.presentation.event_summary import is_failure
 from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
-from runtime.history.invocations import Invocation, invocations, with_recorded_ends
+from runtime.history.invocations import Invocation, invocations
 from runtime.history.last_writes import LastWrites, recent_state
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import Change, scope_of
 from runtime.storage.connections.database_url import named_file
@@ -242,13 +243,8 @@ class LongSession:
 
     def _latest_invocations(self) -> list[Invocation]:
         database = self._connect()
-        pages = self._pages_behind = database.pages(self._key, self._count, assume=self._assume)
-        first = max(len(pages) - TAIL, 0)
-        starts = pages.invocations(first, len(pages))
-        # The first invocation may have begun before.
-        first = starts[1][0] if len(starts) > 1 and first else first
-        found = invocations([pages.read_plain(row) for row in pages.rows(first, len(pages))])
-        return with_recorded_ends(found, database.recorded_ends(self._key).get(self._key, {}))
+        self._pages_behind = database.pages(self._key, self._count, assume=self._assume)
+        return latest_invocations(self._pages_behind, database.recorded_ends(self._key).get(self._key, {}))
 
     async def groups(self) -> InvocationGroups:
         """Return the groups of all stored events."""
@@ -394,6 +390,20 @@ class LongSession:
 
 def _own(state: Iterable[str]) -> list[str]:
     return [key for key in state if scope_of(key) == "session"]
+
+
+def latest_invocations(pages: EventPages, ends: Mapping[str, RecordedEnd]) -> list[Invocation]:
+    """Return the invocations of a long session's last events.
+
+    Args:
+        pages: its events.
+        ends: recorded ends by invocation id.
+    """
+    first = max(len(pages) - TAIL, 0)
+    starts = pages.invocations(first, len(pages))
+    # The first invocation may have begun before.
+    first = starts[1][0] if len(starts) > 1 and first else first
+    return invocations([pages.read_plain(row) for row in pages.rows(first, len(pages))], ends=ends)
 
 
 def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> list[Invocation]:

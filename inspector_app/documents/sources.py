@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.event_notes import EventNotes
-from inspector_app.documents.long_session import LONG, TAIL, with_older
+from inspector_app.documents.long_session import LONG, TAIL, latest_invocations, with_older
 from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_folder, files_of
@@ -23,7 +23,7 @@ from inspector_app.support.data_folder import cache_folder, unsaved_folder
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
 from runtime.history.in_memory import history_in_memory
-from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
+from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.history.key_writers import Write, writes_of
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
@@ -218,8 +218,11 @@ class Source(abc.ABC):
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """Return a session's pending items."""
-        found = with_recorded_ends(invocations(await self.events(key)), await self.ends(key))
-        return [item for entry in found for item in entry.pending]
+        return [item for entry in await self.latest_invocations(key) for item in entry.pending]
+
+    async def latest_invocations(self, key: SessionKey) -> list[Invocation]:
+        """Return a session's invocations; of a long one, those of its last events."""
+        return invocations(await self.events(key), ends=await self.ends(key))
 
     async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
         """Return the recorded ends of a session's invocations."""
@@ -368,14 +371,23 @@ class DatabaseSource(Source):
         return await self._worker.call(self._pending, key)
 
     def _pending(self, key: SessionKey) -> list[PendingItem]:
-        if not self._stored.layout.format.is_json or self._stored.count_up_to(key, LONG + 1) <= LONG:
-            found = self._stored.pending(key).get(key, [])
-            ended = self._ends.get(key, {})
-            return [item for item in found if item.kind != "interrupted" or not _is_over(item, ended)]
-        pages = self._stored.pages(key, self._counts.get(key))
-        latest = invocations([pages.read_plain(row) for row in pages.rows(max(len(pages) - TAIL, 0), len(pages))])
-        latest = with_recorded_ends(latest, self._stored.recorded_ends(key).get(key, {}))
-        return [item for entry in with_older(latest, self.unfinished.get(key, ())) for item in entry.pending]
+        if not self._is_tail_read(key) and not self._ends.get(key):
+            return self._stored.pending(key).get(key, [])
+        return [item for entry in with_older(self._latest(key), self.unfinished.get(key, ())) for item in entry.pending]
+
+    async def latest_invocations(self, key: SessionKey) -> list[Invocation]:
+        """See `Source.latest_invocations`."""
+        return await self._worker.call(self._latest, key)
+
+    def _latest(self, key: SessionKey) -> list[Invocation]:
+        ends = self._all_ends(key)
+        if self._is_tail_read(key):
+            return latest_invocations(self._stored.pages(key, self._counts.get(key)), ends)
+        return invocations([*self._stored.plain_events(key)], ends=ends)
+
+    def _is_tail_read(self, key: SessionKey) -> bool:
+        """Return whether a session is so long that only its last events are read."""
+        return self._stored.layout.format.is_json and self._stored.count_up_to(key, LONG + 1) > LONG
 
     def open_tail(self, known: Sequence[SessionSummary]) -> Tail:
         """Return a tail of the database; see `runtime.storage.tail.open_tail`. The caller's thread uses it.
@@ -397,11 +409,7 @@ class DatabaseSource(Source):
 
     async def find_unfinished(self) -> dict[SessionKey, list[Invocation]]:
         """See `StoredDatabase.unfinished`."""
-        found = await self._worker.call(lambda: self._stored.unfinished(cache=cache_folder(self.target) / "pending"))
-        for key, ends in self._ends.items():
-            if key in found:
-                found[key] = [one for one in with_recorded_ends(found[key], ends) if one.pending]
-        return {key: left for key, left in found.items() if left}
+        return await self._worker.call(lambda: self._stored.unfinished(cache=cache_folder(self.target) / "pending"))
 
     async def is_longer_than(self, key: SessionKey, limit: int) -> bool:
         """See `Source.is_longer_than`."""
@@ -416,7 +424,10 @@ class DatabaseSource(Source):
 
     async def ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
         """See `Source.ends`."""
-        return {**(await self._worker.call(self._stored.recorded_ends, key)).get(key, {}), **self._ends.get(key, {})}
+        return await self._worker.call(self._all_ends, key)
+
+    def _all_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
+        return {**self._stored.recorded_ends(key).get(key, {}), **self._ends.get(key, {})}
 
     async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
         """See `Source.record_end`."""
@@ -485,12 +496,6 @@ class DatabaseSource(Source):
             await self._service.close()
         if self.is_kept and self.recording is not None:  # its file may be about to be deleted
             await run_in_thread(recorder_file.finish_recording, self.recording)
-
-
-def _is_over(item: PendingItem, ends: Mapping[str, RecordedEnd]) -> bool:
-    """Return whether the invocation of an interrupted item has been recorded as finished since."""
-    end = ends.get(item.invocation_id)
-    return end is not None and end.status == "finished" and end.last_event_id == item.event_id
 
 
 class UnsavedFile:

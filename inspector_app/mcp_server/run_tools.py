@@ -259,7 +259,8 @@ class _Orders:
     def _end(self, run: Run) -> dict[str, Any]:
         with opened(self._runs.store.target) as database:
             found = database.invocations(run.key)
-        last = found[-1] if found else None
+        driven = run.events[-1].invocation_id if run.events else None
+        last = next((each for each in reversed(found) if driven in (None, each.invocation_id)), None)
         waits = [f"{item.kind} {item.name}: {short(item.args)}" for each in found for item in each.pending if item.name]
         return {"run": last.status if last else "ended", "reason": last.reason if last else "", "waits_for": waits}
 

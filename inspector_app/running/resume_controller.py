@@ -183,6 +183,7 @@ class ResumeController(QObject):
         events = session.events.in_memory if session.pages is None else await session.source.events(session.address.key)
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
         temp = await _temp_at(session, last)
+        ends = await session.source.ends(session.address.key)
         plan = await run_in_thread(
             lambda: resuming.plan_resume(
                 [*map(whole_event, events)],
@@ -190,6 +191,7 @@ class ResumeController(QObject):
                 loaded.root,
                 is_resumable=is_resumable,
                 temp_keys=temp,
+                ends=ends,
             )
         )
         if plan is None or self._current.session is not session or self._run.blocked("resume", invocation_id) is not None:

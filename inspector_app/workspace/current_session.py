@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Sequence, Set
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -25,7 +26,7 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases, pending_of
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.errors.storage_error import StorageError
-from runtime.history.invocations import invocations, with_recorded_ends
+from runtime.history.invocations import invocations
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
@@ -142,7 +143,7 @@ class CurrentSession(QObject):
                 return
             history = await source.displayed_history(address.key)
             events = list(history.events)
-            past = with_recorded_ends(await run_in_thread(invocations, events), await source.ends(address.key))
+            past = await run_in_thread(partial(invocations, events, ends=await source.ends(address.key)))
         except Exception as error:
             if self._cursor.session == address:
                 self.session_failed.emit(address, error)
@@ -284,7 +285,7 @@ class CurrentSession(QObject):
             await self._refresh_long(session)
             return
         events = session.events.in_memory if session else await source.events(address.key)
-        past = with_recorded_ends(await run_in_thread(invocations, list(events)), await source.ends(address.key))
+        past = await run_in_thread(partial(invocations, list(events), ends=await source.ends(address.key)))
         if session:
             session.set_invocations(past)
         updated = events[-1].timestamp if events else time.time()  # without events it was just created
@@ -303,11 +304,11 @@ class CurrentSession(QObject):
         since, count = list(session.events.in_memory), len(session.events)
         if not since:
             return
-        new = await run_in_thread(invocations, since)
+        latest = await session.source.latest_invocations(session.address.key)
         if session.closed:
             return
-        names = {entry.invocation_id for entry in new}
-        session.set_invocations([entry for entry in session.invocations if entry.invocation_id not in names] + new)
+        names = {entry.invocation_id for entry in latest}
+        session.set_invocations([entry for entry in session.invocations if entry.invocation_id not in names] + latest)
         summary = SessionSummary(session.address.key, count, since[-1].timestamp)
         self._catalog.update_sessions(session.source.target, [summary])
         self._catalog.set_pending(session.address, pending_of(session.invocations))

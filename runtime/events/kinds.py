@@ -84,6 +84,13 @@ def node_path(event: Event) -> tuple[str, ...]:
     return tuple(step.partition("@")[0] for step in path.split("/")) if isinstance(path, str) and path else ()
 
 
+def is_workflow_output(event: Event) -> bool:
+    """Return whether an event has the output of a whole workflow of google-adk 2, not only of one of its nodes."""
+    info = (event.model_extra or {}).get("node_info")
+    made_for = info.get("output_for") if isinstance(info, dict) and event.output is not None else None
+    return isinstance(made_for, list) and any(isinstance(path, str) and "/" not in path for path in made_for)
+
+
 def tokens_of(event: Event) -> int:
     """Return the event's token count as reported by the model, prompt included; 0 if it reported none."""
     usage = event.usage_metadata

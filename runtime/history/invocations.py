@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from runtime.events.final_response import says_something
+from runtime.events.kinds import is_workflow_output
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, TOOLSET_CREDENTIAL, agent_key, is_progress, is_state_edit
 from runtime.history.checkpoints import read_checkpoints
-from runtime.history.turns import asks_for_toolset, closes_turn, requested_call_id, without_request
+from runtime.history.turns import asks_for_toolset, closes_turn, read_turn, requested_call_id, without_request
 from runtime.sessions.recorded_end import RecordedEnd
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
 Status = Literal["finished", "paused", "interrupted", "rewound", "unknown"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
+_NO_ENDS: Mapping[str, RecordedEnd] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +100,15 @@ class Invocation:
     pending: tuple[PendingItem, ...] = ()
 
 
-def invocations(events: Sequence[Event], only: Container[str] | None = None) -> list[Invocation]:
+def invocations(
+    events: Sequence[Event], only: Container[str] | None = None, *, ends: Mapping[str, RecordedEnd] = _NO_ENDS
+) -> list[Invocation]:
     """Return a session's invocations in the order of their first events.
 
     Args:
         events: all events of the session, in commit order.
         only: ids of the wanted invocations; None: all.
+        ends: recorded ends by invocation id; see `with_recorded_ends`.
     """
     groups: dict[str, list[Event]] = {}
     for event in events:
@@ -110,11 +116,12 @@ def invocations(events: Sequence[Event], only: Container[str] | None = None) -> 
     rewound = rewound_invocations((event.invocation_id, event.actions.rewind_before_invocation_id) for event in events)
     answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
     stray = {call_id for group in groups.values() for call_id in stray_results(group)}
-    return [
+    found = [
         read_invocation(group, is_rewound=name in rewound, answered=answered, stray=stray)
         for name, group in groups.items()
         if only is None or name in only
     ]
+    return with_recorded_ends(found, ends)
 
 
 def stray_results(events: Sequence[Event]) -> set[str | None]:
@@ -222,7 +229,8 @@ def _status(
     answered: Set[str | None],
     stray: Set[str | None],
 ) -> tuple[Status, str]:
-    agents = [event for event in events if event.author != "user" and not is_state_edit(event) and not is_progress(event)]
+    counted = [event for event in events if not is_state_edit(event) and not is_progress(event)]
+    agents = [event for event in counted if event.author != "user"]
     root = agent_key(agents[0]) if agents else None
     if root is not None and ended.get(root):
         going_on = sorted(name for name in _speakers_after_end(agents, root) if not ended.get(name))
@@ -245,11 +253,14 @@ def _status(
         return "interrupted", f"no result of {', '.join(unanswered)}"
     if agents[-1].error_code and not says_something(agents[-1].content):  # an answer that was cut off is one
         return "interrupted", f"failed with {agents[-1].error_code}"
+    said = [event for event in counted if event.content or event.turn_complete or is_workflow_output(event)]
+    if said and said[-1].author == "user":  # an answer to a call, or another message, that no agent has seen yet
+        return "interrupted", "the agent has not answered"
     if agents[-1].turn_complete:  # of a live conversation, whose answers may have transcripts only
         return "finished", "the agent completed its turn"
-    said = [event for event in agents if event.content]
     if said and closes_turn(said[-1]):
-        return "finished", "the agent answered"
+        confirmed = _calls_to_run(events)
+        return ("interrupted", f"no result of {', '.join(confirmed)}") if confirmed else ("finished", "the agent answered")
     if all(event.content is None for event in events):
         return "finished", _without_content(events)
     return "interrupted", "the agent has not answered"
@@ -282,6 +293,16 @@ def _open_calls(events: Sequence[Event], answered: Set[str | None]) -> list[str]
     asking = {response.id for event in without_request(events) for response in event.get_function_responses()}
     given = answered | {response.id for event in events for response in event.get_function_responses()} - asking
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
+
+
+def _calls_to_run(events: Sequence[Event]) -> list[str]:
+    """Return the names of the calls that were confirmed, or got a credential, and have not run since."""
+    if not any(event.author == "user" and event.get_function_responses() for event in events):
+        return []
+    keyed = [event if agent_key(event) == event.author else event.model_copy(update={"author": agent_key(event)}) for event in events]
+    authors = dict.fromkeys(event.author for event in keyed if event.author != "user")
+    turns = [read_turn([event for event in keyed if event.author in (key, "user")], key) for key in authors]
+    return [call.name or "?" for turn in turns for call in turn.to_run if call.id in turn.answers]
 
 
 def _waiting(events: Sequence[Event], answered: Set[str | None]) -> list[PendingItem]:

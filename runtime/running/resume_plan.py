@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from runtime.history.checkpoints import Checkpoints, read_checkpoints, with_keys
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.history.turns import asked_name, asked_on_branch, events_of_call, read_turn, requested_call_id, transferred_to
 from runtime.running.tree_changes import has_tool, misfits, tree_changes
+from runtime.sessions.recorded_end import RecordedEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,13 @@ class ResumePlan:
 
 
 def plan_resume(
-    events: Sequence[Event], invocation_id: str, root: BaseAgent, *, is_resumable: bool, temp_keys: Iterable[str] = ()
+    events: Sequence[Event],
+    invocation_id: str,
+    root: BaseAgent,
+    *,
+    is_resumable: bool,
+    temp_keys: Iterable[str] = (),
+    ends: Mapping[str, RecordedEnd] | None = None,
 ) -> ResumePlan | None:
     """Compute what resuming would do. Nothing runs.
 
@@ -80,6 +87,7 @@ def plan_resume(
         root: the agent tree as it is now.
         is_resumable: whether the app is resumable.
         temp_keys: the recorded `temp:` keys of the invocation.
+        ends: the session's recorded ends by invocation id.
 
     Returns:
         The plan; None if the session has no such invocation.
@@ -90,7 +98,7 @@ def plan_resume(
     own = with_keys_as_authors(of_invocation, places)
     keyed = iter(own)
     events = [next(keyed) if event.invocation_id == invocation_id else event for event in events]
-    summary = next(iter(invocations(events, {invocation_id})), None)
+    summary = next(iter(invocations(events, {invocation_id}, ends=ends or {})), None)
     if summary is None:
         return None
     plan = ResumePlan(summary, lost_temp=sorted(temp_keys))

@@ -71,7 +71,7 @@ class _Invocation:
         ended: whether its last agent event is the end of the root agent.
         has_steps: whether it has checkpoints, ends or long-running calls.
         failed: whether its last agent event has an error.
-        answered: whether its last agent event with content is a final answer.
+        answered: whether its last event with content is an agent's final answer.
         is_odd: whether its events have to be decoded.
     """
 
@@ -171,6 +171,8 @@ class _Session:
             self.answers.update(responses)
             if is_open or is_end:
                 invocation.is_odd = True
+            if speaks:
+                invocation.answered = False
             return
         if invocation.root is None:
             invocation.root = author

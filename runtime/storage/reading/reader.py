@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import EmptyDatabaseError, NotASessionDatabaseError, StorageError
-from runtime.history.invocations import Invocation, PendingItem, invocations, with_recorded_ends
+from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.history.key_writers import Write, writes_of
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
@@ -395,7 +395,7 @@ class StoredDatabase:
         Raises:
             SessionNotFoundError: the session does not exist.
         """
-        return with_recorded_ends(invocations([*self.plain_events(key)]), self.recorded_ends(key).get(key, {}))
+        return invocations([*self.plain_events(key)], ends=self.recorded_ends(key).get(key, {}))
 
     @one_read()
     def pending(

@@ -21,7 +21,7 @@ from runtime.storage.reading.copied_events import Readable
 MOST_BYTES = 64_000_000  # of one file; a larger result is not saved
 MOST_KEPT, DAYS_KEPT = 20, 60  # number of files; days after its last use that a file is kept
 
-_VERSION = 3
+_VERSION = 4
 _END = "end"  # the last value of a file
 _SUFFIX = ".scan"
 

@@ -50,8 +50,7 @@ def finished_look(*, json_wins: bool) -> IsFinished | None:
                             return False
                         results.append(part.function_response.id)
                         answers = False
-                if is_agent:
-                    answered = answers
+                answered = is_agent and answers
         except errors:
             decode, other = other, decode  # a file's rows are usually spelled alike
             return False

@@ -10,6 +10,7 @@ from google.genai import types
 
 from runtime.events import Event, EventActions
 from runtime.events.event_actions import EventCompaction
+from runtime.events.marks import CONFIRMATION_CALL
 from runtime.events.plain_event import plain_event
 from runtime.history.invocations import invocations, pending_items
 from tests.fixture_paths import fixtures_dir, manifest
@@ -164,3 +165,71 @@ def test_a_live_turn_that_is_complete_is_finished_though_only_transcripts_are_st
     assert [found.status for found in invocations([QUESTION, said])] == ["interrupted"]
     assert [found.status for found in invocations([QUESTION, said, done])] == ["finished"]
     assert [found.status for found in invocations([QUESTION, said, done, _call("a")])] == ["interrupted"]
+
+
+def _given(*call_ids: str) -> Event:
+    """A person's answer to calls."""
+    return _results(*call_ids, invocation_id="i").model_copy(update={"author": "user"})
+
+
+def _asks(call_id: str) -> Event:
+    """The request to confirm a call, which is named after it."""
+    args = {"originalFunctionCall": {"id": call_id, "name": "look_up", "args": {}}, "toolConfirmation": {"hint": "", "confirmed": False}}
+    call = types.FunctionCall(id=f"ask-{call_id}", name=CONFIRMATION_CALL, args=args)
+    content = types.Content(role="model", parts=[types.Part(function_call=call)])
+    return Event(author="agent", invocation_id="i", content=content, long_running_tool_ids={f"ask-{call_id}"})
+
+
+def _skips(event: Event) -> Event:
+    """The event, after which the model is not called again."""
+    return event.model_copy(update={"actions": EventActions(skip_summarization=True)})
+
+
+PLACEHOLDER = RESULT = _skips(_results("a", invocation_id="i"))
+LONG_RUNNING = _call("a", long_running_tool_ids={"a"})
+TWO = [_call("a", "b"), _asks("a"), _asks("b"), _skips(_results("a", "b", invocation_id="i"))]
+NOT_ANSWERED = "the agent has not answered"
+
+
+@pytest.mark.rule("C8", "C9", "I3")
+@pytest.mark.parametrize(
+    ("events", "status", "reason"),
+    [
+        ([LONG_RUNNING], "paused", "waits for an answer to look_up"),
+        ([LONG_RUNNING, _given("a")], "interrupted", NOT_ANSWERED),
+        ([LONG_RUNNING, _given("a"), _given("a")], "interrupted", NOT_ANSWERED),
+        ([LONG_RUNNING, _given("a"), ANSWER], "finished", "the agent answered"),
+        ([LONG_RUNNING, _given("a"), ANSWER, _given("a")], "interrupted", NOT_ANSWERED),
+        ([LONG_RUNNING, _results("a", invocation_id="i"), ANSWER, _given("a")], "interrupted", NOT_ANSWERED),
+        ([_call("a", "b", long_running_tool_ids={"a", "b"}), _given("a")], "paused", "waits for an answer to look_up"),
+        ([_call("a", "b", long_running_tool_ids={"a", "b"}), _given("a"), _given("b")], "interrupted", NOT_ANSWERED),
+        ([_call("a", "b", long_running_tool_ids={"a"}), _given("a")], "interrupted", "no result of look_up"),
+        ([_call("a"), _asks("a"), PLACEHOLDER], "paused", "waits for an answer to look_up"),
+        ([_call("a"), _asks("a"), PLACEHOLDER, _given("ask-a")], "interrupted", NOT_ANSWERED),
+        ([_call("a"), _asks("a"), PLACEHOLDER, _given("ask-a"), ANSWER], "interrupted", "no result of look_up"),
+        (
+            [_call("a"), _asks("a"), PLACEHOLDER, _given("ask-a"), RESULT],
+            "finished",
+            "the agent answered",
+        ),
+        ([*TWO, _given("ask-a", "ask-b"), RESULT], "interrupted", "no result of look_up"),
+        ([*TWO, _given("ask-a"), RESULT], "paused", "waits for an answer to look_up"),
+        ([*TWO, _given("ask-a", "ask-b"), _skips(_results("a", "b", invocation_id="i"))], "finished", "the agent answered"),
+        ([ANSWER, QUESTION], "interrupted", NOT_ANSWERED),
+        ([LONG_RUNNING, _given("a"), _mark("agent", end_of_agent=True)], "finished", "agent reached its end"),
+    ],
+)
+def test_an_answer_that_no_agent_has_seen_leaves_the_invocation_interrupted(events: list[Event], status: str, reason: str) -> None:
+    (found,) = invocations([QUESTION, *events])
+    assert (found.status, found.reason) == (status, reason)
+    assert bool(found.pending) == (status != "finished")
+
+
+def test_the_output_of_a_workflow_after_an_answer_finishes_it() -> None:
+    def output(path: str, *made_for: str) -> Event:
+        return Event(author="graph", invocation_id="i", output={"x": 1}, node_info={"path": path, "output_for": list(made_for)})  # type: ignore[call-arg]
+
+    begun = [QUESTION, output("graph@1/a@1", "graph@1/a@1"), LONG_RUNNING, _given("a")]
+    assert [found.status for found in invocations(begun)] == ["interrupted"]
+    assert [found.status for found in invocations([*begun, output("graph@1/b@1", "graph@1/b@1")])] == ["interrupted"]
+    assert [found.status for found in invocations([*begun, output("graph@1/c@1", "graph@1/c@1", "graph@1")])] == ["finished"]

@@ -99,6 +99,10 @@ CASES: dict[str, tuple[int, list[Event]]] = {
             said(author="user", invocation="k", actions=EventActions(rewind_before_invocation_id="j")),
         ],
     ),
+    "an answer to a long-running call, and nothing after it": (1, [said(CALL, long_running_tool_ids={"c"}), said(RESULT, author="user")]),
+    "a message after the answer": (1, [said(TEXT), said(TEXT, author="user")]),
+    "an answer after the message after the answer": (0, [said(TEXT), said(TEXT, author="user"), said(TEXT)]),
+    "an empty message after the answer": (1, [said(TEXT), said(types.Part(text=""), author="user")]),
     "the end of another agent": (1, [said(CALL), said(author="you", actions=EventActions(end_of_agent=True))]),
 }
 

@@ -11,6 +11,7 @@ _SENTENCES = {
     sqlite3.SQLITE_BUSY: "another process has kept {name} locked for too long. Close it, or try again.",
     sqlite3.SQLITE_LOCKED: "{name} is locked by another connection of this process. Try again.",
     sqlite3.SQLITE_FULL: "the disk that holds {name} is full. Free some space and try again.",
+    sqlite3.SQLITE_IOERR_SHMSIZE: "the disk that holds {name} is full. Free some space and try again.",
     sqlite3.SQLITE_READONLY: "{name} is read-only for this program. Make the file and its folder writable, or use a copy.",
     sqlite3.SQLITE_PERM: "this program may not write {name}. Make the file and its folder writable, or use a copy.",
     sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists, and that this program may read and write both.",
@@ -48,7 +49,7 @@ def storage_error(error: Exception, name: str) -> StorageError:
     if code is not None:
         if code & 0xFF == sqlite3.SQLITE_NOTADB:
             return NotASessionDatabaseError(f"{name} is not an SQLite database, or it is encrypted.")
-        sentence = _SENTENCES.get(code & 0xFF)
+        sentence = _SENTENCES.get(code) or _SENTENCES.get(code & 0xFF)
         if sentence:
             return StorageError(_sentence(sentence, name))
     if _module(cause) == "psycopg":

@@ -15,7 +15,8 @@ import threading
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import IO, Annotated, Any, NoReturn
+from types import FrameType
+from typing import IO, Annotated, Any
 
 import typer
 from typer.completion import get_completion_inspect_parameters
@@ -881,7 +882,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stdout.open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         _write_any_text(stream)
-    previous = _on_termination(_terminate)
+    termination = _Termination()
+    previous = _on_termination(termination)
     running = bool(arguments) and arguments[0] in RUNNING
     passwords = typed_passwords(arguments)
     try:
@@ -894,20 +896,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
     except stdout.OutputClosedError:
         return FAILED if running else DONE  # the reader has read enough, but a run that was cut off is not done
-    except _TerminatedError:
-        return TERMINATED
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return TERMINATED if termination.came else INTERRUPTED
     finally:
         _on_termination(previous)
 
 
-class _TerminatedError(KeyboardInterrupt):
-    """Raised by SIGTERM, so that private copies are deleted and files are closed as after Ctrl-C."""
+class _Termination:
+    """A handler of SIGTERM, which does what Ctrl-C does: private copies are deleted and files are closed.
 
+    An exception raised here could end any callback of an event loop, such as the one that notes a child's end, which would be waited for
+    without end. asyncio's own handler of Ctrl-C cancels the main task instead.
 
-def _terminate(_number: int, _frame: object) -> NoReturn:
-    raise _TerminatedError
+    Attributes:
+        came: whether there was a signal.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __call__(self, _number: int, frame: FrameType | None) -> None:
+        self.came = True
+        interrupt = signal.getsignal(signal.SIGINT)
+        if not callable(interrupt):
+            raise KeyboardInterrupt
+        interrupt(signal.SIGINT, frame)
 
 
 def _on_termination(handler: Any) -> Any:

@@ -96,10 +96,9 @@ def others(file: Path, problems: list[str]) -> Iterator[None]:
             thread.join()
 
 
-def window(file: Path, seed: int, acknowledged: Acknowledged) -> bool:
-    """Let a window work, and kill it somewhere on its way, or not. Return whether it ended by itself."""
-    chance = random.Random(seed)
-    last = chance.choice([None, chance.randrange(2, 3 * ROUNDS_OF_A_WINDOW)])  # line after which it is killed
+def window(file: Path, seed: int, acknowledged: Acknowledged, *, may_be_killed: bool = True) -> bool:
+    """Let a window work, and kill it somewhere on its way; return whether it had ended before."""
+    last = random.Random(seed).randrange(1, ROUNDS_OF_A_WINDOW) if may_be_killed else None  # line after which it is killed
     command = [sys.executable, "-m", "tests.crash.one_file", str(file), str(seed), str(ROUNDS_OF_A_WINDOW)]
     with subprocess.Popen(command, cwd=ROOT, stdout=-1, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout and process.stderr
@@ -126,7 +125,7 @@ def missing(file: Path, written: list[tuple[str, str]]) -> list[tuple[str, str]]
 def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     file, windows = tmp_path / "x.db", count(quick=50, full=1_000) // ROUNDS_OF_A_WINDOW
     acknowledged, ended = Acknowledged(), 0
-    assert window(file, 0, acknowledged) or acknowledged.written  # there is a file, as there is when others open it
+    assert window(file, SEED * 1_000 + windows, acknowledged, may_be_killed=False)  # there is a file, as when others open it
     with (
         google_adk(adk_python(), file, "two", acknowledged),
         google_adk(adk_1_python(), file, "one", acknowledged),
@@ -139,7 +138,8 @@ def test_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
             assert missing(file, written) == [], f"seed {seed}"
             assert acknowledged.problems == [], f"seed {seed}"
     assert missing(file, acknowledged.written) == []
-    assert window(file, SEED * 1_000 + windows, acknowledged) or acknowledged.written
+    assert window(file, SEED * 1_000 + windows + 1, acknowledged, may_be_killed=False)
+    assert acknowledged.problems == []
     kinds = {kind: sum(one == kind for one, _ in acknowledged.written) for kind in ("session", "event", "note")}
     by_adk = [name for _, name in acknowledged.written if name.startswith(("one-", "two-"))]
     sys.stderr.write(

@@ -6,6 +6,8 @@ import asyncio
 import os
 import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -85,3 +87,39 @@ async def test_a_reader_keeps_nothing_out_of_the_file(newest: str, start_engine:
         assert reader.execute("SELECT count(*) FROM events").fetchone() == (STORED,)
         await started.engine.close()
     assert events_of_file(file) == STORED
+
+
+WAITING_AGENT = """
+import asyncio
+
+from google.adk.agents import BaseAgent
+from google.adk.events import Event
+from google.genai import types
+
+
+class Waiting(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        content = types.Content(role="model", parts=[types.Part(text="ready")])
+        yield Event(invocation_id=ctx.invocation_id, author=self.name, content=content)
+        await asyncio.sleep(3600)
+
+
+root_agent = Waiting(name="waiting")
+"""
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), *[(signal.SIGTERM, 143)] * 3])
+def test_a_command_that_is_ended_leaves_one_file(tmp_path: Path, number: int, status: int) -> None:
+    file, agent = tmp_path / "x.db", tmp_path / "waiting"
+    agent.mkdir()
+    (agent / "agent.py").write_text(WAITING_AGENT)
+    words = ["run", str(agent), "--engine", "embedded-process", "--db", str(file), "--message", "hi"]
+    with subprocess.Popen([sys.executable, "-m", "inspector_app", *words], stdout=-1, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "ready" in line:
+                break
+        process.send_signal(number)
+        assert process.wait(60) == status
+    assert events_of_file(file) >= 2
+    assert [path.name for path in tmp_path.glob("x.db*")] == ["x.db"]

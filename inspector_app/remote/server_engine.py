@@ -89,7 +89,7 @@ class ServerEngine:
                     if is_first:
                         is_first = False
                         await self._commit_message(key, event, known)
-                    temp = take_temp(event)
+                    temp: dict[str, Any] = dict(take_temp(event))
                     if not event.partial and not self._commit(event, known, temp):
                         continue
                     yield event
@@ -104,7 +104,7 @@ class ServerEngine:
                     return
                 self._commit(event, known)
 
-    def _commit(self, event: Event, known: dict[str, Event], temp: Mapping[str, Any] | None = None) -> bool:
+    def _commit(self, event: Event, known: dict[str, Event], temp: dict[str, Any] | None = None) -> bool:
         """Report an event; return whether it is new. google-adk up to 1.25 always sends new files apart, with the same id."""
         if (same := known.get(event.id)) is not None:
             same.actions.artifact_delta.update(event.actions.artifact_delta)

@@ -208,8 +208,10 @@ class Inspector(QObject):
         found = await self.unsaved.list_left()
         count = sum(len(self.catalog.sessions(source.target)) for source in found)
         if found:
-            what = "1 session of an earlier window was" if count == 1 else f"{count:,} sessions of earlier windows were"
-            self.messages.info(f"{what} not saved. The session list has them as {found[0].title}: Save as… (Ctrl+S) keeps them.")
+            what, them = ("1 session", "it") if count == 1 else (f"{count:,} sessions", "them")
+            self.messages.info(
+                f"Earlier windows left {what} unsaved: see {found[0].title} in the session list. Save as… (Ctrl+S) keeps {them}."
+            )
 
     async def wait_until_shown(self) -> None:
         """Wait until the window shows what was opened, and a run has ended; do not wait until the past of a large database is read."""

@@ -167,7 +167,7 @@ def test_what_a_killed_window_had_committed_is_listed_continued_and_saved(
     (source,) = list_left(inspector, driver)
     tiles = inspector.window.welcome.findChildren(QWidget, "recent_item")
     assert f"Open {source.title}" in [tile.accessibleName() for tile in tiles]
-    assert f"as {source.title}" in driver.log_text()
+    assert f"Earlier windows left 1 session unsaved: see {source.title} in the session list." in driver.log_text()
     select_only(inspector, driver, source)
     check_counted(driver, shown)
     assert not source.repeatable and inspector.unsaved.count() == 0, "it is not deleted with this window"

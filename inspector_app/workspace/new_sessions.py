@@ -13,6 +13,7 @@ from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
+from runtime.errors.storage_error import StorageError
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -71,8 +72,13 @@ class NewSessions:
         user_id = user_id or self._user(loaded)  # of the session that is selected now
         named = None if unsaved else self.place()
         place: Store = named or await self._databases.unsaved_place(loaded.name, needs_file=loaded.needs_file)
-        engine = await loaded.open_engine(place, on_commit)
-        key = await engine.new_session(user_id, state, session_id)
+        try:
+            engine = await loaded.open_engine(place, on_commit)
+            key = await engine.new_session(user_id, state, session_id)
+        except StorageError as error:
+            if named is not None or not self._databases.stop_keeping(place, error):
+                raise
+            return await self.create(on_commit, user_id=user_id, state=state, session_id=session_id, unsaved=unsaved)
         source = named or await self._databases.unsaved_source(place, needs_file=loaded.needs_file)
         if unsaved or is_bundled(loaded.folder):
             source.repeatable.add(key)

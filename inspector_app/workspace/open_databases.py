@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.sources import AttachedSource, DatabaseSource, MemorySource, Source, UnsavedFile
 from inspector_app.engines.protocol import Store
+from inspector_app.support.data_folder import unsaved_folder
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.kept_sessions import KeptSessions
 from inspector_app.workspace.scanning import Scanner, newest
@@ -194,6 +195,21 @@ class OpenDatabases(QObject):
         except StorageError as error:
             self._kept.give_up(str(error))
         return await self.memory(app_name)
+
+    def stop_keeping(self, place: Store, error: StorageError) -> bool:
+        """Put new sessions into memory only, as a file of our own cannot be written, such as on a full disk.
+
+        Args:
+            place: where a session was to be created.
+            error: why it was not.
+
+        Returns:
+            Whether that helps: the place is a file of our own.
+        """
+        if unsaved_folder(place.target) is None or not self._kept.keeps:
+            return False
+        self._kept.give_up(str(error))
+        return True
 
     async def unsaved_source(self, place: Store, *, needs_file: bool) -> Source:
         """Return the source of a place that has its first session now, listed again.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import sqlite3
 import stat
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -254,6 +256,18 @@ def test_sessions_are_in_memory_where_the_folder_cannot_be_written(short: Inspec
     driver.run_until_idle()
     assert driver.run_message("go").database == MEMORY
     assert driver.log_text().count("New sessions of this window are in memory only.") == 1
+
+
+@pytest.mark.logs("in memory only")
+def test_new_sessions_are_in_memory_once_the_file_can_no_longer_be_written(short: Inspector, driver: WindowDriver) -> None:
+    first = driver.run_message("go")
+    with closing(sqlite3.connect(first.database)) as other:
+        other.execute("DROP TABLE sessions")
+    short.window.commands.new_session.trigger()
+    driver.run_until_idle()
+    assert short.cursor.session is not None and short.cursor.session.database == MEMORY
+    assert driver.log_text().count("New sessions of this window are in memory only.") == 1
+    assert driver.run_message("go").database == MEMORY
 
 
 def test_do_not_keep_counts_from_the_next_session_on(short: Inspector, driver: WindowDriver) -> None:

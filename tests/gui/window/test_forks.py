@@ -126,7 +126,9 @@ def test_an_unedited_message_is_cleared_when_its_fork_is_abandoned(
     driver.fork.ask(6)
     driver.fork.choose("fork")
     qtbot.waitUntil(lambda: story.cursor.session != original and not story.tasks.running, timeout=10_000)
-    assert bench.composer.text == stays
+    assert bench.composer.text == ""
+    story.cursor.select_session(original)
+    assert bench.composer.text == stays, "it was written under this session"
 
 
 def test_a_rerun_makes_no_model_call_before_the_event(

@@ -231,3 +231,13 @@ async def test_a_background_write_that_timed_out_is_written_with_the_next(
     preferences.theme = "dark"
     await preferences.close()
     assert (Preferences(file).recent, Preferences(file).theme) == (["b.db", "a.db"], "dark")
+
+
+@pytest.mark.parametrize("stored", [None, -1, True, "30", 1.5, [], {}])
+def test_bounds_of_unsaved_sessions_that_make_no_sense_are_the_defaults(tmp_path: Path, stored: object) -> None:
+    file = tmp_path / "preferences.json"
+    file.write_text(json.dumps({"unsaved_days": stored, "unsaved_megabytes": stored}))
+    preferences = Preferences(file)
+    assert (preferences.unsaved_days, preferences.unsaved_megabytes) == (30, 500)
+    preferences.unsaved_days, preferences.unsaved_megabytes = 0, 100
+    assert (Preferences(file).unsaved_days, Preferences(file).unsaved_megabytes) == (0, 100)

@@ -118,9 +118,9 @@ def _read_event(found: Checkpoints, event: Event, places: AgentPlaces | None) ->
             if found.ended.get(above):
                 found.ended[above] = False
     if actions.escalate:
-        above = _above(agent, places)
-        found.escalated.update(above)
-        found.escalated_by_child.update(above[:1])
+        ancestors = _above(agent, places)
+        found.escalated.update(ancestors)
+        found.escalated_by_child.update(ancestors[:1])
     return key
 
 

@@ -89,7 +89,7 @@ async def test_code_is_run_and_the_model_continues_with_the_result() -> None:
         ("user", ["```tool_output\nCode execution result:\n42\n\n\n```"]),
     ]
     session = await stored(runner)
-    assert session.state == {"out": "It is 42.", "_code_execution_context": {}}
+    assert session.state == {"out": "Let me see.\nIt is 42.", "_code_execution_context": {}}
     assert kinds(session.events[1:]) == kinds(events)
 
 

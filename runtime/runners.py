@@ -34,6 +34,7 @@ from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
 from runtime.events.marks import RESUMED, without_internal_metadata
 from runtime.events.transcript import transcript, write_lines
 from runtime.history.agent_tree import AgentTree
@@ -143,7 +144,7 @@ class Runner(SessionEdits):
                 gets this id.
             new_message: the user's message. A function response answers a long-running call and resumes its invocation. Without a
                 message and an invocation, an `LlmAgent` starts a new invocation over the session's events.
-            state_delta: state changes that go with the message.
+            state_delta: state changes committed with the message; without one, before the agent continues.
             run_config: settings of the run.
             yield_user_message: whether to yield the event of `new_message` first. It is committed in any case.
             abort_signal: ends the run when it is set, also in the middle of a call: the agent, its tools and its model are cancelled.
@@ -177,6 +178,10 @@ class Runner(SessionEdits):
             return  # the invocation is finished
         if new_message is None and await is_recorded_as_finished(self.session_service, ctx):
             return
+        if new_message is None and state_delta:
+            await self._commit(
+                ctx, Event(invocation_id=ctx.invocation_id, author="user", actions=EventActions(state_delta=dict(state_delta)))
+            )
         run = self._driven(ctx)
         if abort_signal is not None:
             ctx.shared.abort.signal, ctx.shared.abort.loop = abort_signal, asyncio.get_running_loop()

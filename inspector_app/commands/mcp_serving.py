@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 
 from inspector_app.commands import stdout
 from inspector_app.commands.options import Options
-from runtime.errors import StorageError
+from runtime.errors import EmptyDatabaseError, StorageError
 from runtime.errors.missing_package_error import require
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -16,7 +17,8 @@ def mcp(options: Options) -> int:
     require("mcp", "mcp", "Answers to a coding agent", oldest="2.3")
     places = importlib.import_module("inspector_app.mcp_server.places").Places(options.paths)
     for database in places.databases:
-        StoredDatabase.open(database).close()  # a wrong name is reported now, not at the first question
+        with suppress(EmptyDatabaseError):
+            StoredDatabase.open(database).close()  # a wrong name is reported now, not at the first question
     if not options.allow_runs and places.agents and not places.databases:
         raise StorageError(f"{places.agents[0]} has no sessions in .adk. Name a database, or allow runs with --allow-runs.")
     stdout.complain(f"agent-inspector: serving over stdio{', with runs' if options.allow_runs else ', read only'} (stop with Ctrl+C)\n")

@@ -6,9 +6,10 @@ import re
 import shlex
 from typing import Any
 
-from runtime.errors import KnownError
+from runtime.errors import EmptyDatabaseError, KnownError
 from runtime.storage.connections.database_url import database_url, named_file, without_password
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.writing.missing_version import record_missing_version
 
 _NEEDED_BY_V0 = "input_transcription"  # google-adk from 1.19 on reads this column, which older files do not have
 
@@ -22,7 +23,8 @@ class StorageRefusedError(KnownError):
 
 
 def session_storage(target: str | None, adk_version: str, *, new_as_sqlite: bool = False) -> dict[str, Any]:
-    """Return where a child is to store sessions, as `sessions` of `open` in docs/engine-protocol.md. Nothing is written.
+    """Return where a child is to store sessions, as `sessions` of `open` in docs/engine-protocol.md. Nothing is written, except
+    the version that a file lacks because google-adk was killed while it created it: no google-adk would open it.
 
     Args:
         target: a file path or an SQLAlchemy URL; None or `:memory:` keeps sessions in the child's memory.
@@ -42,13 +44,18 @@ def session_storage(target: str | None, adk_version: str, *, new_as_sqlite: bool
     if file is None:
         return {"kind": "database", "url": _with_driver(database_url(target).render_as_string(hide_password=False))}
     url = f"{_DRIVERS['sqlite'] if version >= (1, 22) else 'sqlite'}:///{file.absolute()}"
-    if not file.exists() or (file.is_file() and file.stat().st_size == 0):
-        if new_as_sqlite and version >= (1, 19):
+    try:
+        if not file.exists():
+            raise EmptyDatabaseError(target)
+        with StoredDatabase.open(target) as stored:
+            layout = stored.layout
+            is_too_new = version < (1, 28) and stored.has_event_field(_ONLY_SINCE_2)
+    except EmptyDatabaseError as empty:
+        if version >= (1, 19) and (empty.layout == "sqlite" or (empty.layout is None and new_as_sqlite)):
             return {"kind": "sqlite", "path": str(file.absolute())}
+        if empty.layout == "v1":
+            record_missing_version(file)
         return {"kind": "database", "url": url}
-    with StoredDatabase.open(target) as stored:
-        layout = stored.layout
-        is_too_new = version < (1, 28) and stored.has_event_field(_ONLY_SINCE_2)
     if layout.kind == "sqlite":
         if version < (1, 19):
             raise _refusal(target, adk_version, "adk web's layout, which 1.19 and later open")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,6 @@ from inspector_app.opening.welcome import SampleCard, WelcomePage
 from inspector_app.presentation.code_link import CodeLink
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.trust_question import TrustQuestion
-from inspector_app.presentation.values import error_text
 from inspector_app.remote.server_address import ForeignHostError, server_target
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
@@ -36,7 +36,7 @@ from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus, format_traceback
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime.errors.known_error import KnownError
-from runtime.errors.storage_error import ForeignDatabaseError, NotASessionDatabaseError
+from runtime.errors.storage_error import EmptyDatabaseError, ForeignDatabaseError, NotASessionDatabaseError
 from runtime.storage.connections.database_url import (
     check_not_mistyped,
     database_url,
@@ -46,7 +46,9 @@ from runtime.storage.connections.database_url import (
     without_written_password,
 )
 from runtime.storage.open_service import make_database
+from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.lazy import lazy_module
+from runtime.support.texts import error_text
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ else:
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
 LOADING_MS = 1_000  # until a message explains that an agent is still loading; most agents load faster
+MAX_NEW = 1_000_000  # bytes; a larger file has more than tables without rows
 DATABASE_SUFFIXES = (".db", ".sqlite", ".sqlite3")  # a missing file is created only with one of these
 
 
@@ -209,13 +212,13 @@ class OpeningController(QObject):
             self._on_open_failed(without_written_password(path), error)
             return False
         target = self._name_it_has(target)
-        if may_be_new and _is_new_database(target):
-            try:
+        try:
+            if await run_in_thread(_is_new_database, target, may_be_new):
                 await make_database(target)
-            except KnownError as error:
-                self._on_open_failed(target, error)
-                return False
-            self._messages.info(f"{target} is a new database. New sessions are stored in it.")
+                self._messages.info(f"{target} is a new database. New sessions are stored in it.")
+        except KnownError as error:
+            self._on_open_failed(target, error)
+            return False
         return await self._open_database(target, show=show)
 
     def _name_it_has(self, target: str) -> str:
@@ -423,8 +426,21 @@ def _is_database_url(url: str) -> bool:
     return True
 
 
-def _is_new_database(target: str) -> bool:
-    return "://" not in target and target.endswith(DATABASE_SUFFIXES) and not Path(target).exists()
+def _is_new_database(target: str, may_be_missing: bool) -> bool:
+    """Return whether a file's tables are to be created: it does not exist, or the program that created it was killed before it had them."""
+    if "://" in target or not target.endswith(DATABASE_SUFFIXES):
+        return False
+    file = Path(target)
+    if not file.exists():
+        return may_be_missing
+    try:
+        if file.stat().st_size < MAX_NEW:
+            StoredDatabase.open(target).close()
+    except EmptyDatabaseError:
+        return os.access(target, os.W_OK) and (may_be_missing or file.stat().st_size > 0)
+    except (KnownError, OSError):  # reported when it is opened
+        pass
+    return False
 
 
 def _database_target(path: str) -> str:

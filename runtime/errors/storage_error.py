@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from runtime.errors.known_error import KnownError
 
 
@@ -14,7 +16,18 @@ class NotASessionDatabaseError(StorageError):
 
 
 class EmptyDatabaseError(NotASessionDatabaseError):
-    """Raised for a database without tables, or an empty file: sessions can be written there, but none can be read."""
+    """Raised for an empty file, or a database without tables or with a part of them: sessions can be written there, but none can be read.
+
+    A process that is killed while it creates a database leaves one.
+
+    Args:
+        message: says why there are no sessions.
+        layout: the layout whose tables are there in part, `v1` or `sqlite`; None if there are none.
+    """
+
+    def __init__(self, message: str, layout: Literal["v1", "sqlite"] | None = None) -> None:
+        super().__init__(message)
+        self.layout = layout
 
 
 class ForeignDatabaseError(NotASessionDatabaseError):

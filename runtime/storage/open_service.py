@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runtime import sessions
-from runtime.errors.storage_error import StorageError
+from runtime.errors.storage_error import EmptyDatabaseError, StorageError
 from runtime.storage.connections.database_url import named_file
+from runtime.storage.layouts.json_formats import SQLITE, V1
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.file_names import unusable_name
 
@@ -20,8 +21,8 @@ def open_session_service(target: str) -> BaseSessionService:
     This call writes nothing. The first write to a database that another program created makes a backup beside it.
 
     Args:
-        target: a file path, an SQLAlchemy URL, or `agentengine://` and an engine's name for sessions in Google Cloud. A missing or empty
-            file becomes a new database in google-adk's v1 layout.
+        target: a file path, an SQLAlchemy URL, or `agentengine://` and an engine's name for sessions in Google Cloud. A missing file, or
+            one without sessions that has not all its tables, becomes a new database, in google-adk's v1 layout if it has no table yet.
 
     Raises:
         NotASessionDatabaseError: the target is not a session database.
@@ -32,10 +33,13 @@ def open_session_service(target: str) -> BaseSessionService:
     file = named_file(target)
     if file is not None and (reason := unusable_name(file)):
         raise StorageError(f"{target} {reason}.")
-    if file is None or not file.exists() or (file.is_file() and file.stat().st_size == 0):
+    if file is None or not file.exists():
         return sessions.DatabaseSessionService(target)
-    with StoredDatabase.open(target) as stored:
-        layout = stored.layout.format
+    try:
+        with StoredDatabase.open(target) as stored:
+            layout = stored.layout.format
+    except EmptyDatabaseError as empty:
+        layout = SQLITE if empty.layout == "sqlite" else V1
     if layout.writer is None:
         raise StorageError(layout.refusal(target))
     # The package loads the services lazily: a window that only reads does not need SQLAlchemy.
@@ -44,14 +48,15 @@ def open_session_service(target: str) -> BaseSessionService:
 
 
 async def make_database(target: str) -> None:
-    """Create an empty session database in google-adk's v1 layout.
+    """Create a session database without sessions, or the tables that one lacks.
 
     Args:
-        target: a path where no file exists yet.
+        target: a path where no file exists yet, or one for which `StoredDatabase.open` raises an EmptyDatabaseError.
 
     Raises:
         StorageError: the file cannot be written.
     """
-    service = sessions.DatabaseSessionService(target)
+    service = open_session_service(target)
+    assert isinstance(service, (sessions.DatabaseSessionService, sessions.SqliteSessionService))
     async with service:
         await service.prepare()

@@ -12,7 +12,7 @@ from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
 from runtime.storage.layouts.formats import FORMATS
 from runtime.storage.layouts.json_formats import TYPESCRIPT, V1
 from runtime.storage.layouts.statements import quoted_name
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES, WrittenLayout
 
 _VERSIONS = ("0", "1")  # values of schema_version that are known
 _NEEDED = {
@@ -89,6 +89,10 @@ def layout_of_file(connection: sqlite3.Connection, name: str) -> Layout:
     if "adk_internal_metadata" in tables:
         row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
         version = str(row[0]) if row else None
+    if (unfinished := _unfinished(connection, tables, version)) is not None:
+        raise EmptyDatabaseError(
+            f"{name} has no sessions yet: the program that created it was killed before it had all tables.", unfinished
+        )
     layout = layout_of(tables, version, name)
     if layout.format is V1 and any(map(is_milliseconds, _newest_times(connection))):
         layout = replace(layout, format=TYPESCRIPT)
@@ -96,6 +100,24 @@ def layout_of_file(connection: sqlite3.Connection, name: str) -> Layout:
         both = "Both google-adk and @google/adk have written to it, with different kinds of times."
         layout = replace(layout, note=f"{layout.note} {both}" if layout.note else both)
     return layout
+
+
+def _unfinished(connection: sqlite3.Connection, tables: Mapping[str, Mapping[str, str]], version: str | None) -> WrittenLayout | None:
+    """Return the layout of a database that is not completely created: google-adk commits each table, and then its version. None if it is.
+
+    Args:
+        connection: a connection in a transaction.
+        tables: see `layout_of`.
+        version: the value of `schema_version` in `adk_internal_metadata`, or None.
+    """
+    known = {*_NEEDED, "adk_internal_metadata"}
+    is_complete = _NEEDED.keys() <= tables.keys() and ("adk_internal_metadata" not in tables or version is not None)
+    if not tables or tables.keys() - known or is_complete:
+        return None
+    for table, columns in tables.items():
+        if _NEEDED.get(table, set()) - columns.keys() or connection.execute(f"SELECT 1 FROM {quoted_name(table)} LIMIT 1").fetchone():
+            return None
+    return "sqlite" if any(columns.get("update_time") == "REAL" for columns in tables.values()) else "v1"
 
 
 def _newest_times(connection: sqlite3.Connection) -> list[object]:

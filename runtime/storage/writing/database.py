@@ -16,7 +16,7 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from runtime.errors.storage_error import ConnectionLostError, ServerFullError, StorageError
+from runtime.errors.storage_error import ConnectionLostError, EmptyDatabaseError, ServerFullError, StorageError
 from runtime.storage.connections.backup import back_up
 from runtime.storage.connections.companions import check_companions, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
@@ -27,6 +27,7 @@ from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_ta
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
 from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout, layout_of, layout_of_file, sqlite_tables
+from runtime.storage.layouts.json_formats import SQLITE, V1
 from runtime.storage.layouts.statements import POSTGRESQL, POSTGRESQL_NOT_OURS, SQL, DriverConnection, Rows, compiled_statements
 from runtime.storage.layouts.table_names import SCHEMA_VERSION, VERSION, WrittenLayout
 from runtime.storage.layouts.tables import tables_of
@@ -363,7 +364,7 @@ class Database:
     # The layout, and our tables
 
     def _find_layout(self, connection: Connection) -> Layout | None:
-        """Return the layout, or None if the database is empty; raise StorageError if it is not this service's layout."""
+        """Return the layout, or None if not all its tables are there; raise StorageError if it is not this service's layout."""
         tables = sqlite_tables(_sqlite_driver(connection)) if self._is_sqlite else _server_tables(connection)
         if not tables:
             return None
@@ -372,7 +373,13 @@ class Database:
             row = self._runner(_driver(connection))("schema_version").fetchone()
             version = row[0] if row else None
         name = self.name
-        layout = layout_of_file(_sqlite_driver(connection), name) if self._is_sqlite else layout_of(tables, version, name)
+        try:
+            layout = layout_of_file(_sqlite_driver(connection), name) if self._is_sqlite else layout_of(tables, version, name)
+        except EmptyDatabaseError as empty:
+            if empty.layout == self._layout:
+                return None
+            other = SQLITE if empty.layout == "sqlite" else V1
+            raise StorageError(other.refusal(name)) from None
         if layout.kind != self._layout:
             raise StorageError(layout.format.refusal(name))
         if self._layout == "v1" and version not in (None, SCHEMA_VERSION):
@@ -453,9 +460,9 @@ class Database:
         run("insert_times")
         if self._layout == "v1" and run("schema_version").fetchone() is None:
             run("insert_schema_version")
+        self._began = inf  # an index on many events takes long
+        self._tables.our_index.create(connection, checkfirst=True)
         if not new:
-            self._began = inf  # an index on many events takes long
-            self._tables.our_index.create(connection, checkfirst=True)
             record_events_of_others(run)
             record_all_shared(run, self.writer)
 

@@ -51,6 +51,18 @@ def test_a_path_that_does_not_exist_is_reported_and_not_created(inspector: Inspe
     assert not (tmp_path / "gone.db").exists(), "reading creates no file"
 
 
+def test_a_database_whose_program_was_killed_before_it_had_tables_is_opened(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None]
+) -> None:
+    file = tmp_path / "killed.db"
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL").fetchone()
+    assert file.stat().st_size == 4096
+    opened(file)
+    assert inspector.window.page is inspector.window.workbench
+    assert [source.target for source in inspector.databases.sources] == [str(file)]
+
+
 @pytest.mark.parametrize(
     "url",
     [

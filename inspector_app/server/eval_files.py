@@ -141,17 +141,21 @@ class EvalFiles:
             "eval_case_results": cases,
             "creation_timestamp": now,
         }
-        (folder / f"{name}{_RESULT}").write_text(json.dumps(result, indent=2, ensure_ascii=False), "utf-8")
+        _replace(folder / f"{name}{_RESULT}", json.dumps(result, indent=2, ensure_ascii=False))
 
     def _set_file(self, eval_set_id: str) -> Path:
         return self._folder / f"{_checked(eval_set_id)}{_SET}"
 
     def _write(self, eval_set: EvalSet) -> None:
-        # Complete or not at all: the file is read while it is written.
-        file = self._set_file(eval_set.eval_set_id)
-        new = file.with_name(f".{file.name}.new")
-        new.write_text(eval_set.model_dump_json(indent=2, exclude_unset=True, exclude_none=True), "utf-8")
-        new.replace(file)
+        text = eval_set.model_dump_json(indent=2, exclude_unset=True, exclude_none=True)
+        _replace(self._set_file(eval_set.eval_set_id), text)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write a file completely or not at all: it is read while it is written, and the server may be killed."""
+    new = file.with_name(f".{file.name}.new")
+    new.write_text(text, "utf-8")
+    new.replace(file)
 
 
 def _content(file: Path) -> bytes:

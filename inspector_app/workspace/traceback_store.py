@@ -46,6 +46,8 @@ class TracebackStore:
             descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0), 0o600)
             with os.fdopen(descriptor, "ab") as opened:
                 if opened.tell() < MAX_FILE:
+                    if opened.tell():  # a process that was killed has left half a line
+                        opened.write(b"\n")
                     opened.write(text.encode("utf-8", "backslashreplace"))
             self._delete_oldest()
         except OSError:

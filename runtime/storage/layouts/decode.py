@@ -71,7 +71,7 @@ def parse_event(data: Any) -> Event:
 
 def _parse_leniently(data: Any) -> Event:
     try:
-        value = json.loads(data)
+        value = json.loads(data, parse_int=_integer)
     except (ValueError, TypeError, RecursionError) as error:
         return _unreadable(data, f"Its stored text is not JSON ({error}).")
     if not isinstance(value, dict):
@@ -80,6 +80,14 @@ def _parse_leniently(data: Any) -> Event:
         return event_with_unknown(without_lone_surrogates(value))
     except (ValueError, RecursionError) as error:
         return _unreadable(data, f"Its stored text is nested too deeply or otherwise unreadable ({error}).")
+
+
+def _integer(digits: str) -> int | str:
+    """Return an integer; its digits if they are more than Python reads."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
 
 
 def _unreadable(data: Any, why: str) -> Event:

@@ -19,6 +19,7 @@ from runtime.history.state_at import Folded, History
 from runtime.history.state_checkpoints import StateAccumulator
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.event_pages import EventPages
+from runtime.storage.reading.saved_scan import remove_left_behind
 
 MOST_BYTES = 8_000_000  # of one file; above, every second state is left out
 MOST_KEPT, DAYS_KEPT = 40, 60  # number of files; days after its last use that a file is kept
@@ -126,6 +127,7 @@ def _size(states: Sequence[StateAccumulator]) -> float:
 
 
 def _remove_stale(folder: Path) -> None:
+    remove_left_behind(folder)
     for number, (path, used) in enumerate(_newest_first(folder)):
         if number >= MOST_KEPT or time.time() - used > DAYS_KEPT * 86_400:
             path.unlink(missing_ok=True)

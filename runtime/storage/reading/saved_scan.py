@@ -108,7 +108,15 @@ def _about(database: Readable, last: int) -> dict[str, Any]:
     return {"version": _VERSION, "last": last, "row": hashed, "count": count, "first": first}
 
 
+def remove_left_behind(folder: Path) -> None:
+    """Delete the files that processes were writing when they were killed; their names end with the process's number."""
+    for path in folder.iterdir():
+        if path.suffix[1:].isdigit() and time.time() - path.stat().st_mtime > 3_600:
+            path.unlink(missing_ok=True)
+
+
 def _remove_stale(folder: Path) -> None:
+    remove_left_behind(folder)
     found = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
     for number, path in enumerate(found):
         if number >= MOST_KEPT or time.time() - path.stat().st_mtime > DAYS_KEPT * 86_400:

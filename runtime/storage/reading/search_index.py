@@ -35,6 +35,8 @@ _PIECE = 2_000  # rows read at once, 30 ms of work; then the update can be cance
 _COMMITTED = 20_000  # rows in one transaction, which are one part of the index; 3 MB of words, more than fit into a processor's cache
 _VERSION = "2"
 _SUFFIX = ".search.db"
+# "0" while it is written: without a journal, a process that is killed then leaves a damaged index, which is made again.
+_SET_WHOLE = "UPDATE about SET value = ? WHERE name = 'whole'"
 _SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE VIRTUAL TABLE texts USING fts5(text, content='', columnsize=0, tokenize='unicode61 remove_diacritics 2');
@@ -102,12 +104,13 @@ class SearchIndex:
     def _open(self) -> sqlite3.Connection:
         index = open_files.connect(self.path, isolation_level=None)
         try:
-            if _about(index).get("version") == _VERSION:
+            about = _about(index)
+            if about.get("version") == _VERSION and about.get("whole") == "1":
                 return index
         except sqlite3.DatabaseError:
             pass
         index.close()
-        self.path.unlink()
+        _delete(self.path)
         return self._new()
 
     def _new(self) -> sqlite3.Connection:
@@ -115,7 +118,8 @@ class SearchIndex:
         self.path.chmod(0o600)
         index.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + _SCHEMA)
         index.executemany("INSERT INTO texts (texts, rank) VALUES (?, ?)", _SETTINGS)
-        index.executemany("INSERT INTO about VALUES (?, ?)", [("version", _VERSION), ("file", str(self._file)), ("last", "0"), ("id", "")])
+        about = [("version", _VERSION), ("file", str(self._file)), ("last", "0"), ("id", ""), ("whole", "1")]
+        index.executemany("INSERT INTO about VALUES (?, ?)", about)
         return index
 
     def update(self, progress: Callable[[int, int], bool]) -> None:
@@ -138,10 +142,15 @@ class SearchIndex:
         last = int(about["last"])
         if last and self._id_at(last) != about["id"]:
             self._index.close()
-            self.path.unlink()
+            _delete(self.path)
             self._index = self._new()
             last = 0
         end: int = self._database.read(lambda connection: connection.execute("SELECT max(rowid) FROM events").fetchone()[0]) or 0
+        self._index.execute(_SET_WHOLE, ("0",))
+        self._add_rows(last, end, progress)
+        self._index.execute(_SET_WHOLE, ("1",))
+
+    def _add_rows(self, last: int, end: int, progress: Callable[[int, int], bool]) -> None:
         is_wanted = progress(last, end)
         while is_wanted and last < end:
             if self.path.stat().st_size > MOST_BYTES:
@@ -267,9 +276,15 @@ def remove_stale(folder: Path) -> None:
         try:
             old = time.time() - path.stat().st_mtime > DAYS_KEPT * 86_400
             if number >= MOST_KEPT or old or not Path(_file_of_index(path)).exists():
-                path.unlink()
+                _delete(path)
         except OSError:
             continue
+
+
+def _delete(path: Path) -> None:
+    """Delete an index, and the journal of a process that was killed, which SQLite would apply to the next index of this name."""
+    path.unlink()
+    path.with_name(f"{path.name}-journal").unlink(missing_ok=True)
 
 
 def _file_of_index(path: Path) -> str:

@@ -26,6 +26,7 @@ _CALL = (
     " FROM inspector_model_calls"
 )
 _TOOL = "app_name, user_id, session_id, invocation_id, branch, agent, tool, call_id, started, ended, error FROM inspector_tool_calls"
+_UNFINISHED = "unfinished"
 _OF_SESSION = " WHERE app_name = ? AND user_id = ? AND session_id = ?"
 
 
@@ -52,7 +53,8 @@ class Recording:
         except StorageError:
             self.close()
             raise
-        if version not in FORMATS:
+        self._is_empty = version == _UNFINISHED
+        if not self._is_empty and version not in FORMATS:
             self.close()
             reason = (
                 "is no recording of model requests."
@@ -100,6 +102,8 @@ class Recording:
         Raises:
             StorageError: the file cannot be read.
         """
+        if self._is_empty:
+            return None
         query = f"SELECT {_CALL} WHERE event_id = ? ORDER BY id DESC LIMIT 1"
         rows = self._file.read(lambda connection: connection.execute(query, (event_id,)).fetchall())
         return _model_call(rows[0]) if rows else None
@@ -128,11 +132,15 @@ class Recording:
             StorageError: there is no such call, or what it refers to is missing or damaged.
         """
         try:
+            if self._is_empty:
+                raise LookupError("it has no requests")
             return self._file.read(lambda connection: _request(connection, number))
         except (LookupError, ValueError, TypeError, RecursionError) as error:
             raise StorageError(f"Request {number} in {self._name} is damaged: {error}") from error
 
     def _rows(self, query: str, key: SessionKey | None, invocations: Sequence[str] = ()) -> list[tuple[Any, ...]]:
+        if self._is_empty:
+            return []
         where, values = (_OF_SESSION, tuple(key)) if key is not None else ("", ())
         if key is not None and invocations:
             where += f" AND invocation_id IN ({', '.join('?' * len(invocations))})"
@@ -144,12 +152,13 @@ class Recording:
 
 
 def _format(connection: sqlite3.Connection) -> int | str | None:
-    """Return the recording's format; None if the file is something else."""
-    if connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'inspector_recording'").fetchone() is None:
-        return None
+    """Return the recording's format; `_UNFINISHED` if the program that created it was killed meanwhile; None if it is something else."""
+    names = {str(name) for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if "inspector_recording" not in names:
+        return None if names else _UNFINISHED
     row = connection.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()
     if row is None:
-        return None
+        return _UNFINISHED
     text = str(row[0])
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
 

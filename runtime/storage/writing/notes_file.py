@@ -19,7 +19,7 @@ from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.column_values import to_micros
 from runtime.storage.layouts.statements import SQL
 from runtime.storage.layouts.table_names import NOTES
-from runtime.storage.reading.notes import Notes, read_notes
+from runtime.storage.reading.notes import Notes, has_notes, read_notes
 
 _SUFFIX = ".notes.db"
 _BUSY_SECONDS = 10.0
@@ -58,7 +58,8 @@ class NotesFile:
         if not self.path.is_file():
             return {}
         with self._opened() as connection:
-            return read_notes(connection, key)
+            # A process that was killed at its first note has left a file without tables.
+            return read_notes(connection, key) if has_notes(connection) else {}
 
     def revision(self) -> tuple[Any, ...]:
         """Return values that change whenever a note does."""

@@ -33,6 +33,7 @@ from inspector_app.commands.problems import UsageError
 from inspector_app.presentation.values import visible_lines
 from runtime.errors import KnownError
 from runtime.storage.connections.database_url import typed_passwords
+from runtime.support.texts import TerminatedError
 
 DONE, FAILED, USAGE, PAUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 PROGRAM = "agent-inspector"
@@ -918,8 +919,8 @@ class _Termination:
     def __call__(self, _number: int, frame: FrameType | None) -> None:
         self.came = True
         interrupt = signal.getsignal(signal.SIGINT)
-        if not callable(interrupt):
-            raise KeyboardInterrupt
+        if not callable(interrupt) or interrupt is signal.default_int_handler:
+            raise TerminatedError
         interrupt(signal.SIGINT, frame)
 
 

@@ -15,10 +15,10 @@ from inspector_app.analysis.eval_scores import TRAJECTORY, ResponseMatch, text_o
 from inspector_app.exchange.eval_cases import NO_USER, conversation
 from inspector_app.exchange.eval_sets import EvalCase, Turn, turn_of
 from inspector_app.presentation.strict_json import event_json
-from inspector_app.presentation.values import error_text
 from runtime.sessions.session_key import SessionKey
 from runtime.support.ids import new_uuid
 from runtime.support.lazy import lazy_module
+from runtime.support.texts import error_text
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:

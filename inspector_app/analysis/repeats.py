@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from inspector_app.presentation.costs import CostSum, model_calls
 from inspector_app.presentation.prices import Prices
-from inspector_app.presentation.values import error_text
 from runtime.events.kinds import text_of
 from runtime.history.invocations import invocations
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.support.lazy import lazy_module
+from runtime.support.texts import error_text
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:

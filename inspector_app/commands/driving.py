@@ -15,13 +15,14 @@ from inspector_app.commands.output import pending_json, pending_text, print_even
 from inspector_app.commands.selection import command_line, session_words
 from inspector_app.engines.tracebacks import traceback_of
 from inspector_app.presentation.event_summary import text_of
-from inspector_app.presentation.values import error_text, visible, visible_lines
+from inspector_app.presentation.values import visible, visible_lines
 from runtime.errors import KnownError
 from runtime.events import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import without_password
+from runtime.support.texts import error_text
 
 FINISHED, FAILED, PAUSED = 0, 1, 3
 

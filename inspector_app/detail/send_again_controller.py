@@ -15,9 +15,10 @@ from inspector_app.engines.protocol import Agent
 from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import tokens_of
-from inspector_app.presentation.values import error_text, visible_lines
+from inspector_app.presentation.values import visible_lines
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_agent import CurrentAgent
+from runtime.support.texts import error_text
 
 HIDDEN = "(redacted)"
 

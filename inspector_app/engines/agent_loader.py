@@ -51,6 +51,7 @@ from runtime.errors import KnownError
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.agent_thread import AgentThread, adopt_thread, is_blocked
 from runtime.support.file_names import unusable_name
+from runtime.support.texts import error_text, repr_of, text_of
 
 YAML_AGENT = "root_agent.yaml"
 
@@ -449,15 +450,15 @@ def _failure(folder: Path, name: str, error: BaseException) -> AgentLoadError:
     place = place_of(error, folder)
     where = _written_place(folder, place)
     if isinstance(error, SystemExit):
-        what = f"it calls sys.exit({error.code!r}) while it is imported{where}"
+        what = f"it calls sys.exit({repr_of(error.code)}) while it is imported{where}"
         frames = traceback.extract_tb(error.__traceback__)
         is_called_there = bool(frames) and (frames[-1].filename, frames[-1].lineno) == place  # the sentence says it all
         details = None if is_called_there else traceback_of(error, folder)
         return AgentLoadError(f"The agent in {name} could not be loaded: {what}.", details, place=place)
-    what = f"{type(error).__name__}: {_said(error)}" if str(error) else type(error).__name__
+    what = f"{type(error).__name__}: {_said(error)}" if isinstance(error, ValidationError) else error_text(error)
     hint = missing = ""
     if isinstance(error, MissingNameError):
-        what = str(error).removesuffix(".")
+        what = text_of(error).removesuffix(".")
         missing = f"The agent in {name} could not be loaded. {error.fact}."
     elif isinstance(error, ImportError) and (error.name or "").split(".")[0] == "runtime":
         hint = " This runtime has much of google-adk, but not that: leave it out, or write a tool that does it."
@@ -475,9 +476,7 @@ def _written_place(folder: Path, place: tuple[str | None, int | None]) -> str:
     return f" ({Path(file).relative_to(folder) if Path(file).is_relative_to(folder) else file}, line {line})"
 
 
-def _said(error: BaseException) -> str:
-    if not isinstance(error, ValidationError):
-        return str(error)
+def _said(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_input=False)
     problems = (": ".join(filter(None, (".".join(map(str, one["loc"])), one["msg"]))) for one in found)
     return f"{error.title}: {'; '.join(problems).removesuffix('.')}"

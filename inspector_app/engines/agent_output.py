@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.lazy import lazy_module
+from runtime.support.texts import TerminatedError, text_of, type_name
 
 if TYPE_CHECKING:
     from inspector_app.engines import tracebacks
@@ -206,6 +207,16 @@ class _Watched:
         return getattr(self._stream, name)
 
 
+def message_of(record: logging.LogRecord) -> str:
+    """Return a log record's message; its format alone if the code of an argument fails."""
+    try:
+        return text_of(record.getMessage())
+    except TerminatedError:
+        raise
+    except BaseException as error:  # the argument's own code
+        return f"{text_of(record.msg)} (its arguments cannot be shown: {type_name(error)})"
+
+
 class _Records(logging.Handler):
     """Reports the log records of an agent's code."""
 
@@ -219,7 +230,7 @@ class _Records(logging.Handler):
         source = current_source()
         if source is None or not is_agents_record(record):
             return
-        text = f"{record.levelname} {record.name}: {record.getMessage()}"
+        text = f"{record.levelname} {record.name}: {message_of(record)}"
         if record.exc_info and record.exc_info[1] is not None:
             text = f"{text}\n{tracebacks.traceback_of(record.exc_info[1], self._folder).rstrip()}"
         self._on_output(OutputLine("logging", text, source))

@@ -39,6 +39,7 @@ from runtime.support.worker_threads import run_in_thread
 LOAD_SECONDS = 60.0  # for the agent's imports, as long as modules are still imported: a slow machine may need minutes
 OPEN_SECONDS = 60.0  # for the services: importing drivers and opening the database
 
+_READING = "Reading the agent's messages"
 MOST_AT_ONCE = 200  # messages taken in one turn of the loop, about 2 ms
 MAX_QUEUED = 2_000  # streamed pieces; the child is not read while more wait to be taken
 
@@ -84,7 +85,7 @@ class ChildEngine:
         self._unmarked: dict[str, Any] = {}
         self._read_event = reader_of_json()
         self._files: set[Path] = set()  # databases that the child has opened
-        self._tasks.spawn(self._take_messages(), "Reading the agent's messages")
+        self._reading = self._tasks.spawn(self._take_messages(), _READING)
 
     @classmethod
     async def start(
@@ -364,6 +365,8 @@ class ChildEngine:
     async def _end(self, run: _Run) -> None:
         """End a run; kill the child if the run does not end by itself in time."""
         run.discard()
+        if self._reading.done():  # SIGTERM has cancelled all tasks
+            self._reading = self._tasks.spawn(self._take_messages(), _READING)
         if not run.is_over and self._child.ended is None:
             self._child.send("stop")
             with contextlib.suppress(TimeoutError):
@@ -371,7 +374,8 @@ class ChildEngine:
                 await asyncio.wait_for(run.ended.wait(), STOP_SECONDS)
             if not run.is_over:
                 self._child.kill(f"The agent did not stop within {STOP_SECONDS:g} s, so its process was killed.")
-                await run.ended.wait()
+                await self._child.wait_until_ended()
+                run.finish(self._child.ended)
         self._unmarked = run.unmarked_edits
         self._run = None
 

@@ -357,6 +357,10 @@ class ChildProcess:
         self.kill()
         await self._has_exited.wait()
 
+    async def wait_until_ended(self) -> None:
+        """Wait until the child has ended, and its last message was taken."""
+        await self._has_exited.wait()
+
     def kill(self, reason: str = "") -> None:
         """Kill the child, and all processes that it has left behind. Returns at once; `on_ended` follows.
 

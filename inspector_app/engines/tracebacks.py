@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector_app.engines.adk_worker.errors import own_traceback, place_of
+from inspector_app.engines.adk_worker.errors import formatted, own_traceback, place_of
 from inspector_app.engines.adk_worker.frames import hide_frames_of_ours
 from runtime.support.lazy import lazy_module
+from runtime.support.texts import error_text
 
 if TYPE_CHECKING:
     from inspector_app.engines import child_calls
@@ -26,7 +26,7 @@ def traceback_of(error: BaseException, folder: Path | None) -> str:
         folder: the agent's folder.
     """
     if isinstance(error, child_calls.AgentCodeError):
-        return error.traceback or f"{type(error).__name__}: {error}\n"
+        return error.traceback or f"{error_text(error)}\n"
     if place_of(error, folder) == (None, None):
-        return "".join(traceback.format_exception(error))
+        return formatted(error, error.__traceback__)
     return own_traceback(error, folder)

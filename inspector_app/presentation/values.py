@@ -57,12 +57,6 @@ def _written_out(match: re.Match[str]) -> str:
     return f"⟨U+{code:04X}⟩"
 
 
-def error_text(error: BaseException) -> str:
-    """Return an error's type and message. A KeyError's own text is only the key, and some errors have no message."""
-    said = str(error)
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
 def preview(value: Any, limit: int = 120) -> str:
     """Return a value on one line, like a JavaScript literal: `{sku: "PA4-80", price: 4.2}`, shortened with `…`.
 

@@ -6,17 +6,17 @@ import asyncio
 import json
 import sys
 import time
-import traceback
 from contextlib import aclosing
 from typing import Any
 
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from inspector_app.presentation.values import error_text
+from inspector_app.engines.adk_worker.errors import formatted
 from inspector_app.server.json_shapes import event_json
 from inspector_app.server.runs import Run
 from runtime.events.event import Event
+from runtime.support.texts import error_text, text_of
 
 STOPPED = "The run was stopped because the server is shutting down. In a resumable app the invocation can be resumed."
 
@@ -88,7 +88,7 @@ class EventStream(_OwnResponse):
             raise
         except Exception as error:
             _show(error)
-            details = {"error_type": type(error).__name__, "error_message": str(error), "timestamp": time.time()}
+            details = {"error_type": type(error).__name__, "error_message": text_of(error), "timestamp": time.time()}
             await _send_line(send, json.dumps({"error": error_text(error), "error_details": details}))
         await send({"type": "http.response.body", "body": b""})
 
@@ -107,4 +107,4 @@ async def _send_line(send: Send, text: str, *, more: bool = True) -> None:
 
 def _show(error: Exception) -> None:
     """Print the traceback of an agent's failure on the server's stderr."""
-    sys.stderr.write("".join(traceback.format_exception(error)))
+    sys.stderr.write(formatted(error, error.__traceback__))

@@ -14,6 +14,7 @@ from runtime.agents.llm_agent import LlmAgent
 from runtime.apps.app import App
 from runtime.errors import KnownError
 from runtime.models.base_llm import BaseLlm
+from runtime.support.texts import text_of
 
 # As in google-adk, callbacks are left out; the parent would be a circle.
 _SKIPPED = {"parent_agent", "sub_agents", "tools"}
@@ -93,6 +94,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="python", exclude_none=True)
     try:
-        return json.loads(json.dumps(value, default=str))
+        return json.loads(json.dumps(value, default=text_of))
     except (TypeError, ValueError):
-        return str(value)
+        return text_of(value)

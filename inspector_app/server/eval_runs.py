@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-import traceback
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
+from inspector_app.engines.adk_worker.errors import formatted
 from inspector_app.server.agents import ServedAgent
 from inspector_app.server.eval_files import EvalError
 from inspector_app.server.eval_models import EVAL_SESSION_PREFIX, EvalCase, Invocation, invocations_of
@@ -97,7 +97,7 @@ async def run_case(agent: ServedAgent, eval_set_id: str, case: EvalCase, metrics
         statuses = []
     except Exception as error:
         # The agent's failure is the case's: what it did before is compared all the same.
-        sys.stderr.write("".join(traceback.format_exception(error)))
+        sys.stderr.write(formatted(error, error.__traceback__))
         statuses = [FAILED]
     pairs = list(zip(actual, case.conversation, strict=False))
     results = [_metric_result(metric, threshold, pairs) for metric, threshold in thresholds]

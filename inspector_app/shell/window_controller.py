@@ -40,7 +40,6 @@ from inspector_app.presentation.costs import cost_text
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import own_prices
-from inspector_app.presentation.values import error_text
 from inspector_app.running.breakpoint_controller import BreakpointController
 from inspector_app.running.drafts import Drafts
 from inspector_app.running.held_controller import HeldController
@@ -94,6 +93,7 @@ from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
 from inspector_app.workspace.written_output import WrittenOutput
 from runtime.errors.known_error import KnownError
+from runtime.support.texts import error_text
 
 
 class WindowController(QObject):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import logging
-import traceback
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.engines.agent_output import is_agents_record
+from inspector_app.engines.adk_worker.errors import formatted
+from inspector_app.engines.agent_output import is_agents_record, message_of
 from inspector_app.presentation.message import Message, Severity
-from inspector_app.presentation.values import error_text
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StaleSessionError
+from runtime.support.texts import error_text
 
 
 class MessageBus(QObject):
@@ -58,7 +58,7 @@ class MessageBus(QObject):
 
 def format_traceback(error: BaseException) -> str:
     """Return the traceback of `error` as Python prints it."""
-    return "".join(traceback.format_exception(error))
+    return formatted(error, error.__traceback__)
 
 
 class BusHandler(logging.Handler):
@@ -75,6 +75,6 @@ class BusHandler(logging.Handler):
         severity: Severity = "error" if record.levelno >= logging.ERROR else "warning" if record.levelno >= logging.WARNING else "info"
         details = format_traceback(record.exc_info[1]) if record.exc_info and record.exc_info[1] else None
         try:
-            self._bus.posted.emit(Message(severity, f"{record.name}: {record.getMessage()}", details, quiet=severity != "error"))
+            self._bus.posted.emit(Message(severity, f"{record.name}: {message_of(record)}", details, quiet=severity != "error"))
         except RuntimeError:
             self.handleError(record)

@@ -56,6 +56,10 @@ MAX_QUEUED_BYTES = 16 * 1024 * 1024  # bytes, above which it waits, too
 MAX_SNAPSHOT = 2_000  # newest events of a session that are sent when it is first seen
 MAX_CALLS = 1_000  # active calls of agents that are known; a run that failed leaves some behind
 MAX_JSON_DEPTH = 100
+MAX_ITEMS = 5_000_000  # of all containers of a value together: one that contains another several times is written as often
+MAX_BITS = 10_000  # of an integer; Python refuses to write one of more than 4,300 digits
+MAX_REPR = 1_000  # characters of an object that JSON cannot express
+MAX_TEXT = 100_000  # characters of a text of the app's own object
 
 PLACES = ("event", "agent start", "agent end", "before model", "before tool", "error")
 
@@ -107,43 +111,95 @@ def _make_folder() -> Path:
 # JSON
 
 
+_ENCODER = json.JSONEncoder(allow_nan=False)
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
 def to_json(value: Any) -> str:
-    """Return JSON text. What JSON cannot express is replaced: NaN by null, other objects by their `repr`."""
-    try:
-        return json.dumps(value, default=_plain, allow_nan=False)
-    except (ValueError, TypeError, RecursionError):
-        return json.dumps(_storable(value, 0), allow_nan=False)
+    """Return JSON text. What JSON cannot express is replaced: NaN by null, other objects by their `repr`, what is too much by `…`.
+
+    Only `__repr__` and `model_dump` of the agent's objects are called: a subclass of `dict` may have endless items.
+    """
+    if _is_plain(value, 0, [MAX_ITEMS]):
+        with contextlib.suppress(ValueError):  # NaN, or an integer of thousands of digits
+            return _ENCODER.encode(value)
+    return json.dumps(_storable(value, (), [MAX_ITEMS]), allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
-    dump = getattr(value, "model_dump", None)
-    if callable(dump) and not isinstance(value, type):
-        return dump(mode="json", exclude_none=True)
-    if isinstance(value, (set, frozenset, tuple)):
-        return list(value)
-    return _repr(value)
+def _is_plain(value: Any, depth: int, left: list[int]) -> bool:
+    """Return whether encoding a value runs no code but JSON's own, and ends."""
+    kind = type(value)
+    if kind in _SCALARS:
+        return True
+    if kind is not dict and kind is not list and kind is not tuple:
+        return False
+    left[0] -= len(value)
+    if depth > MAX_JSON_DEPTH or left[0] < 0:
+        return False
+    if kind is dict:
+        return all(type(key) is str and (type(item) in _SCALARS or _is_plain(item, depth + 1, left)) for key, item in value.items())
+    return all(type(item) in _SCALARS or _is_plain(item, depth + 1, left) for item in value)
 
 
-def _storable(value: Any, depth: int) -> Any:
-    if depth > MAX_JSON_DEPTH:
+def _storable(value: Any, above: tuple[Any, ...], left: list[int]) -> Any:
+    """Return a value with only what JSON can express.
+
+    Args:
+        value: any value.
+        above: the containers that it is in.
+        left: how many more items may be written.
+    """
+    left[0] -= 1
+    if len(above) > MAX_JSON_DEPTH or left[0] < 0 or any(value is one for one in above):
         return "…"
-    if isinstance(value, dict):
-        return {str(key): _storable(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_storable(item, depth + 1) for item in value]
-    if isinstance(value, float):
-        return value if value == value and abs(value) != float("inf") else None
-    if value is None or isinstance(value, (str, int, bool)):
-        return value
-    plain = _plain(value)
-    return plain if isinstance(plain, str) else _storable(plain, depth + 1)
-
-
-def _repr(value: Any) -> str:
     try:
-        return repr(value)[:1000]
-    except Exception as error:  # the object's own code
-        return f"<{type(value).__name__}: its repr failed: {type(error).__name__}>"
+        return _replaced(value, above, left)
+    except BaseException as error:  # the object's own code
+        return f"<{type_name(value)}: it cannot be read: {type_name(error)}>"
+
+
+def _replaced(value: Any, above: tuple[Any, ...], left: list[int]) -> Any:
+    kind = type(value)
+    if value is None or kind is bool:
+        return value
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, int):
+        number = int.__index__(value)
+        return number if number.bit_length() < MAX_BITS else f"<a number of {number.bit_length():,} bits>"
+    if issubclass(kind, float):
+        real = float.__float__(value)
+        return real if real == real and abs(real) != float("inf") else None
+    if issubclass(kind, dict):
+        return {text_of(key): _storable(item, (*above, value), left) for key, item in dict.items(value) if left[0] > 0}
+    for container in (list, tuple, set, frozenset):
+        if issubclass(kind, container):
+            return [_storable(item, (*above, value), left) for item in container.__iter__(value) if left[0] > 0]
+    dump = getattr(value, "model_dump", None)
+    if callable(dump) and not issubclass(kind, type):
+        return _storable(dump(mode="json", exclude_none=True), (*above, value), left)
+    return text_of(value, repr, MAX_REPR)
+
+
+def text_of(value: Any, make: Any = str, most: int = MAX_TEXT) -> str:
+    """Return `str(value)`; a note in its place if the object's code fails.
+
+    Args:
+        value: any object.
+        make: `str` or `repr`.
+        most: maximum number of characters.
+    """
+    try:
+        text = make(value)
+        # Methods of `str` itself, as the text may be of a subclass that has its own.
+        return str.__getitem__(text, slice(0, most)) + ("…" if str.__len__(text) > most else "")
+    except BaseException as error:  # the object's own code
+        return f"<{type_name(value)}: its {make.__name__} failed: {type_name(error)}>"
+
+
+def type_name(value: Any) -> str:
+    """Return the name of an object's type, without code of its metaclass."""
+    return str.__getitem__(type.__dict__["__name__"].__get__(type(value)), slice(0, 1000))
 
 
 def event_json(event: Any) -> str:
@@ -157,7 +213,7 @@ def event_json(event: Any) -> str:
     except Exception:
         data = event.model_dump(exclude_none=True)
     kept = data.get("actions", {}).get("state_delta", {})
-    for key in [key for key in kept if str(key).startswith("temp:")]:
+    for key in [key for key in kept if text_of(key).startswith("temp:")]:
         del kept[key]
     return to_json(data)
 
@@ -206,8 +262,12 @@ def error_fields(error: BaseException) -> dict[str, Any]:
     for frame in traceback.extract_tb(error.__traceback__):
         if "site-packages" not in frame.filename and frame.filename != __file__ and not frame.filename.startswith((sys.base_prefix, "<")):
             file, line = frame.filename, frame.lineno
-    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-    return {"type": type(error).__name__, "message": str(error), "traceback": text[-100_000:], "file": file, "line": line}
+    message = text_of(error)
+    try:
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    except BaseException:  # the exception's own code
+        text = "".join((*traceback.format_tb(error.__traceback__), f"{type_name(error)}: {message}\n"))
+    return {"type": type_name(error), "message": message, "traceback": text[-MAX_TEXT:], "file": file, "line": line}
 
 
 def describe_agent(agent: Any, depth: int = 0) -> dict[str, Any]:
@@ -218,17 +278,17 @@ def describe_agent(agent: Any, depth: int = 0) -> dict[str, Any]:
     below = list(getattr(agent, "sub_agents", None) or ())
     below = below or [node for node in graph_nodes if getattr(node, "name", None) not in (None, "", "__START__")]
     return {
-        "name": str(getattr(agent, "name", "") or type(agent).__name__),
+        "name": text_of(getattr(agent, "name", "") or type_name(agent)),
         "type": type(agent).__name__,
-        "description": str(getattr(agent, "description", "") or ""),
-        "model": model if isinstance(model, str) else str(getattr(model, "model", "") or type(model).__name__) if model else None,
+        "description": text_of(getattr(agent, "description", "") or ""),
+        "model": model if isinstance(model, str) else text_of(getattr(model, "model", "") or type_name(model)) if model else None,
         "tools": [_tool_name(tool) for tool in getattr(agent, "tools", None) or ()],
         "sub_agents": [describe_agent(one, depth + 1) for one in below] if depth < 20 else [],
     }
 
 
 def _tool_name(tool: Any) -> str:
-    return str(getattr(tool, "name", None) or getattr(tool, "__name__", None) or type(tool).__name__)
+    return text_of(getattr(tool, "name", None) or getattr(tool, "__name__", None) or type_name(tool))
 
 
 def engine_name() -> str:
@@ -624,7 +684,7 @@ class Link:
             elif kind != "ping":
                 raise ValueError(f"There is no command {kind!r}.")
         except Exception as error:
-            self.send("error", error={"type": "ProtocolError", "message": str(error)})
+            self.send("error", error={"type": "ProtocolError", "message": text_of(error)})
         return True
 
     def close(self) -> None:
@@ -710,7 +770,7 @@ class Link:
         events = list(session.events)
         store = {"service": type(service).__name__, "file": _file_of(service)} if service is not None else None
         raw = "[" + ", ".join(event_json(event) for event in events[-MAX_SNAPSHOT:]) + "]"
-        state = {key: value for key, value in dict(session.state).items() if not str(key).startswith("temp:")}
+        state = {key: value for key, value in dict(session.state).items() if not text_of(key).startswith("temp:")}
         self.send("session", ("events", raw), **_session_key(session), state=state, older=max(len(events) - MAX_SNAPSHOT, 0), store=store)
 
     def _observe(self, service: Any) -> None:
@@ -1056,7 +1116,7 @@ def _source(tool: Any) -> dict[str, Any]:
 def _is_same(one: Any, other: Any) -> bool:
     try:
         return bool(one is other or one == other)
-    except Exception:  # the object's own code
+    except BaseException:  # the object's own code
         return False
 
 

@@ -43,6 +43,9 @@ MOST_WAITING = 10_000  # records in memory; a disk that is slower than the app l
 MOST_CHUNKS = 2_000  # times of pieces kept for a streamed answer
 MOST_PARTS = 200_000  # references by content kept in memory, 100 bytes each; older content would be stored a second time
 MOST_SCOPES = 64  # conversations whose last request is remembered; another one's next request is stored as a list of all its parts
+MOST_ITEMS, MOST_DEPTH = 1_000_000, 200  # of one value that is recorded
+MOST_BITS = 10_000  # of an integer; Python refuses to write one of more than 4,300 digits
+MOST_TEXT = 100_000  # characters of a text of the app's own object
 BATCH_SECONDS = 0.25  # that a record may wait for others: a transaction costs more than a hundred records
 IDLE_SECONDS = 5.0  # without a record, after which the thread ends and the file is closed
 CLOSE_SECONDS = 5.0  # that the end of the process waits for the disk
@@ -199,7 +202,7 @@ class RecorderPlugin(BasePlugin):
         context = callback_context._invocation_context
         call = self._models.pop((context.invocation_id, context.agent.name, context.branch), None)
         if call is not None:
-            call.ended, call.error = time.perf_counter() - call.clock, f"{type(error).__name__}: {error}"
+            call.ended, call.error = time.perf_counter() - call.clock, _error_text(error)
             self._finish(call)
 
     @_never_raises
@@ -222,7 +225,8 @@ class RecorderPlugin(BasePlugin):
         self._finish(call)
 
     def _note_temp_values(self, event: Any) -> None:
-        values = {key: value for key, value in (event.actions.state_delta or {}).items() if str(key).startswith("temp:")}
+        delta = event.actions.state_delta or {}
+        values = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith("temp:")}
         if values:
             self.recording.add_temp_values(event.id, values)
 
@@ -247,7 +251,7 @@ class RecorderPlugin(BasePlugin):
         call = self._tools.pop((tool_context._invocation_context.invocation_id, tool_context.function_call_id), None)
         if call is not None:
             call.ended = time.perf_counter() - call.clock
-            call.error = None if error is None else f"{type(error).__name__}: {error}"
+            call.error = None if error is None else _error_text(error)
             self.recording.add_tool_call(call)
 
     @_never_raises
@@ -429,7 +433,7 @@ class Recording:
             os.close(os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         database = connect(self._file, timeout=CLOSE_SECONDS, check_same_thread=False)
         try:
-            database.executescript(_TABLES)
+            database.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('format', ?)", (str(FORMAT),))
             database.execute("UPDATE inspector_recording SET value = ? WHERE key = 'format' AND value = '1'", (str(FORMAT),))
@@ -620,15 +624,57 @@ def _json(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """Return a value with only what JSON can express; other objects become the name of their type, as `repr` may show secrets."""
-    if value is None or isinstance(value, (bool, int, float, str)):
+    return _without_objects(value, (), [MOST_ITEMS])
+
+
+def _without_objects(value: Any, above: tuple[Any, ...], left: list[int]) -> Any:
+    """Do the work of `_plain` without the code of the app's own classes, which may be endless or raise.
+
+    Args:
+        value: any value.
+        above: the containers that it is in.
+        left: how many more items may be written.
+    """
+    kind = type(value)
+    left[0] -= 1
+    if len(above) > MOST_DEPTH or left[0] < 0 or any(value is one for one in above):
+        return "(left out)"
+    if value is None or kind is bool:
         return value
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [_plain(item) for item in value]
-    if hasattr(value, "model_dump"):
-        return _plain(value.model_dump(exclude_none=True))
-    return f"({type(value).__name__})"
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, float):
+        return float.__float__(value)
+    if issubclass(kind, int):
+        number = int.__index__(value)
+        return number if number.bit_length() < MOST_BITS else f"({number.bit_length()} bits)"
+    if issubclass(kind, dict):
+        return {_text(key): _without_objects(item, (*above, value), left) for key, item in dict.items(value) if left[0] > 0}
+    for container in (list, tuple, set):
+        if issubclass(kind, container):
+            return [_without_objects(item, (*above, value), left) for item in container.__iter__(value) if left[0] > 0]
+    try:
+        if hasattr(value, "model_dump"):
+            return _without_objects(value.model_dump(exclude_none=True), (*above, value), left)
+    except BaseException:  # the object's own code
+        pass
+    return f"({_type_name(value)})"
+
+
+def _error_text(error: BaseException) -> str:
+    return f"{_type_name(error)}: {_text(error)}"
+
+
+def _text(value: Any) -> str:
+    """Return `str(value)`; a note in its place if the object's code fails."""
+    try:
+        return str.__getitem__(str(value), slice(0, MOST_TEXT))
+    except BaseException as error:  # the object's own code
+        return f"<its str failed: {_type_name(error)}>"
+
+
+def _type_name(value: Any) -> str:
+    return str.__getitem__(type.__dict__["__name__"].__get__(type(value)), slice(0, 1000))
 
 
 # Redaction

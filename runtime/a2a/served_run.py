@@ -18,6 +18,7 @@ from runtime.runners import Runner
 from runtime.sessions.session import Session
 from runtime.support.a2a_messages import LONG_RUNNING, MARK, as_struct, state_named, to_a2a_part, to_genai_part
 from runtime.support.ids import new_uuid
+from runtime.support.texts import text_of
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class ServedRun(AgentExecutor):  # type: ignore[misc]  # mypy does not read the 
             await self._run(context, event_queue)
         except Exception as error:  # the agent's code can raise any
             logger.exception("The agent %s failed while it was asked over A2A.", self._runner.agent.name)
-            await event_queue.enqueue_event(_update(context, _FAILED, _said(str(error) or type(error).__name__)))
+            await event_queue.enqueue_event(_update(context, _FAILED, _said(text_of(error) or type(error).__name__)))
 
     async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
         """Report a cancelled task; the run has been cancelled.

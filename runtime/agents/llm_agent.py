@@ -33,6 +33,7 @@ from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
 from runtime.sessions.state_schema import check_write
 from runtime.support.calling import Callbacks, as_list, call
+from runtime.support.texts import text_of
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
@@ -273,7 +274,7 @@ class LlmAgent(BaseAgent):
                 "Agent %s runs without the tools of its %s, which cannot be listed: %s",
                 self.name,
                 f"{kind} ({toolset.tool_name_prefix}_)" if toolset.tool_name_prefix else kind,
-                str(error) or type(error).__name__,
+                text_of(error) or type(error).__name__,
                 exc_info=None if isinstance(error, KnownError) else error,
             )
             return []
@@ -362,7 +363,7 @@ class LlmAgent(BaseAgent):
         try:
             return shaped(self.output_schema, text)
         except OutputSchemaError as error:
-            raise OutputSchemaError(f"The answer of {self.name!r} does not match its output_schema: {error}") from error
+            raise OutputSchemaError(f"The answer of {self.name!r} does not match its output_schema: {text_of(error)}") from error
 
 
 def _visible_text(event: Event) -> str:

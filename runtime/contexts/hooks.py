@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from runtime.support.texts import text_of
+
 
 class Hooks(Protocol):
     """The plugins of a run, as contexts, agents and flows see them; `PluginManager` is one."""
@@ -58,7 +60,7 @@ class CallFailure(Exception):  # carries an error and is not one itself
     """
 
     def __init__(self, error: Exception) -> None:
-        super().__init__(str(error))
+        super().__init__(text_of(error))
         self.error = error
 
 

@@ -17,6 +17,7 @@ from runtime.debugger.stepping import Goal, Moment, Place, Reason
 from runtime.events.kinds import Kind
 from runtime.sessions.state import apply_delta
 from runtime.support.lazy import lazy_module
+from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
     from runtime.debugger.breakpoint import Breakpoint, When
@@ -344,7 +345,7 @@ class Debugger:
         if shown is not None or self._state not in ("running", "paused"):
             return
         author = self._last_event.author if self._last_event else "agent"
-        stands_for = event_model.Event(author=author, error_code=type(error).__name__, error_message=str(error))
+        stands_for = event_model.Event(author=author, error_code=type(error).__name__, error_message=text_of(error))
         reason, met = self._why(Moment("error", None), stands_for, self._known_state)
         if reason is not None:
             waiting = _Waiting(self._hold("error", reason, met, None, error=error), None, is_in_run=True)

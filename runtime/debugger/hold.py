@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from runtime.debugger.agent_calls import AgentCall
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.stepping import Place, Reason
+from runtime.support.texts import error_text
 
 if TYPE_CHECKING:
     from runtime.debugger.breakpoint import Breakpoint
@@ -105,7 +106,7 @@ def _where(place: Place, agent: str | None, tool: str, error: BaseException | No
         return f"{who} is about to call {tool}"
     if place == "error":
         what = f"{tool} failed" if tool else f"{who} failed"
-        return f"{what}: {type(error).__name__}: {error}" if error is not None else what
+        return f"{what}: {error_text(error)}" if error is not None else what
     return f"an event of {who} is committed"
 
 

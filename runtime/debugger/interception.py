@@ -25,6 +25,7 @@ from runtime.events.marks import EDITED
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.json_schema import misfit, parameters_schema
+from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -168,7 +169,7 @@ class Interception(BasePlugin):
         """Return an event that represents a call, for conditions."""
         event = Event(author=ctx.agent.name, branch=ctx.branch, invocation_id=ctx.invocation_id)
         if error is not None:
-            event.error_code, event.error_message = type(error).__name__, str(error)
+            event.error_code, event.error_message = type(error).__name__, text_of(error)
         return event
 
     def _mark(self, event: Event, context: InvocationContext | None) -> dict[str, Any]:

@@ -14,4 +14,5 @@ class AgentExitError(RuntimeError):
     """
 
     def __init__(self, whose: str, cause: SystemExit) -> None:
-        super().__init__(f"{whose} tried to end the program (SystemExit: {cause}).")
+        code = cause.code if cause.code is None or isinstance(cause.code, (int, str)) else type(cause.code).__name__
+        super().__init__(f"{whose} tried to end the program (SystemExit: {code}).")

@@ -31,6 +31,7 @@ from runtime.support.agent_thread import AgentThread, enclosing, until_suspended
 from runtime.support.calling import as_list, call, first_answer
 from runtime.support.ids import new_function_call_id
 from runtime.support.merge import merge
+from runtime.support.texts import text_of
 from runtime.support.unchecked import construct_unchecked
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
@@ -224,7 +225,7 @@ async def _result(
         try:
             return {"error": str(missing)} if missing else await _called(tool, args, context)
         except ToolError as error:
-            return {"error": str(error)}
+            return {"error": text_of(error)}
     hooks = {"tool": tool, "tool_args": args, "tool_context": context}
     named = {"tool": tool, "args": args, "tool_context": context}
     failure: Exception | None = None
@@ -252,7 +253,7 @@ async def _result(
             if result is None and not isinstance(error, ToolError):
                 raise
             if result is None:
-                result = {"error": str(error)}
+                result = {"error": text_of(error)}
     changed = await ctx.plugin_manager.run_hook("after_tool_callback", **hooks, result=result)
     if changed is None:
         changed = await first_answer(ctx.sync_calls, agent.after_tool_callback, **named, tool_response=result)

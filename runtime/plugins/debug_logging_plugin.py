@@ -17,6 +17,7 @@ from runtime.events.credentials import hide
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.tool_failures import ToolFailures, ToolResultClassifier
 from runtime.sessions.state import State
+from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -197,7 +198,7 @@ def _now() -> str:
 
 
 def _told_error(error: Exception) -> dict[str, Any]:
-    return {"error_type": type(error).__name__, "error_message": str(error)}
+    return {"error_type": type(error).__name__, "error_message": text_of(error)}
 
 
 def _plain(value: Any) -> Any:

@@ -9,6 +9,7 @@ from google.genai import types
 from runtime.events.transcript import transcript, write_lines
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.tool_failures import ToolFailures, ToolResultClassifier
+from runtime.support.texts import error_text, text_of
 
 if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent
@@ -78,22 +79,22 @@ class LoggingPlugin(BasePlugin):
 
     async def on_agent_error_callback(self, *, agent: BaseAgent, callback_context: CallbackContext, error: Exception) -> None:
         """Print the error."""
-        self._say(f"agent {agent.name} failed: {type(error).__name__}: {error}")
+        self._say(f"agent {agent.name} failed: {error_text(error)}")
 
     async def on_run_error_callback(self, *, invocation_context: InvocationContext, error: Exception) -> None:
         """Print the error."""
-        self._say(f"run {invocation_context.invocation_id} failed: {type(error).__name__}: {error}")
+        self._say(f"run {invocation_context.invocation_id} failed: {error_text(error)}")
 
     async def on_model_error_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest, error: Exception
     ) -> LlmResponse | None:
         """Print the error."""
-        self._say(f"{llm_request.model} failed: {type(error).__name__}: {error}")
+        self._say(f"{llm_request.model} failed: {error_text(error)}")
         return None
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
         """Print the call."""
-        self._say(f"tool {tool.name} is called ({tool_context.function_call_id}) with {tool_args}")
+        self._say(f"tool {tool.name} is called ({tool_context.function_call_id}) with {text_of(tool_args)}")
         return None
 
     async def after_tool_callback(
@@ -103,7 +104,8 @@ class LoggingPlugin(BasePlugin):
         if self._failures.take_raised(tool_context):
             return None
         error = self._failures.error_in(tool, tool_args, tool_context, result)
-        self._say(f"tool {tool.name} returned {result}" if error is None else f"tool {tool.name} failed: {error} (it returned {result})")
+        returned = f"returned {text_of(result)}"
+        self._say(f"tool {tool.name} {returned}" if error is None else f"tool {tool.name} failed: {text_of(error)} (it {returned})")
         return None
 
     async def on_tool_error_callback(
@@ -111,5 +113,5 @@ class LoggingPlugin(BasePlugin):
     ) -> dict[str, Any] | None:
         """Print the error."""
         self._failures.note_raised(tool_context)
-        self._say(f"tool {tool.name} failed: {type(error).__name__}: {error}")
+        self._say(f"tool {tool.name} failed: {error_text(error)}")
         return None

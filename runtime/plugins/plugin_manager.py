@@ -11,6 +11,7 @@ from runtime.contexts.hooks import CallFailure, NoResult
 from runtime.errors.known_error import KnownError
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.calling import call_bound, is_async
+from runtime.support.texts import text_of
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +125,7 @@ class PluginManager:
             except (CallFailure, NoResult):
                 raise
             except (Exception, SystemExit) as error:
-                raise PluginError(f"Error in plugin {plugin.name!r}, in {hook}: {error}") from error
+                raise PluginError(f"Error in plugin {plugin.name!r}, in {hook}: {text_of(error)}") from error
             if answer is not None:
                 return answer
         return None
@@ -186,7 +187,7 @@ class PluginManager:
             except TimeoutError:
                 failures.append(f"{plugin.name!r}: TimeoutError (not closed within {self._close_timeout:g} s)")
             except Exception as error:
-                failures.append(f"{plugin.name!r}: {type(error).__name__} ({error})")
+                failures.append(f"{plugin.name!r}: {type(error).__name__} ({text_of(error)})")
         if cancelled is not None:
             raise cancelled
         if failures:

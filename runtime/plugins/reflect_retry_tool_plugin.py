@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.json_value import as_json
+from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
     from runtime.contexts.context import ToolContext
@@ -71,7 +72,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         if problem is None:
             self._failures.pop(self._key(tool, tool_context), None)
             return None
-        return self._answer(tool, tool_args, tool_context, problem if isinstance(problem, Exception) else ToolError(str(problem)))
+        return self._answer(tool, tool_args, tool_context, problem if isinstance(problem, Exception) else ToolError(text_of(problem)))
 
     async def on_tool_error_callback(
         self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext, error: Exception
@@ -92,7 +93,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         key = self._key(tool, context)
         self._failures[key] += 1
         count = self._failures[key]
-        said = f"{type(error).__name__}: {error}".removesuffix(".")
+        said = f"{type(error).__name__}: {text_of(error)}".removesuffix(".")
         if count > self.max_retries:
             if self.throw_exception_if_retry_exceeded:
                 raise error
@@ -110,7 +111,7 @@ class ReflectAndRetryToolPlugin(BasePlugin):
         return {
             "response_type": REFLECT_AND_RETRY_RESPONSE_TYPE,
             "error_type": type(error).__name__,
-            "error_details": str(error),
+            "error_details": text_of(error),
             "retry_count": min(count, self.max_retries),
             "reflection_guidance": f"{tool.name} failed. {advice}",
         }

@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 from runtime.plugins.reflect_retry_tool_plugin import REFLECT_AND_RETRY_RESPONSE_TYPE
 from runtime.support.calling import is_async
+from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
     from runtime.contexts.context import ToolContext
@@ -110,5 +111,5 @@ def _check(classifier: ToolResultClassifier) -> None:
     except TypeError as error:
         raise ValueError(
             "tool_result_classifier must take the keyword arguments tool, tool_args, tool_context and result: "
-            f"{str(error).removesuffix('.')}."
+            f"{text_of(error).removesuffix('.')}."
         ) from error

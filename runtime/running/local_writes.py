@@ -33,10 +33,17 @@ def warn_of_lost_writes(ctx: InvocationContext) -> None:
     """Log, at the end of a run, the keys that were written without an event."""
     committed = ctx.shared.committed_state
     lost = [key for key, value in ctx.session.state.items() if key not in committed or committed[key] is not value]
-    lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and committed.get(key) != ctx.session.state[key]]
+    lost = [key for key in lost if not key.startswith(State.TEMP_PREFIX) and not _is_same(committed.get(key), ctx.session.state[key])]
     if lost:
         logger.warning(
             "These state keys were changed without an event and are not stored: %s. Write through a context's state, or yield an event"
             " with a state_delta.",
             ", ".join(sorted(lost)),
         )
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one is other or one == other)
+    except BaseException:  # the value's own code
+        return False

@@ -13,6 +13,7 @@ from runtime.history.invocations import read_invocation
 from runtime.history.turns import closes_turn
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.recorded_end import RecordedEnd
+from runtime.support.texts import error_text
 
 logger = logging.getLogger(__name__)
 
@@ -63,7 +64,7 @@ def end_of(events: list[Event], error: Exception | None, known: RecordedEnd | No
     if found.status == "paused":
         return None
     if error is not None:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
+        text = " ".join(error_text(error).split())
         return RecordedEnd("interrupted", f"failed with {text[:_LONGEST_REASON]}", events[-1].id, time.time())
     if found.status == "finished":
         return RecordedEnd("finished", found.reason, events[-1].id, time.time()) if known else None

@@ -9,6 +9,7 @@ from pydantic_core import PydanticSerializationError
 
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.sessions.state import checked_text, storable
+from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -76,4 +77,4 @@ def encode_event(event: Event) -> str:
         # As `model_dump_json`, which passes on 17 arguments.
         return event.__pydantic_serializer__.to_json(event, exclude_none=True).decode()
     except PydanticSerializationError as error:
-        raise UnstorableValueError(f"event {event.id} by {event.author}", str(error)) from error
+        raise UnstorableValueError(f"event {event.id} by {event.author}", text_of(error)) from error

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from runtime.support.lazy import lazy_module
+from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
     import pydantic
@@ -36,7 +37,7 @@ def check_write(schema: type[pydantic.BaseModel], key: str, value: Any) -> None:
     try:
         _adapter(schema, key).validate_python(value)
     except pydantic.ValidationError as error:
-        raise StateSchemaError(f"The value for {key!r} does not satisfy the field of {schema.__name__!r}: {error}") from error
+        raise StateSchemaError(f"The value for {key!r} does not satisfy the field of {schema.__name__!r}: {text_of(error)}") from error
 
 
 @lru_cache(maxsize=256)

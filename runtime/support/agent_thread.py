@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from runtime.support.serial_thread import Job, SerialThread
+from runtime.support.texts import text_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -295,7 +296,7 @@ def _call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     try:
         return function(*args, **kwargs)
     except RuntimeError as error:
-        if is_agent_thread() and str(error).startswith(_NO_LOOP):
+        if is_agent_thread() and text_of(error).startswith(_NO_LOOP):
             error.args = (
                 f"{error}: {getattr(function, '__name__', type(function).__name__)}() is a plain function, and plain functions run on their"
                 " agent's thread, which has no event loop. Write it as `async def` to run it on the loop.",

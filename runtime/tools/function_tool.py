@@ -12,6 +12,7 @@ from google.genai import types
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.support.agent_thread import AgentThread
 from runtime.support.calling import call_bound
+from runtime.support.texts import text_of
 from runtime.support.unchecked import copy_unchecked
 from runtime.support.weak_cache import cached_by_function
 from runtime.tools.base_tool import BaseTool
@@ -82,7 +83,7 @@ class FunctionTool(BaseTool):
         try:
             built = signature.build(args)
         except UnfitArgumentError as error:
-            return {"error": f"{self.name}() was not called: an argument does not fit: {error}. Try again."}
+            return {"error": f"{self.name}() was not called: an argument does not fit: {text_of(error)}. Try again."}
         if refusal := await self._ask_for_confirmation(built, tool_context):
             return {"error": refusal}
         return await _call(self.func, built, tool_context, input_stream)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from runtime.contexts.context import ToolContext
 from runtime.events.marks import SET_ANSWER_CALL
+from runtime.support.texts import text_of
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import Argument, arguments_of
@@ -65,7 +66,7 @@ class SetModelResponseTool(BaseTool):
         try:
             answer = shaped(self.output_schema, json.dumps(args if self._has_fields else args.get(self._only_argument)))
         except OutputSchemaError as error:
-            return {"error": f"The answer does not have the form it must have: {error}. Try again."}
+            return {"error": f"The answer does not have the form it must have: {text_of(error)}. Try again."}
         tool_context.actions.set_model_response = answer
         return answer
 

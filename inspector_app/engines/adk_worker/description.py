@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from .texts import text_of, type_name
+
 
 def describe_agent(agent: Any, depth: int = 0) -> dict[str, Any]:
     """Return an agent or node and those below it as JSON."""
     model = getattr(agent, "model", None)
     described: dict[str, Any] = {
-        "name": str(getattr(agent, "name", "") or type(agent).__name__),
+        "name": text_of(getattr(agent, "name", "") or type(agent).__name__),
         "type": type(agent).__name__,
-        "description": str(getattr(agent, "description", "") or ""),
-        "model": model if isinstance(model, str) else str(getattr(model, "model", "") or type(model).__name__) if model else None,
+        "description": text_of(getattr(agent, "description", "") or ""),
+        "model": model if isinstance(model, str) else text_of(getattr(model, "model", "") or type_name(model)) if model else None,
         "tools": [tool_name(tool) for tool in getattr(agent, "tools", None) or ()],
         "sub_agents": [],
         "edges": [],
@@ -41,7 +43,7 @@ def _graph_edges(agent: Any, nodes: list[Any]) -> list[dict[str, Any]]:
         if begin is not None and end is not None:
             route = getattr(edge, "route", None)
             routes = route if isinstance(route, (list, tuple)) else [] if route is None else [route]
-            found.append({"from": begin, "to": end, "route": ", ".join(map(str, routes))})
+            found.append({"from": begin, "to": end, "route": ", ".join(map(text_of, routes))})
     return found
 
 
@@ -55,4 +57,4 @@ def graph_nodes(agent: Any) -> list[Any]:
 
 def tool_name(tool: Any) -> str:
     """Return the name by which the model knows a tool, or the nearest to it."""
-    return str(getattr(tool, "name", None) or getattr(tool, "__name__", None) or type(tool).__name__)
+    return text_of(getattr(tool, "name", None) or getattr(tool, "__name__", None) or type_name(tool))

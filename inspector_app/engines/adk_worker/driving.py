@@ -119,7 +119,9 @@ class Driver:
                     if self._run.is_stopping:  # the agent has swallowed its cancellation
                         break
                     await self._yielded(event)
-        except (Exception, SystemExit) as error:
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # the agent's code may raise any
             return error_fields(error, self._run.folder)
         return None
 
@@ -133,7 +135,7 @@ class Driver:
             self._loop.call_later(RETURN_SECONDS, self._on_over, task, root)
             return
         stopped = self._run.is_stopping or task.cancelled()
-        failure = None if stopped else task.result()
+        failure = None if stopped else _result(task)
         unmarked = self._places.end_run()
         self._committed_ids.clear()
         self._task = None
@@ -174,6 +176,12 @@ class Driver:
     def _flush(self) -> None:
         self._flushing = None
         self._channel.flush()
+
+
+def _result(task: asyncio.Task[dict[str, Any] | None]) -> dict[str, Any] | None:
+    """Return the failure of a run. The end must be reported in any case: the inspector waits for it."""
+    error = task.exception()
+    return task.result() if error is None else error_fields(error, None)
 
 
 def run_options(command: dict[str, Any]) -> dict[str, Any]:

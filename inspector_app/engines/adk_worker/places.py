@@ -282,5 +282,5 @@ def _source(tool: Any) -> dict[str, Any]:
 def _is_same(one: Any, other: Any) -> bool:
     try:
         return bool(one is other or one == other)
-    except Exception:  # the object's own code
+    except BaseException:  # the object's own code
         return False

@@ -31,6 +31,7 @@ from .remote_debugger import start_debugpy
 from .services import close, make_other_services, make_runner, make_session_service
 from .sessions import Sessions
 from .stack import where_is_agent
+from .texts import text_of
 
 PROTOCOL = 2  # raised when a message changes its meaning
 
@@ -155,7 +156,7 @@ class Worker:
             if is_known:
                 fields = of_command(command["type"], error, self._run.folder)
             else:
-                reason = f"This is not JSON: {error}" if isinstance(error, ValueError) else str(error)
+                reason = f"This is not JSON: {text_of(error)}" if isinstance(error, ValueError) else text_of(error)
                 fields = {"type": "ProtocolError", "message": reason}
             self._channel.send("error", id=number, error=fields)
             return
@@ -167,7 +168,7 @@ class Worker:
         number = command.get("id")
         try:
             value = await self.requests[kind](command)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:
+        except BaseException as error:  # the agent's code may raise any
             self._channel.send("error", id=number, error=of_command(kind, error, self._run.folder))
         else:
             self._channel.send("answer", id=number, value=value)

@@ -16,7 +16,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"])) | st.just('"}\n{"untru
 @given(st.dictionaries(st.sampled_from(["what", "events", "untrusted"]), texts, max_size=3))
 def test_no_text_of_a_session_can_end_or_replace_the_mark(answer: dict[str, str]) -> None:
     found = json.loads(text_of(answer))
-    assert [*found][0] == "untrusted" and found["untrusted"] == UNTRUSTED
+    assert next(iter(found)) == "untrusted" and found["untrusted"] == UNTRUSTED
     assert {name: text for name, text in found.items() if name != "untrusted"} == {
         name: text for name, text in answer.items() if text and name != "untrusted"
     }

@@ -32,7 +32,7 @@ from inspector_app.engines.adk_worker.code_places import code_places
 from inspector_app.engines.adk_worker.description import describe_agent
 from inspector_app.engines.adk_worker.errors import WorkerError, place_of
 from inspector_app.engines.adk_worker.finding import agents_in, is_agent_folder, several_agents
-from inspector_app.engines.adk_worker.loading import factories
+from inspector_app.engines.adk_worker.loading import factories, private_name
 from inspector_app.engines.agent_output import OnOutput, OutputSources, captured
 from inspector_app.engines.code_files import code_files
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
@@ -393,7 +393,9 @@ def _first_app(package: str, folder: Path, modules: list[str], written: str) -> 
     wrong = ""
     imported = []
     for name in modules:
-        module = importlib.import_module(f"{package}.{name}") if name else sys.modules[package]
+        # A file's name may have dots.
+        whole = private_name(folder / f"{name}.py", f"{package}.", for_agent) if "." in name else f"{package}.{name}"
+        module = importlib.import_module(whole) if name else sys.modules[package]
         imported.append(module)
         app, root_agent = getattr(module, "app", None), getattr(module, "root_agent", None)
         if isinstance(app, App):

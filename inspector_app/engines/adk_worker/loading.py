@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
+import importlib.util
 import inspect
 import os
 import sys
+from collections.abc import Callable
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -54,13 +59,13 @@ def load_agent(path: str) -> Agent:
     place = Path(path).absolute()
     if place.is_file() and place.name in (*AGENT_FILES, "__init__.py"):
         place = place.parent
-    module = None
+    is_in_package = False
     if place.is_dir():
         agents_dir, name, folder = place.parent, place.name, place
     elif place.is_file() and place.suffix == ".py":
         agents_dir, name, folder = place.parent, place.stem, place.parent
         if (folder / "__init__.py").is_file() or has_text(place, RELATIVE):
-            agents_dir, module = folder.parent, f"{folder.name}.{name}"
+            agents_dir, is_in_package = folder.parent, True
     else:
         raise WorkerError(f"There is no agent at {path}: name a folder with an agent.py, or a Python file.")
     choices = agents_in(place) if place.is_dir() else []
@@ -72,7 +77,8 @@ def load_agent(path: str) -> Agent:
         if google_adk.is_embedded():
             importlib.import_module("inspector_app.engines.google_adk_imports").resolve_google_adk(folder)
         importlib.invalidate_caches()
-        modules = [module or name, *([f"{name}.agent"] if place.is_dir() else [])]
+        module = _module_name(place, f"{_module_name(folder)}." if is_in_package else "")
+        modules = [module, *([f"{module}.agent"] if place.is_dir() else [])]
         root = _first(_from_module, modules) or _from_yaml(folder / "root_agent.yaml", place.is_dir()) or _first(_from_function, modules)
         if root is not None:
             return Agent(root, name, folder, agents_dir)
@@ -109,6 +115,73 @@ def load_env_file(folder: Path) -> None:
     file = next((place / ".env" for place in (folder, *folder.parents) if (place / ".env").is_file()), None)
     if file is not None:
         importlib.import_module("dotenv").load_dotenv(file, override=False, verbose=True)
+
+
+def _module_name(place: Path, package: str = "") -> str:
+    """Return the name to import a folder or a file by: its own, unless it has a dot or another module has it.
+
+    Args:
+        place: the folder or file.
+        package: the name of its package and a dot; empty for none.
+    """
+    name = place.name if place.is_dir() else place.stem
+    if "." not in name and (package or _is_own(name, place)):
+        return package + name
+    if google_adk.is_embedded():
+        return private_name(place, package, importlib.import_module("inspector_app.engines.google_adk_imports").for_agent)
+    return private_name(place, package, lambda spec: spec)
+
+
+def private_name(place: Path, package: str, prepared: Callable[[ModuleSpec], ModuleSpec]) -> str:
+    """Return a name of our own, by which a folder or a file can be imported from now on.
+
+    Args:
+        place, package: as for `_module_name`.
+        prepared: called with how to load it; returns how to load an agent's module.
+    """
+    name = f"{package}agent_{hashlib.blake2s(os.fsencode(place), digest_size=6).hexdigest()}"
+    if not any(isinstance(finder, _PrivateModule) and finder.name == name for finder in sys.meta_path):
+        sys.meta_path.insert(0, _PrivateModule(name, place, prepared))
+    return name
+
+
+def _is_own(name: str, place: Path) -> bool:
+    try:
+        spec = importlib.util.find_spec(name)
+    except ValueError:  # a module without a spec, such as __main__
+        return False
+    return spec is None or spec.origin == str(place) or str(place) in (spec.submodule_search_locations or ())
+
+
+class _PrivateModule(MetaPathFinder):
+    """Finds a folder or file under a name of our own.
+
+    Attributes:
+        name: see below.
+
+    Args:
+        name: the whole name.
+        place: the folder or file.
+        prepared: see `private_name`.
+    """
+
+    def __init__(self, name: str, place: Path, prepared: Callable[[ModuleSpec], ModuleSpec]) -> None:
+        self.name = name
+        self._place = place
+        self._prepared = prepared
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """Return how to load it; None for another module."""
+        if fullname != self.name:
+            return None
+        inside = [str(self._place)] if self._place.is_dir() else None
+        file = self._place / "__init__.py" if inside else self._place
+        if file.is_file():
+            spec = importlib.util.spec_from_file_location(fullname, file, submodule_search_locations=inside)
+            return spec and self._prepared(spec)
+        spec = ModuleSpec(fullname, None, is_package=True)
+        spec.submodule_search_locations = inside
+        return spec
 
 
 def _first(find: Any, modules: list[str]) -> Any:

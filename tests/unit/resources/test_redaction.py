@@ -201,6 +201,7 @@ def placed(place: Any, secret: str) -> Any:
 secrets = st.text(WORD, min_size=11, max_size=40).map(lambda text: f"{text[:5]}k7{text[5:]}")
 
 
+@pytest.mark.sweep
 @settings(max_examples=count(300, 20_000), deadline=None)
 @given(st.sampled_from(HIDDEN_IN), secrets, st.integers(0, 3))
 def test_no_secret_survives_where_a_rule_hides_it(place: Any, secret: str, depth: int) -> None:
@@ -210,6 +211,7 @@ def test_no_secret_survives_where_a_rule_hides_it(place: Any, secret: str, depth
     assert secret not in json.dumps(redacted(value)), value
 
 
+@pytest.mark.sweep
 @settings(max_examples=count(200, 20_000), deadline=None)
 @given(st.sampled_from(["text/plain", "application/json; charset=utf-8", "application/problem+json"]), secrets, st.booleans())
 def test_no_secret_survives_in_the_bytes_of_a_text(kind: str, secret: str, is_url_safe: bool) -> None:
@@ -220,6 +222,7 @@ def test_no_secret_survives_in_the_bytes_of_a_text(kind: str, secret: str, is_ur
         assert redacted({name: kind, "data": f"password: {secret}"})["data"] == "password: (redacted)"
 
 
+@pytest.mark.sweep
 @settings(max_examples=count(300, 20_000), deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=200))
 def test_a_text_without_a_trigger_stays(text: str) -> None:

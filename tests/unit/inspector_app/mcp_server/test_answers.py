@@ -1,4 +1,4 @@
-"""Each answer is one JSON object that is marked, whatever texts it has, and has no secrets."""
+"""Each answer is one JSON object that is marked, with any texts in it, and has no secrets."""
 
 from __future__ import annotations
 

@@ -258,7 +258,7 @@ def test_a_saved_file_is_opened_and_a_missing_one_reported(saved: Inspector, qtb
     assert dialog.height() < 300, "a short text gets a small dialog"
     dialog.close()
     press_file(saved, qtbot, "lost.bin  v3")
-    assert "Version 3 of lost.bin is not here" in saved.window.message_bar.messages[-1].text
+    assert "Version 3 of lost.bin is not in" in saved.window.message_bar.messages[-1].text
 
 
 def test_the_message_about_a_missing_file_names_its_folder(

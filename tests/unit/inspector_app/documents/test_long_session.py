@@ -37,7 +37,7 @@ def fail(file: Path, place: int) -> None:
 
 
 async def test_failures_are_searched_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(module, "cache_folder", lambda _: tmp_path / "cache")
     monkeypatch.setattr(module, "WORTH_SAVING", 0)
     file = tmp_path / "long.db"
     write_database(file, COUNT)
@@ -65,7 +65,7 @@ async def test_failures_are_searched_once(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 async def test_a_state_that_is_no_longer_wanted_is_not_computed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(module, "cache_folder", lambda _: tmp_path / "cache")
     file = tmp_path / "long.db"
     write_database(file, COUNT)
     session = LongSession(str(file), SessionKey(APP, USER, SESSION), None)

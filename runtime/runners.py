@@ -245,7 +245,7 @@ class Runner(SessionEdits):
         """Complete an event, pass it to the plugins, and commit it unless it is partial or holds a model's live audio."""
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
-        if not self.plugin_manager.takes("on_event_callback"):
+        if not self.plugin_manager.takes("on_event_callback") or _is_inner_checkpoint(ctx, event):
             if not event.partial and ctx.live_request_queue is None:
                 await self._commit(ctx, event)  # adds the metadata
                 return event
@@ -447,7 +447,8 @@ class Runner(SessionEdits):
             ctx.agent = agent_to_run(self.agent, ctx)
             async with aclosing(self._event_loop(ctx)) as events:
                 async for event in events:
-                    await outer.report_inner_event(event, call_id)
+                    if not _is_inner_checkpoint(ctx, event):
+                        await outer.report_inner_event(event, call_id)
                     yield event
         except Exception as error:
             await self._report(ctx, error)
@@ -527,6 +528,13 @@ class Runner(SessionEdits):
     async def __aexit__(self, *_: object) -> None:
         """Close the Runner."""
         await self.close()
+
+
+def _is_inner_checkpoint(ctx: InvocationContext, event: Event) -> bool:
+    """Return whether an event only is a checkpoint of a run inside a call: plugins do not see it, as google-adk's inner runs have none."""
+    if ctx.shared.outer is None or event.content is not None:
+        return False
+    return bool(event.actions.end_of_agent) or event.actions.agent_state is not None
 
 
 def _add_run_metadata(ctx: InvocationContext, event: Event) -> None:

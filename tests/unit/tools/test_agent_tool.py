@@ -390,3 +390,13 @@ async def test_the_sources_of_an_agents_answer_can_become_the_callers(hands_on: 
     assert (await stored(runner)).events[-1].grounding_metadata == answer.grounding_metadata
     (next_call,) = await run(runner_for(caller(helper, "no call", propagate_grounding_metadata=hands_on)))
     assert next_call.grounding_metadata is None
+
+
+async def test_the_agents_checkpoints_are_not_reported() -> None:
+    steps = [LlmAgent(name=name, model=ScriptedLlm(replies=[name])) for name in ("first", "second")]
+    helper = SequentialAgent(name="helper", sub_agents=steps)
+    watcher = Watcher()
+    await run(runner_for(caller(helper), resumable=True, plugins=[watcher]))
+    assert texts([event for _, event in watcher.inner]) == ["first", "second"]
+    assert all(event.content for _, event in watcher.inner)
+    assert all(event.content for event in watcher.outer if event.author in ("first", "second", "helper"))

@@ -242,8 +242,8 @@ class Database:
 
     def close(self) -> None:
         """Close the connection. What was written is in the SQLite file then; the last connection removes the write-ahead log."""
-        if self._is_sqlite and self._writable and self._connection is not None:
-            fold_log(_sqlite_driver(self._connection))  # the last connection may be a reader's, which cannot
+        if self._writable and isinstance(self._driver, sqlite3.Connection):
+            fold_log(self._driver)  # the last connection may be a reader's, which cannot
         connection, self._connection, self._driver = self._connection, None, None
         if connection is not None:
             with suppress(SQLAlchemyError):

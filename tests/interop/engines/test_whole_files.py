@@ -38,6 +38,7 @@ def stored_in(file: Path, version: str) -> dict[str, str]:
     return {"kind": "database", "url": f"{driver}:///{file}"}
 
 
+@pytest.mark.rule("N6")
 async def test_a_closed_engine_leaves_one_file(version: str, start_engine: Start, file: Path) -> None:
     started = await start_engine(version, AGENTS / "steps", sessions=stored_in(file, version))
     key = await started.engine.new_session("u")
@@ -56,6 +57,7 @@ async def test_an_engine_that_turns_to_another_database_leaves_one_file(newest: 
     assert not file.with_name("x.db-wal").exists()
 
 
+@pytest.mark.rule("N6")
 @pytest.mark.parametrize("how", ["killed", "blocked"])
 async def test_a_child_that_does_not_end_by_itself_leaves_one_file(newest: str, start_engine: Start, file: Path, how: str) -> None:
     started = await start_engine(newest, AGENTS / "steps", sessions=stored_in(file, newest))
@@ -108,6 +110,7 @@ root_agent = Waiting(name="waiting")
 """
 
 
+@pytest.mark.rule("N6")
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), *[(signal.SIGTERM, 143)] * 3])
 def test_a_command_that_is_ended_leaves_one_file(tmp_path: Path, number: int, status: int) -> None:
     file, agent = tmp_path / "x.db", tmp_path / "waiting"

@@ -107,6 +107,7 @@ LOOKS: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.rule("F6")
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 @pytest.mark.parametrize("name", ["itself", "link", "hard link"])
 def test_no_look_drops_the_locks_of_an_open_connection(file: Path, stranger: Stranger, look: Callable[[Path], object], name: str) -> None:
@@ -126,6 +127,7 @@ def test_no_look_drops_the_locks_of_an_open_connection(file: Path, stranger: Str
     assert not file.with_name("x.db-wal").exists()
 
 
+@pytest.mark.rule("F6")
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 def test_no_look_drops_the_locks_of_a_connection_that_is_being_made(file: Path, stranger: Stranger, look: Callable[[Path], object]) -> None:
     with connected(file) as usual:

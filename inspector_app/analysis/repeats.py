@@ -12,9 +12,9 @@ from inspector_app.presentation.costs import CostSum, model_calls
 from inspector_app.presentation.prices import Prices
 from runtime.events.kinds import text_of
 from runtime.history.invocations import invocations
+from runtime.history.run_ends import end_of
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
-from runtime.support.lazy import lazy_module
 from runtime.support.texts import error_text
 from runtime.support.worker_threads import run_in_thread
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from google.genai import types
 
     from runtime.events.event import Event
-    from runtime.running import run_end
-else:
-    run_end = lazy_module("runtime.running.run_end")
 
 
 class RepeatedAgent(Protocol):
@@ -116,7 +113,7 @@ async def run_once(agent: RepeatedAgent, key: SessionKey, messages: Sequence[typ
 def _end(events: Sequence[Event]) -> dict[str, RecordedEnd]:
     """Return the end of the last invocation, whose run did not fail."""
     own = [event for event in events if event.invocation_id == events[-1].invocation_id]
-    end = run_end.end_of(own, None) if own else None
+    end = end_of(own, None) if own else None
     return {own[-1].invocation_id: end} if end is not None else {}
 
 

@@ -21,7 +21,7 @@ from inspector_app.engines.protocol import Debugpy, free_port
 from runtime.debugger.debugger import Debugger
 from runtime.errors import ResumeError
 from runtime.events import Event
-from runtime.running.run_end import end_of
+from runtime.history.run_ends import end_of
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session
 from runtime.sessions.session_key import SessionKey

@@ -50,13 +50,13 @@ if TYPE_CHECKING:
     from inspector_app.engines import attached_app, embedded, tracebacks
     from runtime.debugger.breakpoint import Breakpoint
     from runtime.events.event import Event
-    from runtime.running import run_end as run_ends
+    from runtime.history import run_ends
 else:
     types = lazy_module("google.genai.types")
     attached_app = lazy_module("inspector_app.engines.attached_app")
     embedded = lazy_module("inspector_app.engines.embedded")
     tracebacks = lazy_module("inspector_app.engines.tracebacks")
-    run_ends = lazy_module("runtime.running.run_end")
+    run_ends = lazy_module("runtime.history.run_ends")
 
 StepKind = Literal["over", "into", "out"]
 

@@ -259,7 +259,7 @@ def _status(
     if agents[-1].turn_complete:  # of a live conversation, whose answers may have transcripts only
         return "finished", "the agent completed its turn"
     if said and closes_turn(said[-1]):
-        confirmed = _calls_to_run(events)
+        confirmed = confirmed_calls(events)
         return ("interrupted", f"no result of {', '.join(confirmed)}") if confirmed else ("finished", "the agent answered")
     if all(event.content is None for event in events):
         return "finished", _without_content(events)
@@ -295,7 +295,7 @@ def _open_calls(events: Sequence[Event], answered: Set[str | None]) -> list[str]
     return [call.name or "?" for event in events for call in event.get_function_calls() if call.id not in given]
 
 
-def _calls_to_run(events: Sequence[Event]) -> list[str]:
+def confirmed_calls(events: Sequence[Event]) -> list[str]:
     """Return the names of the calls that were confirmed, or got a credential, and have not run since."""
     if not any(event.author == "user" and event.get_function_responses() for event in events):
         return []

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import logging
-import time
 
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.errors.storage_error import StaleSessionError
 from runtime.events.event import Event
 from runtime.events.marks import agent_key
-from runtime.history.invocations import read_invocation
+from runtime.history.run_ends import end_of
 from runtime.history.turns import closes_turn
 from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.recorded_end import RecordedEnd
-from runtime.support.texts import error_text
 
 logger = logging.getLogger(__name__)
-
-_LONGEST_REASON = 200  # characters
 
 
 async def is_recorded_as_finished(service: BaseSessionService, ctx: InvocationContext) -> bool:
@@ -49,28 +44,6 @@ async def record_end(service: BaseSessionService, ctx: InvocationContext, error:
             await service.record_end(ctx.session.key, ctx.invocation_id, end)
     except Exception as failed:
         logger.warning("The end of invocation %s could not be recorded: %s", ctx.invocation_id, failed)
-
-
-def end_of(events: list[Event], error: Exception | None, known: RecordedEnd | None = None) -> RecordedEnd | None:
-    """Return how a run ended that was not stopped; None if its events tell.
-
-    Args:
-        events: those of its invocation, at least one.
-        error: what the run raised; None if it ended normally.
-        known: what was recorded of the invocation before.
-    """
-    answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
-    found = read_invocation(events, is_rewound=False, answered=answered)
-    if found.status == "paused":
-        return None
-    if error is not None:
-        text = " ".join(error_text(error).split())
-        return RecordedEnd("interrupted", f"failed with {text[:_LONGEST_REASON]}", events[-1].id, time.time())
-    if found.status == "finished":
-        return RecordedEnd("finished", found.reason, events[-1].id, time.time()) if known else None
-    if found.checkpoint or any(event.error_code for event in events[-1:]):
-        return None
-    return RecordedEnd("finished", "the agent ended", events[-1].id, time.time())
 
 
 def _is_plain_answer(ctx: InvocationContext, event: Event) -> bool:

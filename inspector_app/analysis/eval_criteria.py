@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any, TypeGuard
 
 from inspector_app.analysis.eval_scores import MATCH_TYPES, RESPONSE, TRAJECTORY, Trajectory
 from runtime.errors import KnownError
+from runtime.support.bounded import read_json_file
 
 CONFIG = "test_config.json"
 
@@ -61,14 +61,7 @@ def criteria_for(config: str | None, eval_sets: Sequence[Path]) -> tuple[Criteri
 
 def read_criteria(file: Path) -> tuple[Criterion, ...]:
     """Return the criteria in a file; see `criteria_for` for the errors."""
-    try:
-        data = json.loads(file.read_text("utf-8-sig"))
-    except FileNotFoundError:
-        raise EvalConfigError(f"There is no file {file}.") from None
-    except OSError as error:
-        raise EvalConfigError(f"{file} cannot be read: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:
-        raise EvalConfigError(f"{file} is not JSON: {error}.") from None
+    data = read_json_file(file, EvalConfigError)
     given = data.get("criteria") if isinstance(data, dict) else None
     if not isinstance(given, dict):
         raise EvalConfigError(f"{file}: it needs an object of `criteria`, each with a threshold.")
@@ -97,4 +90,4 @@ def _criterion(file: Path, name: str, value: Any) -> Criterion:
 
 
 def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e9  # not NaN, nor more than a float holds

@@ -5,13 +5,13 @@ What arrives is untrusted: a value of the wrong type is left out, and a span wit
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from runtime.errors.known_error import KnownError
+from runtime.support.bounded import TooMuchError, parse
 
 _NANO = 1e-9
 _FAILED = (2, "2", "STATUS_CODE_ERROR")
@@ -55,8 +55,10 @@ def spans_of_json(data: bytes) -> list[OtlpSpan]:
         OtlpError: it is not JSON, or something else.
     """
     try:
-        found = json.loads(data)
-    except (ValueError, RecursionError) as error:
+        found = parse(data)
+    except TooMuchError as error:
+        raise OtlpError(f"A request {error}, so it is not read.") from None
+    except ValueError as error:
         raise OtlpError(f"The traces are no JSON: {error}.") from None
     if not isinstance(found, dict) or not isinstance(found.get("resourceSpans"), list):
         raise OtlpError("The traces have no “resourceSpans”, which OpenTelemetry's JSON has.")
@@ -118,7 +120,7 @@ def _error(code: object, message: object, attributes: Mapping[str, Any]) -> str 
 def _seconds(nanoseconds: object) -> float | None:
     try:
         return int(nanoseconds) * _NANO if isinstance(nanoseconds, (int, str)) else None
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 
@@ -136,7 +138,7 @@ def _json_value(given: object, depth: int = 0) -> Any:
     if "intValue" in given:
         try:
             return int(given["intValue"])
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             return None
     listed = given.get("arrayValue")
     return [_json_value(one, depth + 1) for one in _mappings(listed.get("values"))] if isinstance(listed, Mapping) else None

@@ -22,7 +22,9 @@ from typing import TYPE_CHECKING
 from inspector_app.engines.samples import is_bundled
 from inspector_app.support.agent_keys import AgentKeys
 from runtime.errors import KnownError
+from runtime.support.bounded import read_file
 from runtime.support.lazy import lazy_module
+from runtime.support.linkless import TooLargeError
 
 if TYPE_CHECKING:
     import dotenv
@@ -131,12 +133,11 @@ def _keys(in_file: Mapping[str, str]) -> dict[str, str]:
 
 def _read(file: Path) -> dict[str, str]:
     try:
-        with file.open("rb") as opened:
-            data = opened.read(MAX_BYTES + 1)
+        data = read_file(file, MAX_BYTES)
+    except TooLargeError:
+        raise EnvFileError(f"{file} is larger than {MAX_BYTES:,} bytes. A .env file has one NAME=value in a line.") from None
     except OSError as error:
         raise EnvFileError(f"{file} cannot be read: {error.strerror}. Make it readable, or set ADK_DISABLE_LOAD_DOTENV=1.") from None
-    if len(data) > MAX_BYTES:
-        raise EnvFileError(f"{file} is larger than {MAX_BYTES:,} bytes. A .env file has one NAME=value in a line.")
     if b"\0" in data:
         raise EnvFileError(f"{file} contains NUL bytes. Save it as UTF-8 text.")
     try:

@@ -6,21 +6,25 @@ A capsule is a ZIP file of JSON parts: `capsule.json` (what it is of), `session.
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from runtime.errors import KnownError
 from runtime.storage.connections.companions import real_file
 from runtime.storage.connections.open_files import open_files
+from runtime.support.bounded import EVENT, MOST_BYTES, Budget, TooMuchError
+from runtime.support.linkless import open_named
 
 Json = dict[str, Any]
 FORMAT = 1
 SUFFIX = ".capsule"
-MOST_BYTES = 500_000_000  # of a part when unpacked
+_MOST_AT_ONCE = 2**20  # bytes that are read of a file at once: the list of an archive with a million members is longer
 PARTS = ("capsule.json", "session.jsonl", "requests.json", "artifacts.json")
 
 
@@ -50,13 +54,17 @@ class Capsule:
     @property
     def events(self) -> list[Json]:
         """The events as google-adk's event JSON."""
-        return [json.loads(line) for line in self.session.splitlines()[1:]]
+        return [json.loads(line) for line in self._lines[1:]]
 
     @property
     def first_state(self) -> Json:
         """The session's own state before its first event; empty if it is not recorded."""
-        found: Json = json.loads(self.session.splitlines()[0])["session"].get("initial_state") or {}
+        found: Json = json.loads(self._lines[0])["session"].get("initial_state") or {}
         return found
+
+    @property
+    def _lines(self) -> list[str]:
+        return self.session.rstrip("\n").split("\n")  # not `splitlines`: U+2028 and others do not end a line
 
 
 def write_capsule(capsule: Capsule, out: Path) -> None:
@@ -65,8 +73,19 @@ def write_capsule(capsule: Capsule, out: Path) -> None:
     Args:
         capsule: the content.
         out: the file.
+
+    Raises:
+        CapsuleError: it would be too large to be read again.
     """
-    texts = (json.dumps(capsule.about), capsule.session, json.dumps(capsule.requests), json.dumps(capsule.artifacts))
+    parts = (json.dumps(capsule.about), capsule.session, json.dumps(capsule.requests), json.dumps(capsule.artifacts))
+    texts = [text.encode("utf-8", "backslashreplace") for text in parts]  # half of a surrogate pair becomes JSON's escape for it
+    budget = Budget()
+    try:
+        for text in texts:
+            budget.take_json(text)
+        budget.take(EVENT * capsule.session.count("\n"))
+    except TooMuchError as error:
+        raise CapsuleError(f"The capsule {error}, more than is read again. Make one of fewer events.") from None
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         for name, text in zip(PARTS, texts, strict=True):
             file.writestr(name, text)
@@ -89,12 +108,15 @@ def read_capsule(path: Path) -> Capsule:
     Raises:
         CapsuleError: it is no capsule, damaged, too large, or of a later version.
     """
+    budget = Budget()
     try:
-        with zipfile.ZipFile(path) as file:
-            about, session, requests, artifacts = (_part(file, path, name) for name in PARTS)
-        found = Capsule(json.loads(about), session, json.loads(requests), json.loads(artifacts))
+        with open_named(path) as opened, zipfile.ZipFile(cast(BinaryIO, _Pieces(opened))) as file:
+            about, session, requests, artifacts = (_part(file, name) for name in PARTS)
+        found = Capsule(budget.parse(about), _checked_lines(session, budget), budget.parse(requests), budget.parse(artifacts))
         events = found.events
-    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError, RuntimeError, EOFError) as error:
+    except TooMuchError as error:
+        raise CapsuleError(f"{path} {error}, so it is not read.") from None
+    except (zipfile.BadZipFile, KeyError, ValueError, RecursionError, NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
         raise CapsuleError(f"{path} is no capsule, or a damaged one: {error}.") from None
     except FileNotFoundError:
         raise CapsuleError(f"There is no file {path}.") from None
@@ -108,11 +130,35 @@ def read_capsule(path: Path) -> Capsule:
     return found
 
 
-def _part(file: zipfile.ZipFile, path: Path, name: str) -> str:
-    if file.getinfo(name).file_size > MOST_BYTES:
-        raise CapsuleError(f"{path}: {name} would be larger than {MOST_BYTES:,} bytes.")
-    with file.open(name) as part:
-        data = part.read(MOST_BYTES + 1)  # the size that a file declares may be wrong
-    if len(data) > MOST_BYTES:
-        raise CapsuleError(f"{path}: {name} is larger than {MOST_BYTES:,} bytes.")
+class _Pieces(io.RawIOBase):
+    """A file of which only short pieces are read: an archive says itself how long its parts are."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable  # type: ignore[method-assign]
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return a piece of the file."""
+        if size > _MOST_AT_ONCE:
+            raise TooMuchError("is an archive of too many files")
+        return self._file.read(size if size >= 0 else _MOST_AT_ONCE)
+
+
+def _part(file: zipfile.ZipFile, name: str) -> bytes:
+    about = file.getinfo(name)
+    if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{name} is compressed in a way that no capsule is")  # the others may reserve memory by their own head
+    data = bytearray()
+    with file.open(about) as part:
+        while piece := part.read(_MOST_AT_ONCE):  # the size that an archive declares may be wrong
+            data += piece
+            if len(data) > MOST_BYTES:
+                raise TooMuchError(f"has more than {MOST_BYTES:,} bytes in {name}")
+    return bytes(data)
+
+
+def _checked_lines(data: bytes, budget: Budget) -> str:
+    """Return JSON lines as text; the budget has room for their events."""
+    budget.take_json(data)
+    budget.take(EVENT * data.count(b"\n"))
     return data.decode("utf-8")

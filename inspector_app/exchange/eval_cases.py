@@ -14,6 +14,7 @@ from inspector_app.exchange.exported_session import ExportedSession
 from inspector_app.presentation.strict_json import strict_json
 from runtime.sessions.lineage import SessionCopy
 from runtime.storage.connections.new_file import unfinished_file
+from runtime.support.bounded import read_json_file
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def add_case(file: Path, session: ExportedSession) -> str:
     ids: set[str] = set()
     if file.exists():
         ids = {case.id for case in read_eval_set(file).cases}
-        data = json.loads(file.read_text("utf-8-sig"))
+        data = read_json_file(file, EvalSetError)
         if not isinstance(data, dict):
             raise EvalSetError(f"{file} is an eval set of an older form. Name a new file.")
     first = session.key.session_id

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors import KnownError
+from runtime.support.bounded import read_json_file
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ else:
     types = lazy_module("google.genai.types")
 
 Json = dict[str, Any]
-MOST_BYTES = 200_000_000  # of a file
 Model = TypeVar("Model", bound="pydantic.BaseModel")
 
 
@@ -110,20 +109,7 @@ def read_eval_set(file: Path) -> EvalSet:
     Raises:
         EvalSetError: the file cannot be read, or is no eval set.
     """
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise EvalSetError(f"{file} is larger than {MOST_BYTES:,} bytes. Split it.")
-        data = json.loads(file.read_text("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise EvalSetError(f"{file} is not text in UTF-8, so it is no eval set.") from None
-    except FileNotFoundError:
-        raise EvalSetError(f"There is no file {file}.") from None
-    except OSError as error:
-        raise EvalSetError(f"{file} cannot be read: {error.strerror or error}.") from None
-    except ValueError as error:
-        raise EvalSetError(f"{file} is not JSON: {error}.") from None
-    except RecursionError:
-        raise EvalSetError(f"{file} is nested too deeply.") from None
+    data = read_json_file(file, EvalSetError)
     if not is_eval_set(data):
         raise EvalSetError(f"{file} is no eval set: it needs a list of `eval_cases`.")
     return eval_set_of(data, file)
@@ -221,14 +207,14 @@ def _steps(given: Json, file: Path, place: str) -> list[Step]:
     steps = []
     for name, model in (("tool_uses", types.FunctionCall), ("tool_responses", types.FunctionResponse)):
         made: list[types.Part] = []
-        for one in _get(given, name) or ():
+        for one in _list(_get(given, name), file, f"{place}, `{name}`"):
             if model is types.FunctionCall:
                 made.append(types.Part(function_call=_valid(types.FunctionCall, one, file, f"{place}, `{name}`")))
             else:
                 made.append(types.Part(function_response=_valid(types.FunctionResponse, one, file, f"{place}, `{name}`")))
         if made:
             steps.append(Step("agent", types.Content(role="model" if model is types.FunctionCall else "user", parts=made)))
-    for said in _get(given, "intermediate_responses") or ():
+    for said in _list(_get(given, "intermediate_responses"), file, f"{place}, `intermediate_responses`"):
         if not (isinstance(said, list) and len(said) == 2 and isinstance(said[1], list)):
             raise EvalSetError(f"{file}, {place}: an intermediate response is a pair of an author and parts.")
         steps.append(Step(str(said[0]), _valid(types.Content, {"role": "model", "parts": said[1]}, file, place)))
@@ -254,10 +240,11 @@ def _old_turn(data: Json, file: Path, place: str) -> Turn:
     if not isinstance(data.get("query"), str):
         raise EvalSetError(f"{file}, {place}: it needs a `query`.")
     try:
-        calls = [types.FunctionCall(name=one["tool_name"], args=one["tool_input"]) for one in data.get("expected_tool_use") or ()]
+        expected = _list(data.get("expected_tool_use"), file, place)
+        calls = [types.FunctionCall(name=one["tool_name"], args=one["tool_input"]) for one in expected]
         said = [
             Step(str(one["author"]), types.Content(role="model", parts=[types.Part(text=one["text"])]))
-            for one in data.get("expected_intermediate_agent_responses") or ()
+            for one in _list(data.get("expected_intermediate_agent_responses"), file, place)
         ]
     except (KeyError, TypeError, pydantic.ValidationError):
         raise EvalSetError(f"{file}, {place}: an expected tool use needs its `tool_name` and `tool_input`.") from None
@@ -271,6 +258,12 @@ def _get(data: Json, name: str) -> Any:
     if name in data:
         return data[name]
     return next((value for key, value in data.items() if alias_generators.to_snake(key) == name), None)
+
+
+def _list(value: Any, file: Path, place: str) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise EvalSetError(f"{file}, {place}: this must be a list.")
+    return value or []
 
 
 def _object(value: Any, file: Path, place: str) -> Json:
@@ -293,4 +286,5 @@ def _word(value: Any) -> str | None:
 
 
 def _seconds(value: Any) -> float:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0.0
+    """Return a time; 0 for what is none, such as 1e999."""
+    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e15 else 0.0

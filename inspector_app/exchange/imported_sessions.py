@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
@@ -28,8 +31,13 @@ from runtime.storage.connections.companions import real_file
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.bounded import EVENT, MOST_BYTES, Budget, TooMuchError
+from runtime.support.linkless import open_named
 
 Json = dict[str, Any]
+_NO_TIME = 1e15  # seconds: neither these nor milliseconds of any year
+_LONGEST_ID = 1_000  # characters; google-adk's tables have room for 128
+_MEMORY_PER_BYTE = 12  # of JSON lines: a large file may take memory in proportion; an event takes about six times the size of its JSON
 
 
 class ImportFileError(KnownError):
@@ -92,18 +100,23 @@ def read_sessions(
         copies, ends = stored_sessions(file, lambda key: session in (None, key.session_id), notes)
         imported = _renamed(file, Imported(copies, ends), app, user)
     else:
-        imported = Imported(_of_text(file, _text(file), app, user, session))
+        imported = Imported(_of_text(file, app, user, session))
     if not imported.sessions:
         raise ImportFileError(f"{_named(file)} has no sessions." if session is None else f"{_named(file)} has no session {session!r}.")
     return imported
 
 
-def _of_text(file: str, text: str, app: str | None, user: str | None, session: str | None) -> dict[SessionKey, SessionCopy]:
+def _of_text(file: str, app: str | None, user: str | None, session: str | None) -> dict[SessionKey, SessionCopy]:
     name = Path(_named(file))
     try:
-        found = list(_found(name, text, app, user))
-    except RecursionError:
-        raise ImportFileError(f"{name} is nested too deeply.") from None
+        with nullcontext(sys.stdin.buffer) if file == "-" else open_named(Path(file)) as opened:
+            found = list(_found(name, opened))
+    except FileNotFoundError:
+        raise ImportFileError(f"There is no file {file}.") from None
+    except OSError as error:
+        raise ImportFileError(f"{name} cannot be read: {error.strerror or error}.") from None
+    except TooMuchError as error:
+        raise ImportFileError(f"{name} {error}. Import a part of it, or split it.") from None
     sessions: dict[SessionKey, SessionCopy] = {}
     for each in found:
         names = app or _name(name, each, "app_name", "appName", "--app"), user or _name(name, each, "user_id", "userId", "--user")
@@ -129,18 +142,6 @@ def _is_database(file: str) -> bool:
         return False
 
 
-def _text(file: str) -> str:
-    try:
-        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise ImportFileError(f"{_named(file)} is not text in UTF-8, so it is no export.") from None
-    except FileNotFoundError:
-        raise ImportFileError(f"There is no file {file}.") from None
-    except OSError as error:
-        raise ImportFileError(f"{_named(file)} cannot be read: {error.strerror or error}.") from None
-
-
 def _renamed(file: str, found: Imported, app: str | None, user: str | None) -> Imported:
     names = {key: SessionKey(app or key.app_name, user or key.user_id, key.session_id) for key in found.sessions}
     if len(set(names.values())) < len(names):
@@ -148,25 +149,55 @@ def _renamed(file: str, found: Imported, app: str | None, user: str | None) -> I
     return Imported({names[key]: copy for key, copy in found.sessions.items()}, {names[key]: ends for key, ends in found.ends.items()})
 
 
-def _found(file: Path, text: str, app: str | None, user: str | None) -> Iterator[_Found]:
-    is_page = text.lstrip()[:1] == "<"
-    if is_page or text.lstrip()[:1] == "#":
-        lines = lines_in(text)
+def _found(file: Path, opened: BinaryIO) -> Iterator[_Found]:
+    first = _line(opened).removeprefix(b"\xef\xbb\xbf")
+    while first and not first.strip():
+        first = _line(opened)
+    if _is_head(first):
+        yield from _of_lines(file, chain([first], iter(partial(_line, opened), b"")))
+        return
+    data = first + opened.read(MOST_BYTES + 1 - len(first))
+    if len(data) > MOST_BYTES:
+        raise TooMuchError(f"is not JSON lines, and longer than {MOST_BYTES:,} bytes")
+    begin = first.lstrip()[:1]
+    if begin in (b"<", b"#"):
+        lines = lines_in(data)
         if lines is None:
-            raise ImportFileError(f"{file} is {'an HTML page' if is_page else 'Markdown'}, but no export of Agent Inspector.")
-        yield from _of_lines(file, lines)
+            raise ImportFileError(f"{file} is {'an HTML page' if begin == b'<' else 'Markdown'}, but no export of Agent Inspector.")
+        yield from _of_lines(file, io.BytesIO(lines))
     else:
-        yield from _of_json(file, text)
+        yield from _of_json(file, data)
 
 
-def _of_json(file: Path, text: str) -> Iterator[_Found]:
+def _line(opened: BinaryIO) -> bytes:
+    line = opened.readline(MOST_BYTES + 1)
+    if len(line) > MOST_BYTES:
+        raise TooMuchError(f"has a line of more than {MOST_BYTES:,} bytes")
+    return line
+
+
+def _is_head(line: bytes) -> bool:
+    """Return whether a line describes a session whose events follow, each in a line of its own."""
     try:
-        data = json.loads(text)
+        data = Budget().parse(line)
     except ValueError:
-        yield from _of_lines(file, text)
+        return False
+    return isinstance(data, dict) and isinstance(data.get("session"), dict) and "events" not in data
+
+
+def _of_json(file: Path, text: bytes) -> Iterator[_Found]:
+    budget = Budget()
+    try:
+        data = budget.parse(text)
+    except TooMuchError:
+        raise
+    except UnicodeDecodeError:
+        raise ImportFileError(f"{file} is not text in UTF-8, so it is no export.") from None
+    except ValueError:
+        yield from _of_lines(file, io.BytesIO(text))
         return
     if isinstance(data, dict) and isinstance(data.get("session"), dict) and "events" not in data:
-        yield from _of_lines(file, text)
+        yield from _of_lines(file, io.BytesIO(text))
         return
     if is_eval_set(data):
         yield from _of_cases(file, data)
@@ -176,6 +207,7 @@ def _of_json(file: Path, text: str) -> Iterator[_Found]:
         place = f"session {number}" if isinstance(data, list) else "the session"
         if not isinstance(session, dict) or not isinstance(session.get("events"), list):
             raise ImportFileError(f"{file}, {place}: a session is a JSON object with a list of `events`.")
+        budget.take(EVENT * len(session["events"]))
         yield _Found(session, place, [(f"{place}, event {n}", event) for n, event in enumerate(session["events"], 1)])
 
 
@@ -186,22 +218,26 @@ def _of_cases(file: Path, data: Any) -> Iterator[_Found]:
         yield _Found(session, f"case {case.id!r}", [(f"case {case.id!r}", event) for event in session["events"]])
 
 
-def _of_lines(file: Path, text: str) -> Iterator[_Found]:
+def _of_lines(file: Path, lines: Iterable[bytes]) -> Iterator[_Found]:
     found: _Found | None = None
-    for number, line in enumerate(text.split("\n"), 1):
+    budget = Budget()
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         place = f"line {number}"
+        budget.take(EVENT - _MEMORY_PER_BYTE * len(line))
         try:
-            data = json.loads(line)
+            value = budget.parse(line)
+        except TooMuchError:
+            raise
         except ValueError as error:
             raise ImportFileError(f"{file}, {place}: this is not JSON: {error}.") from None
-        if isinstance(data, dict) and isinstance(data.get("session"), dict):
+        if isinstance(value, dict) and isinstance(value.get("session"), dict):
             if found is not None:
                 yield found
-            found = _Found(data["session"], place)
+            found = _Found(value["session"], place)
         elif found is not None:
-            found.events.append((place, data))
+            found.events.append((place, value))
         else:
             raise ImportFileError(f'{file}, {place}: the first line must describe the session: {{"session": {{"id": …, "app_name": …}}}}.')
     if found is not None:
@@ -211,15 +247,21 @@ def _of_lines(file: Path, text: str) -> Iterator[_Found]:
 def _name(file: Path, found: _Found, name: str, other: str, option: str) -> str:
     value = found.data.get(name, found.data.get(other))
     if isinstance(value, str) and value:
-        return value
+        return _short(file, found, other, value)
     raise ImportFileError(f"{file}, {found.place}: `{other}` is missing. Give it with {option}.")
 
 
 def _id(file: Path, found: _Found) -> str:
     value = found.data.get("id")
     if isinstance(value, str) and value:
-        return value
+        return _short(file, found, "id", value)
     raise ImportFileError(f"{file}, {found.place}: the session has no `id`.")
+
+
+def _short(file: Path, found: _Found, name: str, value: str) -> str:
+    if len(value) > _LONGEST_ID:
+        raise ImportFileError(f"{file}, {found.place}: `{name}` is longer than {_LONGEST_ID:,} characters.")
+    return value
 
 
 def _copy(file: Path, found: _Found) -> SessionCopy:
@@ -234,6 +276,8 @@ def _copy(file: Path, found: _Found) -> SessionCopy:
     if not isinstance(created, (int, float)) or isinstance(created, bool):
         updated = found.data.get("last_update_time", found.data.get("lastUpdateTime", 0.0))
         created = events[0].timestamp if events else updated if isinstance(updated, (int, float)) else 0.0
+    if not abs(created) < _NO_TIME:
+        raise ImportFileError(f"{file}, {found.place}: the time of the session is no time.")
     scopes = {scope: {key: value for key, value in state.items() if scope_of(key) == scope} for scope in ("session", "user", "app")}
     try:
         notes = _notes(events)
@@ -291,6 +335,10 @@ def _event(file: Path, place: str, data: Any) -> Event:
         raise ImportFileError(f"{file}, {place}: this is not an event. {where + ': ' if where else ''}{first['msg']}.") from None
     if not event.id or not isinstance(data, dict) or "timestamp" not in data:
         raise ImportFileError(f"{file}, {place}: an event needs its `id` and `timestamp`.")
+    if not abs(event.timestamp) < _NO_TIME:
+        raise ImportFileError(f"{file}, {place}: the `timestamp` {event.timestamp:g} is no time.")
+    if len(event.id) > _LONGEST_ID:
+        raise ImportFileError(f"{file}, {place}: the `id` is longer than {_LONGEST_ID:,} characters.")
     for key in [key for key in event.actions.state_delta if scope_of(key) == "temp"]:
         del event.actions.state_delta[key]
     return event

@@ -23,11 +23,11 @@ def enclosed(begin: str, lines: Iterable[str], end: str) -> Iterator[str]:
     yield end + "\n"
 
 
-def lines_in(text: str) -> str | None:
+def lines_in(text: bytes) -> bytes | None:
     """Return the JSON lines that a page or a Markdown file has at its end; None if it has none."""
     for begin, end in ((PAGE_BEGIN, PAGE_END), (MARKDOWN_BEGIN, MARKDOWN_END)):
-        start = text.rfind(begin + "\n")
+        start = text.rfind(begin.encode() + b"\n")
         if start >= 0:
-            stop = text.find("\n" + end, start)
+            stop = text.find(b"\n" + end.encode(), start)
             return text[start + len(begin) : stop if stop >= 0 else len(text)]
     return None

@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from inspector_app.server.eval_models import EvalCase, EvalSet
 from runtime.errors import KnownError, NotFoundError, StorageError
+from runtime.support.bounded import Budget, TooMuchError, parse, read_file, read_json_file
 
 _SET = ".evalset.json"
 _RESULT = ".evalset_result.json"
 _RESULTS = Path(".adk", "eval_history")
-LARGEST = 64 * 2**20  # bytes of a file that is read
 
 
 class EvalError(KnownError):
@@ -119,10 +119,10 @@ class EvalFiles:
         file = self._folder / _RESULTS / f"{_checked(result_id)}{_RESULT}"
         if not file.is_file():
             raise NotFoundError(f"Eval set result `{result_id}` not found.")
+        found = read_json_file(file, StorageError)
         try:
-            found = json.loads(_content(file))
-            found = json.loads(found) if isinstance(found, str) else found  # as older versions wrote it
-        except (ValueError, RecursionError) as error:
+            found = parse(found.encode()) if isinstance(found, str) else found  # as older versions wrote it
+        except ValueError as error:
             raise StorageError(f"{file} is not a result: {error}.") from None
         if not isinstance(found, dict):
             raise StorageError(f"{file} is not a result.")
@@ -159,9 +159,14 @@ def _replace(file: Path, text: str) -> None:
 
 
 def _content(file: Path) -> bytes:
-    if file.stat().st_size > LARGEST:
-        raise StorageError(f"{file} is larger than {LARGEST // 2**20} MB.")
-    return file.read_bytes()
+    try:
+        content = read_file(file)
+        Budget().take_json(content)
+    except TooMuchError as error:
+        raise StorageError(f"{file} {error}, so it is not read.") from None
+    except OSError as error:
+        raise StorageError(f"{file} cannot be read: {error.strerror or error}.") from None
+    return content
 
 
 def _checked(name: str) -> str:

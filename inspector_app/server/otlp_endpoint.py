@@ -6,7 +6,6 @@ import asyncio
 import secrets
 import socket
 import threading
-import zlib
 from collections.abc import Callable
 
 import uvicorn
@@ -21,6 +20,7 @@ from inspector_app.server.body_bytes import UnreadBodyError, body_bytes
 from inspector_app.server.connection import Connection
 from inspector_app.server.guard import LOOPBACK_NAMES, Access, Guard
 from runtime.errors.known_error import KnownError
+from runtime.support.bounded import Content, TooMuchError
 from runtime.support.worker_threads import run_in_thread
 
 LONGEST_BODY = 32 * 2**20  # bytes, also after decompression; exporters send some hundred spans at once
@@ -133,23 +133,22 @@ def otlp_application(on_spans: OnSpans, *, port: int) -> ASGIApp:
 
 async def _body(request: Request) -> bytes:
     found = await body_bytes(request, LONGEST_BODY, SECONDS_FOR_A_BODY)
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding in ("identity", ""):
-        return found
-    if encoding != "gzip":
-        raise UnreadBodyError(415, f"Traces compressed with {encoding[:40]} cannot be read. Use gzip, or none.")
-    return await run_in_thread(_unpacked, found)
+    encoding = request.headers.get("content-encoding", "")
+    return await run_in_thread(_unpacked, found, encoding) if encoding else found
 
 
-def _unpacked(data: bytes) -> bytes:
-    unpacking = zlib.decompressobj(wbits=31)
+def _unpacked(data: bytes, encoding: str) -> bytes:
     try:
-        found = unpacking.decompress(data, LONGEST_BODY)
-    except zlib.error as error:
-        raise UnreadBodyError(400, f"The traces are no gzip: {error}.") from None
-    if unpacking.unconsumed_tail:
-        raise UnreadBodyError(413, f"The traces are longer than {LONGEST_BODY:,} bytes.")
-    return found
+        found = Content(encoding, LONGEST_BODY)
+    except ValueError as error:
+        raise UnreadBodyError(415, f"The body {error}. Use gzip, or none.") from None
+    try:
+        found.add(data)
+        return found.whole()
+    except TooMuchError as error:
+        raise UnreadBodyError(413, f"The body {error}.") from None
+    except ValueError as error:
+        raise UnreadBodyError(400, f"The body {error}.") from None
 
 
 def _refused(status: int, why: str) -> JSONResponse:

@@ -11,6 +11,7 @@ from inspector_app.documents.trace_recording import TraceRecorder
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
+from runtime.support.linkless import open_named
 from runtime.support.worker_threads import run_in_thread
 
 LONGEST_LINE = 32 * 2**20  # bytes of a line of a file; a longer one is left out
@@ -63,7 +64,7 @@ class ReceivedTraces(QObject):
 
     def _read(self, file: Path) -> tuple[int, int]:
         calls = wrong = 0
-        with file.open("rb") as lines:
+        with open_named(file) as lines:
             while line := lines.readline(LONGEST_LINE + 1):
                 if not line.strip():
                     continue

@@ -14,6 +14,7 @@ from pathlib import Path
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.engines.agent_output import OutputLine, OutputSource
 from inspector_app.support.data_folder import unsaved_folder
+from runtime.support.bounded import parse, read_file
 
 MAX_TEXT = 20_000  # characters of one traceback: its end
 MAX_FILE = 1_000_000  # bytes of one session's tracebacks; later ones are not kept
@@ -56,8 +57,7 @@ class TracebackStore:
     def read(self, address: SessionAddress) -> list[tuple[str, OutputLine]]:
         """Return a session's tracebacks with the ids of their events, the oldest first. Blocks."""
         try:
-            with self._file(address).open("rb") as opened:
-                lines = opened.read(2 * MAX_FILE).splitlines()
+            lines = read_file(self._file(address), 2 * MAX_FILE).split(b"\n")
         except OSError:
             return []
         return [found for line in lines if (found := _read(line)) is not None]
@@ -84,8 +84,8 @@ def _record(event_id: str, line: OutputLine) -> dict[str, object]:
 
 def _read(text: bytes) -> tuple[str, OutputLine] | None:
     try:
-        given = json.loads(text)
+        given = parse(text)
         source = OutputSource(str(given["agent"]), given["branch"], given["call_id"], str(given["tool"]))
         return str(given["event"]), OutputLine("traceback", str(given["text"]), source, float(given["time"]))
-    except (ValueError, TypeError, KeyError, RecursionError):  # half a line, or another program's
+    except (ValueError, TypeError, KeyError):  # half a line, or another program's
         return None

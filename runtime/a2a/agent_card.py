@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from runtime.agents.llm_agent import LlmAgent
 from runtime.agents.loop_agent import LoopAgent
 from runtime.agents.parallel_agent import ParallelAgent
 from runtime.agents.sequential_agent import SequentialAgent
+from runtime.support.bounded import parse, read_file
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset
 from runtime.tools.example_tool import ExampleTool
@@ -46,7 +46,7 @@ def given(agent_card: Any) -> Any:
     if not isinstance(agent_card, str):
         return agent_card
     try:
-        return parse_agent_card(json.loads(Path(agent_card).read_text(encoding="utf-8")))
+        return parse_agent_card(parse(read_file(Path(agent_card))))
     except OSError as error:
         raise ValueError(f"The agent card {agent_card} cannot be read: {error.strerror}.") from error
     except (ValueError, json_format.ParseError) as error:

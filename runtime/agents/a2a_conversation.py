@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from runtime.contexts.invocation_context import InvocationContext
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.support.a2a_messages import as_json, as_struct, to_a2a_part, to_genai_part
+from runtime.support.bounded import parse, read_file
 
 _BINDINGS: list[str] = [TransportProtocol.JSONRPC.value, TransportProtocol.HTTP_JSON.value]
 _PORTS = {"http": 80, "https": 443}
@@ -174,7 +174,7 @@ def _sentence(error: Exception) -> str:
 
 def _card_of_file(path: str, name: str) -> Any:
     try:
-        return parse_agent_card(json.loads(Path(path).read_text(encoding="utf-8")))
+        return parse_agent_card(parse(read_file(Path(path))))
     except OSError as error:
         raise RemoteAgentError(f"The card of the remote agent {name}, {path}, cannot be read: {error.strerror}.") from error
     except Exception as error:  # of the package: it has no class for what a card can lack

@@ -10,6 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from runtime.errors.known_error import KnownError
+from runtime.support.bounded import read_file
 
 MAX_BYTES = 1_000_000  # of a file; an agent's is a few KB
 _MAX_FIELDS = 50_000  # with repeated aliases: a small file can repeat itself without end
@@ -43,14 +44,11 @@ class ConfigFile:
         self._lines: dict[Place, int] = {}
         self._texts: dict[str, Place] = {}
         try:
-            with path.open("rb") as opened:
-                content = opened.read(MAX_BYTES + 1)
+            content = read_file(path, MAX_BYTES)
         except FileNotFoundError:
             raise FileNotFoundError(f"There is no file {path}.") from None
         except OSError as error:
             raise AgentConfigError(f"{shown} cannot be read: {error.strerror or error}.") from None
-        if len(content) > MAX_BYTES:
-            raise AgentConfigError(f"{shown} is larger than {MAX_BYTES:,} bytes, so it is not read.")
         self.data = self._read(content)
 
     def _read(self, content: bytes) -> dict[str, Any]:

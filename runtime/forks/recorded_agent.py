@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.apps.app import App
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.events.event import Event
+from runtime.support.bounded import parse, read_file
 
 
 class RecordedAgent(BaseAgent):
@@ -57,7 +57,7 @@ def recorded_app(file: Path) -> App:
     Args:
         file: JSON with the app's `name` and the session's `events`.
     """
-    data = json.loads(file.read_text("utf-8"))
+    data = parse(read_file(file))
     name = str(data["name"])
     root = RecordedAgent(name=name if name.isidentifier() else "recorded", answers=answers_of(data["events"]))
     return App(name=name, root_agent=root)

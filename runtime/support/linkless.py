@@ -24,6 +24,7 @@ _HAS_DESCRIPTORS = (
 )
 _COMMON = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"))
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _COMMON  # opening a FIFO must not wait for a writer
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON
 _WINDOWS_LINKS = (0xA000000C, 0xA0000003)  # reparse tags of symbolic links and of junctions
 _PIECE = 1024 * 1024  # bytes copied at once
@@ -57,6 +58,16 @@ def open_regular(path: Path) -> BinaryIO:
         OSError: the file cannot be opened.
     """
     return os.fdopen(_open_regular(str(path), path, None), "rb")
+
+
+def open_named(path: Path) -> BinaryIO:
+    """Open a regular file that a person named, for reading. Links to it are followed; FIFOs and devices are not opened.
+
+    Raises:
+        LinkError: the path leads to a folder or a special file.
+        OSError: the file cannot be opened.
+    """
+    return os.fdopen(_open_regular(str(path), path, None, follow=True), "rb")
 
 
 def is_regular(path: Path) -> bool:
@@ -275,10 +286,10 @@ class OpenFolder:
             os.close(self._descriptor)
 
 
-def _open_regular(target: str, path: Path, folder: int | None) -> int:
-    _check_regular(os.stat(target, dir_fd=folder, follow_symlinks=False), path)
+def _open_regular(target: str, path: Path, folder: int | None, *, follow: bool = False) -> int:
+    _check_regular(os.stat(target, dir_fd=folder, follow_symlinks=follow), path)
     try:
-        descriptor = os.open(target, _READ, dir_fd=folder)
+        descriptor = os.open(target, _READ & ~_NO_LINK if follow else _READ, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK, errno.ENXIO):  # replaced by a link or a socket meanwhile
             raise LinkError(path, "a link") from error

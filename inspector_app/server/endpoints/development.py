@@ -12,7 +12,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from inspector_app.server.agents import ServedAgents
 from inspector_app.server.bodies import Body, body_of, described
 from inspector_app.server.paths import DEV_APP
-from runtime.errors import KnownError, NotFoundError
+from runtime.errors import KnownError, NotFoundError, StorageError
+from runtime.support.bounded import read_json_file
 from runtime.support.worker_threads import run_in_thread
 
 _TESTS = DEV_APP + "/tests"
@@ -73,10 +74,9 @@ class Development:
     async def get_test(self, app_name: str, test_name: str) -> Response:
         """Return a recorded test."""
         file = self._file(app_name, test_name)
-        try:
-            return JSONResponse(json.loads(await run_in_thread(file.read_text, "utf-8")))
-        except FileNotFoundError:
-            raise NotFoundError("Test file not found") from None
+        if not file.is_file():
+            raise NotFoundError("Test file not found")
+        return JSONResponse(await run_in_thread(read_json_file, file, StorageError))
 
     async def put_test(self, app_name: str, test_name: str, body: Annotated[TestFileBody, body_of(TestFileBody)]) -> Response:
         """Store a recorded test."""

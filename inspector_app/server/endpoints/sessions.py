@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -20,6 +19,7 @@ from inspector_app.server.runs import Runs
 from runtime.errors import KnownError, NotFoundError
 from runtime.events import Event
 from runtime.sessions.session_key import SessionKey
+from runtime.support.bounded import parse, read_file
 from runtime.support.worker_threads import run_in_thread
 
 _INITIAL_STATE = "initial_state.json"  # in an agent's folder, as google-adk's development server reads it
@@ -117,7 +117,7 @@ class Sessions:
 def _initial_state(file: Any) -> dict[str, Any]:
     """Return the state that an agent's folder gives each new session; nothing if the file is missing or wrong, as in google-adk."""
     try:
-        found = json.loads(file.read_text("utf-8")) if file.is_file() else {}
-    except (OSError, ValueError, RecursionError):
+        found = parse(read_file(file))
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}

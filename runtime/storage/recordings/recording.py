@@ -5,7 +5,6 @@ The file is untrusted: a request refers to its parts and to an earlier request b
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedModelRequest, RecordedToolCall
+from runtime.support.bounded import MOST_BYTES, Budget, parse
 
 FORMATS = (1, 2)  # that this version reads
 SUFFIX = ".rec.db"
@@ -135,7 +135,7 @@ class Recording:
             if self._is_empty:
                 raise LookupError("it has no requests")
             return self._file.read(lambda connection: _request(connection, number))
-        except (LookupError, ValueError, TypeError, RecursionError) as error:
+        except (LookupError, ValueError, TypeError) as error:
             raise StorageError(f"Request {number} in {self._name} is damaged: {error}") from error
 
     def _rows(self, query: str, key: SessionKey | None, invocations: Sequence[str] = ()) -> list[tuple[Any, ...]]:
@@ -198,34 +198,60 @@ def _request(connection: sqlite3.Connection, number: int) -> RecordedModelReques
     if row is None:
         raise LookupError("there is no such request")
     base, kept, contents, config, answer, model = row
-    asked, texts = _config(connection, config) if config is not None else ({}, {})
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    parts_of = _Parts(connection)
+    asked, texts = _config(parts_of, config) if config is not None else ({}, {})
     parts = [*_kept(connection, base, _count(kept), before=number), *_numbers(contents)]
     return RecordedModelRequest(
         _text(model),
         asked,
-        tuple(_part(connection, part) for part in parts),
-        _part(connection, answer) if answer is not None else None,
+        tuple(parts_of.read(part) for part in parts),
+        parts_of.read(answer) if answer is not None else None,
         texts,
     )
 
 
-def _config(connection: sqlite3.Connection, number: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+class _Parts:
+    """The parts of one request. A part may be in it many times: the budget is for all of them.
+
+    Args:
+        connection: reads the recording.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._budget = Budget()
+
+    def read(self, number: Any) -> Any:
+        """Return a part's value.
+
+        Raises:
+            LookupError: there is none.
+            ValueError: it is damaged, or the request is too large.
+        """
+        row = self._connection.execute("SELECT json FROM inspector_parts WHERE id = ?", (number,)).fetchone()
+        if row is None:
+            raise LookupError(f"part {number} is missing")
+        return self._budget.parse(str(row[0]).encode("utf-8", "backslashreplace"))
+
+
+def _config(parts: _Parts, number: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return a call's configuration, and what its agent's author wrote. In format 2, both are made of parts."""
-    stored = _dict(_part(connection, number))
+    stored = _dict(parts.read(number))
     if "inspector_format" not in stored:
         return stored, {}
-    config = _dict(_part(connection, stored["settings"]))
+    config = _dict(parts.read(stored["settings"]))
     if stored["instruction"] is not None:
-        config["system_instruction"] = "\n\n".join(str(_part(connection, part)) for part in stored["instruction"])
+        config["system_instruction"] = "\n\n".join(str(parts.read(part)) for part in stored["instruction"])
     if stored["tools"]:
-        config["tools"] = [_tool(connection, tool) for tool in stored["tools"]]
-    return config, _dict(_part(connection, stored["agent"]))
+        config["tools"] = [_tool(parts, tool) for tool in stored["tools"]]
+    return config, _dict(parts.read(stored["agent"]))
 
 
-def _tool(connection: sqlite3.Connection, tool: Any) -> Any:
+def _tool(parts: _Parts, tool: Any) -> Any:
     if isinstance(tool, list):
-        return {"function_declarations": [_part(connection, part) for part in tool]}
-    return _part(connection, tool)
+        return {"function_declarations": [parts.read(part) for part in tool]}
+    return parts.read(tool)
 
 
 def _dict(value: Any) -> dict[str, Any]:
@@ -259,15 +285,8 @@ def _kept(connection: sqlite3.Connection, base: Any, count: int, *, before: int)
     return [number for piece in reversed(pieces) for number in piece]
 
 
-def _part(connection: sqlite3.Connection, number: Any) -> Any:
-    row = connection.execute("SELECT json FROM inspector_parts WHERE id = ?", (number,)).fetchone()
-    if row is None:
-        raise LookupError(f"part {number} is missing")
-    return json.loads(row[0])
-
-
 def _numbers(text: Any) -> list[int]:
-    found = json.loads(text)
+    found = parse(str(text).encode("utf-8", "backslashreplace"))
     if not isinstance(found, list) or not all(isinstance(number, int) for number in found):
         raise ValueError("its list of contents is no list of numbers")
     return found
@@ -281,8 +300,8 @@ def _count(value: Any) -> int:
 
 def _json(text: Any) -> Any:
     try:
-        return json.loads(text) if text is not None else None
-    except (ValueError, TypeError, RecursionError):
+        return parse(str(text).encode("utf-8", "backslashreplace")) if text is not None else None
+    except ValueError:
         return None
 
 

@@ -169,7 +169,7 @@ def test_a_part_that_unpacks_to_too_much_is_refused(
 ) -> None:
     monkeypatch.setattr("inspector_app.exchange.capsule.MOST_BYTES", 1_000)
     assert main(["events", str(made)]) == 1
-    assert "would be larger than 1,000 bytes" in capsys.readouterr().err
+    assert "more than 1,000 bytes" in capsys.readouterr().err
 
 
 def test_wrong_use_is_refused(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

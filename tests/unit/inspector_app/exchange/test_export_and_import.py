@@ -6,6 +6,7 @@ import asyncio
 import base64
 import io
 import json
+import os
 import re
 import shutil
 import sys
@@ -229,3 +230,60 @@ def test_a_question_about_a_file_drops_no_lock_of_this_process(tmp_path: Path) -
         assert read_sessions(str(file)).sessions
         assert stranger.ask("look")
     stranger.close()
+
+
+@pytest.mark.parametrize(
+    ("head", "event", "sentence"),
+    [
+        ("", '"timestamp": 1e999', "line 2: the `timestamp` inf is no time"),
+        ("", '"timestamp": NaN', "line 2: the `timestamp` nan is no time"),
+        ("", '"timestamp": ' + "9" * 4_000, "line 2: this is not an event. timestamp"),
+        ("", '"timestamp": ' + "9" * 5_000, "line 2: this is not JSON: number out of range"),
+        ("", '"timestamp": 1700000000000', "are these milliseconds"),
+        (', "create_time": 1e999', '"timestamp": 1', "line 1: the time of the session is no time"),
+        (', "create_time": ' + "9" * 400, '"timestamp": 1', "line 1: the time of the session is no time"),
+        (', "state": {"a": NaN}', '"timestamp": 1', "state cannot be stored"),
+        ("", '"timestamp": 1, "id": "' + "e" * 5_000_000 + '"', "line 2: the `id` is longer than 1,000 characters"),
+        (', "id": "' + "s" * 5_000_000 + '"', '"timestamp": 1', "line 1: `id` is longer than 1,000 characters"),
+        (', "user_id": "' + "u" * 5_000 + '"', '"timestamp": 1', "line 1: `userId` is longer than 1,000 characters"),
+    ],
+)
+def test_a_value_that_cannot_be_stored_is_a_sentence(
+    head: str, event: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = f'{{"session": {{"id": "s", "app_name": "a", "user_id": "u"{head}}}}}\n{{"id": "e", "author": "u", {event}}}\n'
+    (tmp_path / "in.jsonl").write_text(lines)
+    assert run("import", tmp_path / "in.jsonl", tmp_path / "b.db") == 1
+    assert sentence in capsys.readouterr().err
+
+
+def test_signs_that_only_look_like_ends_of_lines_do_not_end_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "a\u2028b\u2029c\x85d\x0be\x0cf\x1cg"
+    event = {"id": "e", "author": "user", "timestamp": 1.0, "content": {"role": "user", "parts": [{"text": text}]}}
+    head = {"session": {"id": "s", "app_name": "a", "user_id": "u"}}
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(one, ensure_ascii=False) + "\r\n" for one in (head, event)), newline="")
+    assert run("import", tmp_path / "in.jsonl", tmp_path / "a.db") == 0
+    assert run("capsule", tmp_path / "a.db", tmp_path / "a.capsule", "--yes") == 0
+    for suffix in ("jsonl", "json", "html", "md"):
+        assert run("export", tmp_path / "a.capsule", tmp_path / f"out.{suffix}") == 0
+        assert run("import", tmp_path / f"out.{suffix}", tmp_path / f"{suffix}.db") == 0
+        capsys.readouterr()
+        assert run("events", tmp_path / f"{suffix}.db", "--json") == 0
+        assert json.loads(capsys.readouterr().out.split("\n")[0])["content"]["parts"] == [{"text": text}]
+
+
+def test_files_whose_names_are_no_utf8_are_read_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = tmp_path / os.fsdecode(b"caf\xe9")
+    event = '{"id": "e", "author": "u", "timestamp": 1}'
+    name.write_text('{"session": {"id": "s", "app_name": "a", "user_id": "u"}}\n' + event)
+    database = name.with_suffix(".db")
+    assert run("import", name, database) == 0
+    for command in ("sessions", "events", "state", "invocations", "doctor", "costs", "notes", "forks"):
+        assert run(command, database) == 0
+    assert run("capsule", database, name.with_suffix(".capsule"), "--yes") == 0
+    assert run("events", name.with_suffix(".capsule")) == 0
+    assert run("export", database, name.with_suffix(".html")) == 0
+    assert run("recover", database, name.with_suffix(".new")) == 0
+    assert run("convert", database, name.with_suffix(".converted")) == 0
+    assert run("events", name.with_suffix(".none")) == 1
+    assert "There is no file" in capsys.readouterr().err

@@ -15,8 +15,12 @@ from inspector_app.remote.store import RemoteSession
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.layouts.column_values import epoch
 from runtime.storage.layouts.decode import parse_event
+from runtime.support.bounded import EVENT, Budget, TooMuchError
 
+_DEEPEST = 50  # agents below one another
+_MOST_SHOWN = 1_000  # agents of an app, and tools of an agent
 APPS_SECONDS = 10.0  # between two questions which apps there are
 
 
@@ -82,13 +86,18 @@ class AdkServer:
 
     def session(self, key: SessionKey) -> RemoteSession | None:
         """See `RemoteStore.session`."""
+        budget = Budget()
         try:
-            found = self.requests.ask("GET", session_path(key))
+            found = self.requests.ask("GET", session_path(key), budget=budget)
         except NotFoundError:
             return None
         events, state = (found.get("events", []), found.get("state") or {}) if isinstance(found, dict) else (None, None)
         if not isinstance(events, list) or not isinstance(state, dict):
             raise self._not_adk("its session is none")
+        try:
+            budget.take(EVENT * len(events))
+        except TooMuchError as error:
+            raise StorageError(f"The session {key.session_id} of {self.address.shown} {error}, so it is not read.") from None
         return RemoteSession(state, _time(found), [parse_event(json.dumps(event)) for event in events])
 
     def create_session(
@@ -108,7 +117,9 @@ class AdkServer:
         body = {"sessionId": session_id, "state": state, "events": list(events)}
         path = _path("apps", app, "users", user, "sessions")
         made = self.requests.ask("POST", path, {name: value for name, value in body.items() if value})
-        return SessionKey(app, user, str(made["id"]))
+        if not isinstance(made, dict) or not isinstance(made.get("id"), str):
+            raise self._not_adk("its new session has no id")
+        return SessionKey(app, user, made["id"])
 
     def delete_session(self, key: SessionKey) -> None:
         """Delete a session and its events.
@@ -131,7 +142,7 @@ class AdkServer:
         try:
             found = self.requests.ask("GET", _path("apps", app, "app-info"))
             agents, root = found["agents"], found.get("rootAgentName") or found.get("root_agent_name")
-            return _tree(agents, root, frozenset())
+            return _tree(agents, root, set(), 0)
         except (StorageError, NotFoundError, KeyError, TypeError, AttributeError):
             return {"name": app, "type": "BaseAgent", "description": "", "tools": [], "sub_agents": []}
 
@@ -162,17 +173,23 @@ def _path(*names: str) -> str:
 
 def _time(session: dict[str, Any]) -> float:
     found = session.get("lastUpdateTime", session.get("last_update_time", 0.0))
-    return float(found) if isinstance(found, int | float) else 0.0
+    return epoch(found) if isinstance(found, int | float) else 0.0
 
 
-def _tree(agents: dict[str, Any], name: str, above: frozenset[str]) -> dict[str, Any]:
+def _tree(agents: dict[str, Any], name: str, seen: set[str], depth: int) -> dict[str, Any]:
+    """Return an agent with those below it, each in the first place where it is named: agents that name each other would have no end."""
+    seen.add(name)
     agent = agents[name]
     below = agent.get("subAgents", agent.get("sub_agents")) or ()
     declared = [one for tool in agent.get("tools") or () for one in tool.get("functionDeclarations") or ()]
     return {
-        "name": name,
+        "name": str(name),
         "type": "LlmAgent",
-        "description": agent.get("description") or "",
-        "tools": [one["name"] for one in declared],
-        "sub_agents": [_tree(agents, one, above | {name}) for one in below if one in agents and one not in above | {name}],
+        "description": str(agent.get("description") or ""),
+        "tools": [str(one["name"]) for one in declared[:_MOST_SHOWN]],
+        "sub_agents": [
+            _tree(agents, one, seen, depth + 1)
+            for one in below
+            if one in agents and one not in seen and len(seen) < _MOST_SHOWN and depth < _DEEPEST
+        ],
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -13,9 +15,12 @@ import httpx
 from inspector_app.remote.server_address import TOKEN, ServerAddress
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
+from runtime.support.bounded import MOST_BYTES, Budget, Content, TooMuchError
+from runtime.support.bounded_http import ACCEPTED, BoundedTransport, content, within
 
-LARGEST_ANSWER = 256 * 2**20  # bytes
+LARGEST_ANSWER = MOST_BYTES
 SECONDS_TO_CONNECT = 5.0
+SECONDS_FOR_AN_EXCHANGE = 60.0  # from the request to the last byte of the answer
 SECONDS_FOR_AN_ANSWER = 30.0  # without a byte
 _SHOWN = 300  # characters of a server's own words
 _JSON = "application/json"
@@ -33,13 +38,15 @@ class Requests:
         timeout = httpx.Timeout(SECONDS_FOR_AN_ANSWER, connect=SECONDS_TO_CONNECT)
         # No proxy and no .netrc: a token must reach this server only.
         self._options: dict[str, Any] = {"base_url": address.base, "timeout": timeout, "trust_env": False, "follow_redirects": False}
-        self._http = httpx.Client(**self._options)
+        self._transport = BoundedTransport()
+        self._http = httpx.Client(**self._options, transport=self._transport)
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections, and end the requests that are waiting for an answer."""
+        self._transport.stop()
         self._http.close()
 
-    def ask(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, query: Mapping[str, Any] | None = None, budget: Budget | None = None) -> Any:
         """Return the JSON of an answer.
 
         Args:
@@ -47,25 +54,29 @@ class Requests:
             path: quoted, from a slash on.
             body: the JSON to send; None for none.
             query: parameters.
+            budget: the memory for the answer; None: the usual.
 
         Raises:
             NotFoundError: the server answered 404.
             StorageError: the server cannot be reached, refuses, or does not answer as google-adk's does.
         """
+        began = time.monotonic()
         try:
-            with self._http.stream(method, path, json=body, params=query, headers=self._headers()) as answer:
-                data = bytearray()
-                for piece in answer.iter_bytes():
-                    data += piece
-                    self._check_size(len(data))
-                return self._read(answer, bytes(data))
+            with (
+                within(SECONDS_FOR_AN_EXCHANGE),
+                self._http.stream(method, path, json=body, params=query, headers={**self._headers(), **ACCEPTED}) as answer,
+            ):
+                data = content(answer, LARGEST_ANSWER)
+            return self._read(answer, data, budget or Budget())
         except httpx.HTTPError as error:
-            raise StorageError(self._why(error)) from error
+            raise StorageError(self._why(error, time.monotonic() - began)) from error
+        except ValueError as error:
+            raise StorageError(f"An answer of {self._address.shown} {error}, so it is not read.") from error
         except RuntimeError as error:  # closed meanwhile
-            raise StorageError(f"{self._address.shown} was closed.") from error
+            raise StorageError(self._closed) from error
 
     @asynccontextmanager
-    async def streamed(self, path: str, body: Any) -> AsyncIterator[AsyncIterator[str]]:
+    async def streamed(self, path: str, body: Any) -> AsyncIterator[AsyncIterator[bytes]]:
         """Post JSON and yield the lines of the answer; leaving the context closes the connection.
 
         Raises:
@@ -80,32 +91,38 @@ class Requests:
                 http.stream("POST", path, json=body, headers=self._headers()) as answer,
             ):
                 if not answer.headers.get("content-type", "").startswith("text/event-stream"):
-                    data = bytearray()
-                    async for piece in answer.aiter_bytes():
-                        data += piece
-                        self._check_size(len(data))
-                    self._read(answer, bytes(data))
+                    async with asyncio.timeout(SECONDS_FOR_AN_EXCHANGE):
+                        found = Content(answer.headers.get("content-encoding", ""))
+                        async for piece in answer.aiter_raw():
+                            found.add(piece)
+                    self._read(answer, found.whole(), Budget())
                     raise StorageError(self._not_adk("it does not stream events"))
                 yield self._lines(answer)
         except httpx.HTTPError as error:
             raise StorageError(self._why(error)) from error
+        except TimeoutError as error:
+            raise StorageError(self._too_slow) from error
+        except ValueError as error:
+            raise StorageError(f"An answer of {self._address.shown} {error}, so it is not read.") from error
 
-    async def _lines(self, answer: httpx.Response) -> AsyncIterator[str]:
-        rest = b""
-        async for piece in answer.aiter_bytes():
-            *lines, rest = (rest + piece).split(b"\n")
-            self._check_size(len(rest))
-            for line in lines:
-                yield line.decode(errors="replace").rstrip("\r")
+    async def _lines(self, answer: httpx.Response) -> AsyncIterator[bytes]:
+        Content(answer.headers.get("content-encoding", "identity"), 0)
+        rest = bytearray()
+        async for piece in answer.aiter_raw():
+            searched = len(rest)
+            rest += piece
+            begin = 0
+            while (end := rest.find(b"\n", max(begin, searched))) >= 0:
+                yield bytes(rest[begin:end]).rstrip(b"\r")
+                begin = end + 1
+            del rest[:begin]
+            if len(rest) > LARGEST_ANSWER:
+                raise TooMuchError(f"has a line of more than {LARGEST_ANSWER:,} bytes")
 
     def _headers(self) -> dict[str, str]:
         return {"Authorization": f"Bearer {self._address.token}"} if self._address.token else {}
 
-    def _check_size(self, size: int) -> None:
-        if size > LARGEST_ANSWER:
-            raise StorageError(f"An answer of {self._address.shown} is longer than {LARGEST_ANSWER // 2**20} MB, so it is not read.")
-
-    def _read(self, answer: httpx.Response, data: bytes) -> Any:
+    def _read(self, answer: httpx.Response, data: bytes, budget: Budget) -> Any:
         status = answer.status_code
         if answer.is_redirect:
             place = urlsplit(answer.headers.get("location", "")).netloc or "another address"
@@ -118,8 +135,10 @@ class Requests:
                 f" http://TOKEN@127.0.0.1:8000, or set {TOKEN}."
             )
         try:
-            found = json.loads(data) if data.strip() else None
-        except (ValueError, RecursionError):
+            found = budget.parse(data) if data.strip() else None
+        except TooMuchError:
+            raise
+        except ValueError:
             found = data
         if status == 404:
             raise NotFoundError(f"{self._address.shown} has no such thing (404){_said(found)}")
@@ -132,9 +151,21 @@ class Requests:
     def _not_adk(self, why: str) -> str:
         return f"{self._address.shown} does not answer as a server of google-adk's does: {why}."
 
-    def _why(self, error: httpx.HTTPError) -> str:
+    @property
+    def _closed(self) -> str:
+        return f"{self._address.shown} was closed."
+
+    @property
+    def _too_slow(self) -> str:
+        return f"{self._address.shown} has not finished its answer within {SECONDS_FOR_AN_EXCHANGE:g} s."
+
+    def _why(self, error: httpx.HTTPError, seconds: float = 0.0) -> str:
         if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout):
             return f"{self._address.shown} cannot be reached: nothing answers there. Start the server, or correct the address."
+        if self._transport.is_stopped:
+            return self._closed
+        if seconds >= SECONDS_FOR_AN_EXCHANGE:
+            return self._too_slow
         if isinstance(error, httpx.TimeoutException):
             return f"{self._address.shown} has not answered for {SECONDS_FOR_AN_ANSWER:g} s."
         if isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError):

@@ -20,6 +20,7 @@ from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.decode import parse_event
+from runtime.support.bounded import parse
 from runtime.support.worker_threads import run_in_thread
 
 WHOLE_EVENTS = "-"  # any id of a call's event: without one, the server sends an event with new files in two pieces
@@ -156,18 +157,18 @@ class ServerEngine:
 
 async def _events(lines: Any) -> AsyncGenerator[Event, None]:
     async for line in lines:
-        if not line.startswith("data:"):
+        if not line.startswith(b"data:"):
             continue
         text = line[5:].strip()
         try:
-            found = json.loads(text)
-        except (ValueError, RecursionError):
+            found = parse(text)
+        except ValueError:
             found = None
         if not isinstance(found, dict):
             raise StorageError("The server sent an event that is not JSON.")
         if "error" in found and "author" not in found:
             raise ServerRunError(f"The agent failed in the server: {found['error']}")
-        yield parse_event(text)
+        yield parse_event(json.dumps(found))
 
 
 def why_not(capability: Capability) -> str | None:

@@ -75,10 +75,13 @@ class ServerFiles(BaseArtifactService):
         """See `BaseArtifactService.list_artifact_versions`."""
         place = f"{_place(app_name, user_id, session_id)}/{_name(filename)}/versions"
         described = await self._ask(f"{place}/metadata", None)
-        if isinstance(described, list):
-            return [ArtifactVersion.model_validate(one) for one in described]
-        numbers = await self._ask(place, [])
-        return [ArtifactVersion(version=int(number), canonical_uri="") for number in numbers]
+        try:
+            if isinstance(described, list):
+                return [ArtifactVersion.model_validate(one) for one in described]
+            numbers = await self._ask(place, [])
+            return [ArtifactVersion(version=int(number), canonical_uri="") for number in numbers]
+        except (TypeError, ValueError) as error:
+            raise StorageError(f"The server's answer for the versions of {filename} is no list of versions.") from error
 
     async def _ask(self, path: str, missing: Any) -> Any:
         return await run_in_thread(_unless_missing, lambda: self._requests.ask("GET", path), missing)

@@ -18,12 +18,13 @@ from google.auth.transport.requests import Request
 
 from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
+from runtime.support.bounded import TooMuchError, parse
+from runtime.support.bounded_http import ACCEPTED, content, within
 
 VERSION = "v1beta1"
 SECONDS_FOR_A_REQUEST = 30
 SECONDS_IN_ALL = 60  # for a request and its repetitions, and for an operation to finish
 PAGE = 100  # sessions or events in an answer
-LARGEST_ANSWER = 256 * 2**20  # bytes
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds between repetitions
 _REPEATED = frozenset({408, 429, 500, 502, 503, 504})
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
@@ -110,14 +111,20 @@ class AgentEngineClient:
         end, pause, is_uncertain = time.monotonic() + SECONDS_IN_ALL, _FIRST_PAUSE, False
         while True:
             try:
-                answer = self._http.request(method, path, json=body, params=query, headers=self._headers())
+                headers = {**self._headers(), **ACCEPTED}
+                with within(SECONDS_IN_ALL), self._http.stream(method, path, json=body, params=query, headers=headers) as answer:
+                    data = content(answer)
                 reason = f"the server answered {answer.status_code} {answer.reason_phrase}"
                 if answer.status_code not in _REPEATED:
-                    return self._read(answer, reason, is_uncertain)
+                    return self._read(answer, data, reason, is_uncertain)
                 is_uncertain = is_uncertain or answer.status_code != 429
             except httpx.TransportError as error:
                 reason = f"no answer ({type(error).__name__})"
                 is_uncertain = is_uncertain or not isinstance(error, httpx.ConnectError)
+            except TooMuchError as error:
+                raise StorageError(f"An answer of the Agent Engine {error}, so it is not read.") from None
+            except ValueError as error:
+                reason = f"the answer {error}"
             if time.monotonic() + pause > end:
                 raise StorageError(f"The Agent Engine cannot be used: {reason}, for {SECONDS_IN_ALL} s.")
             time.sleep(pause * random.uniform(0.5, 1.0))
@@ -158,15 +165,15 @@ class AgentEngineClient:
             raise StorageError(f"The Agent Engine refused: {operation['error'].get('message', 'it gave no reason')}")
         return operation
 
-    def _read(self, answer: httpx.Response, reason: str, is_uncertain: bool) -> dict[str, Any]:
+    def _read(self, answer: httpx.Response, data: bytes, reason: str, is_uncertain: bool) -> dict[str, Any]:
         if answer.status_code == 404:
             raise NotFoundError("The Agent Engine has no such session.")
         if answer.status_code == 409:
             raise ConflictError("The Agent Engine has such a session already.", is_uncertain)
-        if len(answer.content) > LARGEST_ANSWER:
-            raise StorageError(f"The Agent Engine's answer is longer than {LARGEST_ANSWER // 2**20} MB.")
         try:
-            found = answer.json() if answer.content else {}
+            found = parse(data) if data else {}
+        except TooMuchError:
+            raise
         except ValueError:
             found = None
         if answer.is_success and isinstance(found, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -28,7 +29,8 @@ def locked(file: Path, seconds: float) -> Iterator[None]:
         OSError: the file cannot be opened or locked.
     """
     deadline = time.monotonic() + seconds
-    with file.open("ab") as opened:
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666)  # a FIFO is not waited for
+    with os.fdopen(descriptor, "wb") as opened:
         while not _try_to_lock(opened.fileno()):
             if time.monotonic() >= deadline:
                 raise TimeoutError(f"Another process has locked {file}" + (f" for {seconds:g} s." if seconds else "."))

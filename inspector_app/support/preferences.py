@@ -13,9 +13,11 @@ from typing import Any
 
 from inspector_app.support.data_folder import data_folder
 from inspector_app.support.file_lock import locked
+from runtime.support.bounded import read_file
 from runtime.support.durable_files import write_file
 from runtime.support.serial_thread import SerialThread
 
+MOST_BYTES = 4_000_000  # of the file; a real one has some 10 KB
 MAX_RECENT = 10  # entries; the start page has room for that many
 UNSAVED_DAYS = 30  # unless the user chose otherwise: longer than a holiday
 UNSAVED_MEGABYTES = 500  # unless the user chose otherwise
@@ -321,7 +323,7 @@ class Preferences:
         version = self._current_version()
         if version == self._version:
             return
-        data = self._file.read_bytes() if version is not None else b"{}"
+        data = read_file(self._file, MOST_BYTES) if version is not None else b"{}"
         values = _decode(data)
         if values is None:
             self._set_aside(data)
@@ -330,13 +332,15 @@ class Preferences:
             change(self._values)
 
     def _write(self) -> None:
-        data = json.dumps(self._values, ensure_ascii=False, indent=1).encode()
+        # A name of a file that is not UTF-8 has halves of surrogate pairs; they become JSON's escapes.
+        data = json.dumps(self._values, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace")
         if data == self._data:
             return
-        new = self._file.with_name(f"{self._file.name}.new")
+        file = self._file.resolve()  # a link stays one
+        new = file.with_name(f"{file.name}.new")
         new.unlink(missing_ok=True)  # left by a process that was killed; the lock excludes another writer
         write_file(new, data)
-        new.replace(self._file)
+        new.replace(file)
         self._data, self._version = data, self._current_version()
 
     def _current_version(self) -> tuple[int, int, int] | None:

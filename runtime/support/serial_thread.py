@@ -7,6 +7,7 @@ one back: an executor's future chained to one of asyncio costs as much as SQLite
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Callable, Generator
 from contextlib import suppress
@@ -15,6 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+_log = logging.getLogger(__name__)
 
 
 class SerialThread:
@@ -112,7 +114,10 @@ class SerialThread:
                 continue
             if job is None:
                 return
-            job()
+            try:
+                job()
+            except Exception:  # of a job that must not raise; a thread that ended would let a caller wait for ever
+                _log.exception("A job of the thread %s failed", self._name)
             del job  # keeps nothing of a finished job alive until the next one comes
 
 

@@ -137,3 +137,15 @@ async def test_a_thread_that_ended_when_idle_starts_again_with_the_next_job() ->
     assert not first.is_alive()
     assert second is not first
     serial.close()
+
+
+async def test_a_job_that_fails_does_not_end_the_thread(caplog: pytest.LogCaptureFixture) -> None:
+    thread = SerialThread("t")
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    thread.submit(fail)
+    assert await thread.run(lambda: 1) == 1
+    await asyncio.wait_for(thread.close_and_wait(lambda: None), 5)
+    assert "A job of the thread t failed" in caplog.text

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import multiprocessing
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -241,3 +243,43 @@ def test_bounds_of_unsaved_sessions_that_make_no_sense_are_the_defaults(tmp_path
     assert (preferences.unsaved_days, preferences.unsaved_megabytes) == (30, 500)
     preferences.unsaved_days, preferences.unsaved_megabytes = 0, 100
     assert (Preferences(file).unsaved_days, Preferences(file).unsaved_megabytes) == (0, 100)
+
+
+async def test_half_a_surrogate_pair_is_saved_and_holds_no_window_open(preferences: Preferences, file: Path) -> None:
+    preferences.write_in_background()
+    preferences.keep_pinned("bot", ["\ud800"])
+    preferences.add_recent("/data/caf\udce9.db")
+    await asyncio.wait_for(preferences.close(), 5)
+    assert Preferences(file).pinned("bot") == ["\ud800"]
+    assert Preferences(file).recent == ["/data/caf\udce9.db"]
+
+
+def test_a_link_to_the_file_stays_a_link(preferences: Preferences, file: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles" / "mine.json"
+    kept.parent.mkdir()
+    kept.write_text('{"theme": "light"}')
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.symlink_to(kept)
+    assert preferences.theme == "light"
+    preferences.theme = "dark"
+    assert file.is_symlink()
+    assert json.loads(kept.read_bytes())["theme"] == "dark"
+    assert [each.name for each in kept.parent.iterdir()] == ["mine.json"]
+
+
+@pytest.mark.parametrize("name", ["preferences.json", "preferences.json.lock"])
+def test_a_fifo_is_not_waited_for(name: str, preferences: Preferences, file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(file.with_name(name))
+    preferences.theme = "dark"
+    assert preferences.theme == "dark"
+    assert "cannot be saved" in caplog.text
+
+
+def test_a_file_that_is_too_large_is_left_alone(preferences: Preferences, file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"[" + b" " * module.MOST_BYTES)
+    preferences.theme = "dark"
+    assert preferences.theme == "dark"
+    assert file.stat().st_size == module.MOST_BYTES + 1
+    assert "it is larger than 4,000,000 bytes" in caplog.text

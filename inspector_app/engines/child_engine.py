@@ -23,12 +23,13 @@ from inspector_app.engines.protocol import AgentDescription, Capability, Debugpy
 from inspector_app.engines.recorder_file import RECORDER_FILE
 from inspector_app.support.tasks import Tasks
 from runtime.debugger.debugger import Debugger
-from runtime.errors import KnownError, SessionNotFoundError
+from runtime.errors import KnownError, SessionNotFoundError, UnstorableValueError
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
 from runtime.models.llm_request import LlmRequest
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.session import SessionKey
+from runtime.sessions.state import storable
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.connections.folded_log import fold_log_of
 from runtime.storage.layouts.decode import parse_event
@@ -209,11 +210,14 @@ class ChildEngine:
 
     async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
         """Create a session of the app."""
+        storable([user_id, session_id], "The session")
+        storable(dict(state or {}), "state")
         created = await self._child.request("create_session", user_id=user_id, state=dict(state or {}) or None, session_id=session_id)
         return SessionKey(created["app_name"], created["user_id"], created["id"])
 
     async def session(self, key: SessionKey) -> tuple[dict[str, Any], list[Event]] | None:
         """Return a session's merged state and its events, as google-adk's service returns them; None if it does not exist."""
+        storable([*key], "The session")
         found = await self._child.request("get_session", user_id=key.user_id, session_id=key.session_id)
         return (found["state"], [_event(event) for event in found["events"]]) if found is not None else None
 
@@ -335,16 +339,18 @@ class ChildEngine:
         streaming: bool,
     ) -> None:
         try:
+            content = message.model_dump(mode="json", exclude_none=True) if message is not None else None
+            storable([content, dict(state_delta or {})], "The message")
             await self._child.request(
                 "run",
                 user_id=key.user_id,
                 session_id=key.session_id,
-                message=message.model_dump(mode="json", exclude_none=True) if message is not None else None,
+                message=content,
                 invocation_id=invocation_id,
                 state_delta=dict(state_delta) if state_delta else None,
                 streaming=streaming,
             )
-        except (ChildError, ChildEndedError) as error:  # it has not started
+        except (ChildError, ChildEndedError, UnstorableValueError) as error:  # it has not started
             if self._run is not None:
                 self._run.finish(error)
             raise

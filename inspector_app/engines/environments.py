@@ -203,7 +203,7 @@ def _poetry(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Pat
         if not is_poetry or not isinstance(project, str):
             continue
         name = re.sub(r'[ $`!*@"\\\r\n\t]', "_", project.lower())[:42]
-        digest = hashlib.sha256(os.path.normcase(file.parent.resolve()).encode()).digest()
+        digest = hashlib.sha256(os.fsencode(os.path.normcase(file.parent.resolve()))).digest()
         stem = f"{name}-{base64.urlsafe_b64encode(digest).decode()[:8]}"
         home = _poetry_home(environ)
         minor = _table(_toml(home / "envs.toml"), stem).get("minor")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -106,7 +107,7 @@ def sqlite_uri(url: URL) -> URL:
     """
     if not url.query or "uri" in url.query or url.database in (None, "", ":memory:"):
         return url
-    return url.set(database=f"file:{quote(str(url.database))}").update_query_dict({"uri": "true"})
+    return url.set(database=f"file:{quote(os.fsencode(str(url.database)))}").update_query_dict({"uri": "true"})
 
 
 def named_file(target: str) -> Path | None:

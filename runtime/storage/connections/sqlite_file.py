@@ -212,11 +212,11 @@ class SqliteFile:
         if way == "watched" and copy is None:
             key = way = "in use"
         if way == "left behind":
-            uri = f"file:{quote(str(self._copy_all()))}"
+            uri = f"file:{quote(os.fsencode(self._copy_all()))}"
         elif copy is not None:
-            uri = f"file:{quote(str(copy))}?mode=ro"
+            uri = f"file:{quote(os.fsencode(copy))}?mode=ro"
         else:
-            uri = f"file:{quote(str(self.file.absolute()))}?" + ("immutable=1" if way == "unused" else "mode=ro")
+            uri = f"file:{quote(os.fsencode(self.file.absolute()))}?" + ("immutable=1" if way == "unused" else "mode=ro")
         connection = open_files.connect(uri, locks=way != "unused", uri=True, isolation_level=None, timeout=5.0)
         self._connection, self._opened_as = connection, key
         self._harden(connection)

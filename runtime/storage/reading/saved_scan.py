@@ -50,7 +50,8 @@ class SavedScan:
     def __init__(self, folder: Path, file: Path, key: SessionKey | None = None) -> None:
         self._folder = folder
         name = str(file.absolute()) if key is None else json.dumps([str(file.absolute()), *key])
-        self.path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:24]}{_SUFFIX}"
+        digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+        self.path = folder / f"{digest[:24]}{_SUFFIX}"
 
     def load(self, database: Readable) -> Scanned | None:
         """Return the saved result; None if there is none, or rows that it covers have changed."""

@@ -7,6 +7,7 @@ continues after the last indexed row; if that row has changed, the index is rebu
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sqlite3
 import time
@@ -93,7 +94,7 @@ class SearchIndex:
         self._offset = self._database.read(read_offset) if layout.format.has_local_times else 0
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            name = hashlib.sha256(str(self._file.absolute()).encode()).hexdigest()[:24]
+            name = hashlib.sha256(os.fsencode(self._file.absolute())).hexdigest()[:24]
             self.path = folder / f"{name}{_SUFFIX}"
             self._index = self._open()
         except (sqlite3.Error, OSError) as error:

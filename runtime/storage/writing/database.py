@@ -17,6 +17,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from runtime.errors.storage_error import ConnectionLostError, EmptyDatabaseError, ServerFullError, StorageError
+from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.storage.connections.backup import back_up
 from runtime.storage.connections.companions import check_companions, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
@@ -164,11 +165,16 @@ class Database:
 
         Raises:
             StorageError: the server stays unreachable, or could never be reached.
+            UnstorableValueError: a name or an id has half of a surrogate pair.
         """
         give_up, again = time.monotonic() + _PATIENCE, False
         while True:
             try:
                 return work(again)
+            except UnicodeEncodeError as error:  # of the driver: values are checked before
+                raise UnstorableValueError(
+                    "A name or an id", f"{error.object!r:.80} has half a surrogate pair, which cannot be encoded"
+                ) from None
             except ConnectionLostError as error:
                 known = self._was_connected or isinstance(error, ServerFullError)
                 if not known or time.monotonic() > give_up:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import psutil
 
 from inspector_app.engines.child_calls import ChildInterception
-from inspector_app.engines.running_apps import PROTOCOL, AttachError, RunningApp
+from inspector_app.engines.running_apps import MAX_ANSWER, PROTOCOL, AttachError, RunningApp
 from inspector_app.support.tasks import Tasks
 from runtime.debugger.agent_calls import AgentCall
 from runtime.debugger.debugger import Debugger
@@ -25,9 +25,9 @@ from runtime.events.event import Event
 from runtime.models.llm_request import LlmRequest
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.decode import parse_event
+from runtime.support.bounded import EVENT, MOST_BYTES, Budget, TooMuchError, parse
 
 READ_SIZE = 256 * 1024  # bytes at once
-MAX_MESSAGE = 512 * 1024 * 1024  # bytes; a longer line is no message of an app
 CONNECT_SECONDS = 5.0  # for an app to answer
 CLOSE_SECONDS = 1.0  # for an app to read the last message
 PING_SECONDS = 2.0  # the app ends the connection after 10 s without a word
@@ -120,7 +120,8 @@ class AttachedApp:
         self.app = app
         self.engine = str(hello.get("engine") or app.engine)
         self.lost = ""
-        self._silence = float(hello.get("silence") or 10)
+        silence = hello.get("silence")
+        self._silence = silence if isinstance(silence, int | float) else 10
         self._reader, self._writer, self._rest = reader, writer, bytearray(rest)
         self._tasks = Tasks(self._on_task_failed)
         self._runs: dict[str, _Run] = {}
@@ -150,10 +151,10 @@ class AttachedApp:
             _send(writer, "attach", protocol=PROTOCOL, token=app.token, by=os.getpid())
             async with asyncio.timeout(CONNECT_SECONDS):
                 received = b""
-                while b"\n" not in received and (data := await reader.read(READ_SIZE)):
+                while b"\n" not in received and len(received) < MAX_ANSWER and (data := await reader.read(READ_SIZE)):
                     received += data
             line, _, rest = received.partition(b"\n")
-            hello = json.loads(line) if line else {}
+            hello = parse(line) if line else {}
         except (OSError, ValueError, TimeoutError):
             hello = {}
         if not isinstance(hello, dict) or hello.get("type") != "hello":
@@ -241,14 +242,20 @@ class AttachedApp:
                     line = bytes(self._rest[:end])
                     del self._rest[: end + 1]
                     searched = 0
-                    await self._take(json.loads(line))
+                    budget = Budget()
+                    await self._take(budget.parse(line), budget)
                 searched = len(self._rest)
                 data = await self._reader.read(READ_SIZE)
-                if not data or searched > MAX_MESSAGE:
+                if not data:
                     break
+                if searched > MOST_BYTES:
+                    raise TooMuchError(f"is longer than {MOST_BYTES:,} bytes")
                 self._rest += data
-        except (OSError, ValueError):
+        except OSError:
             pass
+        except ValueError as error:
+            self._finish(f"A message of {self.title} cannot be read: {error}. The app continues without the window.")
+            return
         self._finish(*await self._why_lost())
 
     async def _why_lost(self) -> tuple[str, bool]:
@@ -264,11 +271,12 @@ class AttachedApp:
                 return f"{self.title} has closed the connection and continues without the window. {text} for {self._silence:g} s.", False
         return f"{self.title} has ended.", True
 
-    async def _take(self, message: Mapping[str, Any]) -> None:
+    async def _take(self, message: Mapping[str, Any], budget: Budget) -> None:
         kind = message["type"]
         assert self._debugger is not None and self._watcher is not None
         run = self._runs.get(message.get("run") or "")
         if kind == "session":
+            budget.take(EVENT * len(message["events"]))
             events = [_event(event) for event in message["events"]]
             store = message.get("store") or {}
             self._watcher.on_session(SeenSession(_key(message), events, message["state"], message.get("older") or 0, store.get("file")))

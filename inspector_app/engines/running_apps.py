@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runtime.errors import KnownError
+from runtime.support.bounded import parse, read_file
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ FOLDER = "agent-inspector"  # as in inspector_plugin.py
 PROBE_SECONDS = 1.0  # for an app to say what it is; its listener has a thread of its own
 
 MAX_ANSWER = 1_000_000  # bytes of an app's first line
+
+MOST_APPS, LONGEST_NAME = 20, 1_000  # of what an app says of itself; characters
 
 PLUGIN = Path(str(files("inspector_app.resources"))) / "plugins" / "inspector_plugin.py"
 """The file that a user copies to their app."""
@@ -136,7 +139,7 @@ def choose(wanted: str, apps: Sequence[RunningApp]) -> RunningApp:
 
 def _read(file: Path) -> RunningApp | None:
     """Return the app that a file names; None if it is none of the user's own."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, OverflowError):
         found = file.lstat()
         if not stat.S_ISREG(found.st_mode) or (sys.platform != "win32" and (found.st_uid != os.getuid() or found.st_mode & 0o077)):
             return None
@@ -146,7 +149,7 @@ def _read(file: Path) -> RunningApp | None:
             return None
         if file.suffix != ".json":
             return None
-        data = json.loads(file.read_text("utf-8"))
+        data = parse(read_file(file, MAX_ANSWER))
         app = RunningApp(int(data["pid"]), int(data["port"]), str(data["token"]), *_facts(data))
         if psutil.pid_exists(app.pid):
             return app
@@ -155,23 +158,33 @@ def _read(file: Path) -> RunningApp | None:
 
 
 def _facts(data: Mapping[str, Any]) -> tuple[tuple[str, ...], str, str]:
-    return tuple(str(name) for name in data.get("apps") or ()), str(data.get("place") or ""), str(data.get("engine") or "")
+    """Return what an app says of itself.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    apps = data.get("apps") or []
+    if not isinstance(apps, list):
+        raise TypeError("its apps are no list")
+    place, engine = (str(data.get(name) or "")[:LONGEST_NAME] for name in ("place", "engine"))
+    return tuple(str(name)[:LONGEST_NAME] for name in apps[:MOST_APPS]), place, engine
 
 
 def _probe(app: RunningApp) -> RunningApp | None:
     """Return an app with what it says of itself now; None if nothing listens, and remove its file."""
     try:
         answer = _ask(app)
+        facts = _facts(answer)
     except ConnectionRefusedError:
         with contextlib.suppress(OSError):
             (runtime_folder() / f"{app.pid}-{app.port}.json").unlink()
         return None
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):  # an app that answers nonsense does not hide the others
         answer = {}
     if answer.get("type") != "running":
         return RunningApp(app.pid, app.port, app.token, app.apps, app.place, app.engine, answers=False)
     by = answer.get("attached_by")
-    return RunningApp(app.pid, app.port, app.token, *_facts(answer), attached_by=by if isinstance(by, int) else None)
+    return RunningApp(app.pid, app.port, app.token, *facts, attached_by=by if isinstance(by, int) else None)
 
 
 def _ask(app: RunningApp) -> dict[str, Any]:
@@ -185,5 +198,5 @@ def _ask(app: RunningApp) -> dict[str, Any]:
             if not data:
                 break
             received += data
-    answer = json.loads(received)
+    answer = parse(bytes(received))
     return answer if isinstance(answer, dict) else {}

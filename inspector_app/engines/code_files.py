@@ -102,14 +102,18 @@ def _pieces(file: Path, limit: int) -> Iterator[bytes]:
 
 
 def _is_skipped(folder: Path) -> bool:
-    return folder.name.startswith(".") or folder.name in _SKIPPED or (folder / "pyvenv.cfg").is_file()
+    return folder.name.startswith(".") or folder.name in _SKIPPED or os.path.isfile(folder / "pyvenv.cfg")  # noqa: PTH113 - Path.is_file raises PermissionError
 
 
 def _links(folder: Path, below: Path, folders: list[str]) -> Iterator[str]:
     for name in folders:
         place = below / name
-        if place.is_symlink() and not _is_skipped(place):
-            yield f"{place.relative_to(folder).as_posix()} → {place.readlink()}"
+        try:
+            target = place.readlink()
+        except OSError:  # no link, or another user's
+            continue
+        if not _is_skipped(place):
+            yield f"{place.relative_to(folder).as_posix()} → {target}"
 
 
 def _listed(folder: Path) -> list[str]:

@@ -12,6 +12,7 @@ from inspector_app.engines.code_files import code_files
 from inspector_app.engines.environments import Decision, find_environment
 from inspector_app.engines.samples import is_bundled
 from runtime.errors import KnownError
+from runtime.support.linkless import open_named
 
 EngineKind = Literal["adk", "embedded", "embedded-process"]
 ENGINE_KINDS: tuple[EngineKind, ...] = get_args(EngineKind)
@@ -105,7 +106,7 @@ def _is_for_embedded_runtime(folder: Path) -> bool:
     imports_runtime = False
     for name in code_files(folder, (".py",)).files:
         try:
-            with (folder / name).open("rb") as opened:
+            with open_named(folder / name) as opened:
                 text = opened.read(MAX_TEXT)
         except OSError:
             continue

@@ -125,6 +125,9 @@ class CurrentAgent(QObject):
         except KnownError as error:
             self.agent_failed.emit(path, error)
             return
+        except OSError as error:  # deleted meanwhile, or unreadable
+            self.agent_failed.emit(path, agent_loader.AgentLoadError(f"{path} cannot be read: {error.strerror or error}."))
+            return
         if self._trust_all or is_bundled(folder):
             await self._load(path, plan)
         else:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
-def count(quick: int, full: int) -> int:
-    """Return the number of cases to try."""
+def count(quick: T, full: T) -> T:
+    """Return the number of cases to try, or the cases."""
     return full if os.environ.get("INSPECTOR_SOAK") else quick

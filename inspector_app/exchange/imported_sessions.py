@@ -37,7 +37,7 @@ from runtime.support.linkless import open_named
 Json = dict[str, Any]
 _NO_TIME = 1e15  # seconds: neither these nor milliseconds of any year
 _LONGEST_ID = 1_000  # characters; google-adk's tables have room for 128
-_MEMORY_PER_BYTE = 12  # of JSON lines: a large file may take memory in proportion; an event takes about six times the size of its JSON
+_MEMORY_PER_BYTE = 24  # of JSON lines: the smallest events that `export` writes take no more, so that an export of any length is read
 
 
 class ImportFileError(KnownError):

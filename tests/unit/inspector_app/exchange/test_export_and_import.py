@@ -25,6 +25,7 @@ from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.bounded import EVENT, Budget, TooMuchError
 from tests.postgres import server
 from tests.stranger import Stranger
 from tests.unit.resources.test_redaction import CASES
@@ -287,3 +288,17 @@ def test_files_whose_names_are_no_utf8_are_read_and_written(tmp_path: Path, caps
     assert run("convert", database, name.with_suffix(".converted")) == 0
     assert run("events", name.with_suffix(".none")) == 1
     assert "There is no file" in capsys.readouterr().err
+
+
+def test_an_export_of_any_number_of_small_events_has_room(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    head, event = '{"session": {"id": "s", "app_name": "a", "user_id": "u"}}', '{"id": "%s", "author": "u", "timestamp": 1795815194.67%s}'
+    content = ', "invocation_id": "i", "content": {"role": "user", "parts": [{"text": "h\u00e9"}]}'
+    (tmp_path / "in.jsonl").write_text(f"{head}\n{event % ('197e05d6-6de9-45d9-a939-000000000000', content)}\n")
+    assert run("import", tmp_path / "in.jsonl", tmp_path / "a.db") == 0
+    assert run("export", tmp_path / "a.db", tmp_path / "out.jsonl") == 0
+    line = (tmp_path / "out.jsonl").read_bytes().split(b"\n")[1]
+    with pytest.raises(TooMuchError):
+        Budget(24 * len(line)).take(EVENT * 3)
+    budget = Budget(24 * len(line))
+    budget.take(EVENT)
+    budget.take_json(line)

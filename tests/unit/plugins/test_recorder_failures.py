@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-from inspector_app.engines.recorder_file import recorder_module
 from runtime.agents import LlmAgent
 from runtime.models.scripted_llm import ScriptedLlm
-from runtime.storage.connections.open_files import open_files
 from tests.recorder import load_recorder
 from tests.seeds.running import run, runner_for
 from tests.stranger import Stranger
@@ -111,10 +109,3 @@ async def test_a_second_recorder_of_the_process_drops_no_lock(tmp_path: Path, mo
         assert stranger.ask("look")
         first.execute("COMMIT")
     stranger.close()
-
-
-def test_the_inspectors_own_recorder_opens_its_file_through_the_door(tmp_path: Path) -> None:
-    recording = recorder_module().Recording(tmp_path / "run.rec.db")
-    with closing(recording._open()):
-        assert tmp_path / "run.rec.db" in open_files
-    assert tmp_path / "run.rec.db" not in open_files

@@ -1,10 +1,14 @@
-"""Paths of the shared fixture databases, and writable copies of them."""
+"""Paths of the fixture databases, and writable copies of them."""
 
 from __future__ import annotations
 
+import getpass
+import hashlib
 import json
 import os
 import shutil
+import tarfile
+import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,26 +17,34 @@ import pytest
 
 from tests.sweep import count
 
-_BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared" / "fixtures"
+_PACKED = Path(__file__).parent / "data" / "databases.tar.xz"
+_BESIDE_CHECKOUT = Path(__file__).resolve().parents[2] / "shared"
 
 
+@cache
 def fixtures_dir() -> Path:
-    """Return the folder of the shared fixtures.
-
-    If it is missing, skip the test with a reason; in continuous integration (CI is set), fail it.
-    """
-    folder = Path(os.environ.get("INSPECTOR_FIXTURES") or _BESIDE_CHECKOUT)
-    if not (folder / "open" / "manifest.json").exists():
-        reason = f"the shared fixture databases are not at {folder}; set INSPECTOR_FIXTURES to their folder"
-        if os.environ.get("CI"):
-            pytest.fail(reason)
-        pytest.skip(reason, allow_module_level=True)
+    """Return the folder of the fixture databases, unpacked once for each version of the archive; `INSPECTOR_FIXTURES` names another."""
+    if named := os.environ.get("INSPECTOR_FIXTURES"):
+        return Path(named)
+    version = hashlib.sha256(_PACKED.read_bytes()).hexdigest()[:16]
+    folder = Path(tempfile.gettempdir()) / f"agent-inspector-fixtures-{getpass.getuser()}-{version}"
+    if not folder.exists():
+        unpacked = Path(tempfile.mkdtemp(dir=folder.parent, prefix=folder.name))
+        with tarfile.open(_PACKED) as archive:
+            archive.extractall(unpacked, filter="data")
+        try:
+            unpacked.rename(folder)
+        except OSError:  # another test process was first
+            shutil.rmtree(unpacked)
     return folder
 
 
 def seeds_dir() -> Path:
-    """Return the folder of the seed documents beside the fixtures, or skip the test if it is missing."""
-    return fixtures_dir().parent / "seeds"
+    """Return the folder of the seed documents beside the checkout, or skip the test if it is missing."""
+    folder = _BESIDE_CHECKOUT / "seeds"
+    if not folder.exists():
+        pytest.skip(f"the seed documents are not at {folder}", allow_module_level=True)
+    return folder
 
 
 @cache

@@ -1,4 +1,4 @@
-"""One small database of every layout, so that a fresh clone can test reading without the shared fixtures."""
+"""One small database of every layout."""
 
 from __future__ import annotations
 

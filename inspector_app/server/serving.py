@@ -84,10 +84,6 @@ def serve(listening: socket.socket, agents: ServedAgents, access: Access, page: 
     """
     # A shell starts background processes with Ctrl+C ignored. The server stops on it anyway, and must then report that it was interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    asyncio.run(_serve(listening, agents, access, page))
-
-
-async def _serve(listening: socket.socket, agents: ServedAgents, access: Access, page: Path | None) -> None:
     runs = Runs()
     config = uvicorn.Config(
         application(agents, runs, access, page),
@@ -99,7 +95,8 @@ async def _serve(listening: socket.socket, agents: ServedAgents, access: Access,
         server_header=False,
         timeout_graceful_shutdown=1,
     )
-    await _Server(config, runs).serve([listening])
+    # All that takes time is done: within the loop, a signal before uvicorn's own handlers would cancel its start halfway.
+    asyncio.run(_Server(config, runs).serve([listening]))
 
 
 class _Server(uvicorn.Server):

@@ -80,8 +80,8 @@ class FakeRun(QObject):
     def resume(self, invocation_id: str, *, paused: bool) -> None:
         self.calls.append(("resume", invocation_id, paused))
 
-    def send(self, text: str, *, paused: bool) -> None:
-        self.calls.append(("send", text, paused))
+    def send(self, text: str, *, paused: bool, to: SessionAddress | None = None) -> None:
+        self.calls.append(("send", text, paused, to))
 
     def continue_run(self) -> None:
         self.calls.append(("continue_run",))

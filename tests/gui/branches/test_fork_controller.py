@@ -22,7 +22,7 @@ from tests.gui.events import said
 from tests.gui.fake_owners import Events, FakeActions, FakeCatalog, FakeCurrent, FakeDatabases, FakeRun, FakeSession
 from tests.unit.inspector_app.workspace.fakes import FakeAgents, FakeMessages, FakeSource, FakeTasks
 
-HERE, OTHER = (SessionAddress("story.db", SessionKey("story", "u", name)) for name in ("s", "other"))
+HERE, OTHER, MADE = (SessionAddress("story.db", SessionKey("story", "u", name)) for name in ("s", "other", "made"))
 
 
 @dataclass
@@ -74,8 +74,9 @@ def scene(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Scene:
     controller = ForkController(*owners, card, override_card, hint)  # type: ignore[arg-type]
     forks: list[Any] = []
 
-    async def fork(_session: Any, cut: Any) -> None:
+    async def fork(_session: Any, cut: Any) -> SessionAddress:
         forks.append(cut)
+        return MADE
 
     monkeypatch.setattr(controller, "fork", fork)
     return Scene(cursor, current, run, tasks, commands, card, hint, controller, qtbot, forks)
@@ -122,7 +123,7 @@ def test_the_next_message_begins_the_fork_when_the_message_is_edited(scene: Scen
     assert scene.controller.take_message("tell more", True)
     asyncio.run(scene.tasks.run_all())
     assert [(cut.before, cut.changed.after) for cut in scene.forks] == [("a", "tell more")]
-    assert scene.run.calls == [("send", "tell more", True)]
+    assert scene.run.calls == [("send", "tell more", True, MADE)]
     assert not scene.controller.take_message("and more", False), "only one message begins the fork"
 
 

@@ -30,8 +30,11 @@ from runtime.models.llm_request import LlmRequest
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import storable
+from runtime.storage.connections.companions import real_file
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.connections.folded_log import fold_log_of
+from runtime.storage.connections.open_files import Identity, identity_of
+from runtime.storage.connections.replaced_log import remove_replaced_log
 from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.json_formats import reader_of_json
 from runtime.support.ids import new_uuid
@@ -85,7 +88,7 @@ class ChildEngine:
         self._run: _Run | None = None
         self._unmarked: dict[str, Any] = {}
         self._read_event = reader_of_json()
-        self._files: set[Path] = set()  # databases that the child has opened
+        self._files: dict[Path, Identity | None] = {}  # databases that the child has opened, and device and inode
         self._reading = self._tasks.spawn(self._take_messages(), _READING)
 
     @classmethod
@@ -192,7 +195,7 @@ class ChildEngine:
     def _note_file(self, sessions: Mapping[str, Any]) -> None:
         file = named_file(sessions.get("url" if sessions["kind"] == "database" else "path", ""))
         if file is not None:
-            self._files.add(file)
+            self._files[file] = identity_of(file)
 
     async def ask_model(self, agent_name: str, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request to an agent's model; see `Agent.ask_model`.
@@ -325,10 +328,14 @@ class ChildEngine:
 
     async def close(self) -> None:
         """End the child, and all processes that it has left behind. What it stored is in the database's file then."""
-        await self._child.close()
+        try:
+            for file in self._files:
+                await run_in_thread(remove_replaced_log, real_file(file))  # google-adk does not notice that its file was replaced
+        finally:
+            await self._child.close()
         await self._tasks.close(1)
-        for file in self._files:
-            await run_in_thread(fold_log_of, file)  # a child that is killed leaves its log
+        for file, identity in self._files.items():
+            await run_in_thread(fold_log_of, file, identity)  # a child that is killed leaves its log
 
     async def _start_run(
         self,

@@ -25,6 +25,7 @@ WRITERS = ("window", "second window", "child", "command", "server", "adk web")
 USERS = (*WRITERS, "tail", "notes")  # have the file open, or open it
 HAPPENINGS = ("a backup put in its place", "its folder made read-only", "its disk full", "another file put in its place")
 PAIRS = list(combinations((*USERS, *HAPPENINGS), 2))
+GOOGLE_REPLACED = ("adk web", HAPPENINGS[3])  # google-adk does not notice it: a command of ours writes there at the end
 REPLACES = {HAPPENINGS[0], HAPPENINGS[3]}
 AGENT = """
 from google.adk.agents import BaseAgent
@@ -203,6 +204,9 @@ async def observe(hosts: Hosts, pair: tuple[str, str]) -> Seen:
                 _use(hosts, place, user, step, said[user])
             for user in users:
                 _read(hosts, place, user, step, said[user])
+        if pair == GOOGLE_REPLACED:
+            hosts.ask(place, "command", "open")
+            _use(hosts, place, "command", 4, said.setdefault("command", Said()))
         for user in users:
             _note(said[user], 4, hosts.ask(place, user, "close"))
         stored, is_whole = _stored(place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tests.beside.pairs import HAPPENINGS, PAIRS, REPLACES, WRITERS
+from tests.beside.pairs import HAPPENINGS, PAIRS, REPLACES
 
 BACKUP, READ_ONLY, FULL, OTHER = HAPPENINGS
 NO_SPACE = "The disk that holds FILE is full. Free some space and try again."
@@ -46,11 +46,13 @@ def row_of(pair: tuple[str, str]) -> Row:
         return Row("It reads the file that was put there." if one == "tail" else "It continues in the file that was put there.")
     if one == "notes":
         return Row("The next note is stored in the file that was put there.")
-    if other == BACKUP:
+    if one == "adk web" and other == BACKUP:
         return Row("Nothing is lost: the log beside the file has what was committed since. It continues in the file that was put there.")
     if one == "adk web":
-        return Row("google-adk's log is applied to the file that was put there, which has its session then.")
-    return Row("Not safe yet: SQLite applies the replaced file's log to the new one, which damages it. Close the program first.")
+        return Row(
+            "The file that was put there stays whole if a command writes to it before google-adk ends; google-adk's writes are lost."
+        )
+    return Row("The replaced file keeps what was committed to it. It continues in the file that was put there.")
 
 
 def _of_users(one: str, other: str) -> Row:
@@ -69,9 +71,6 @@ _OF_HAPPENINGS = {
     (READ_ONLY, OTHER): Row("The folder keeps its file, which is read; a command writes when the folder is writable.", NO_FOLDER),
     (FULL, OTHER): Row("The other file is read; a command writes when there is space.", NO_SPACE),
 }
-
-# SQLite applies the log that a program left beside the replaced file to the file that was put in its place.
-DAMAGED = {(writer, OTHER) for writer in WRITERS if writer not in ("command", "adk web")}
 
 
 def replaces(pair: tuple[str, str]) -> bool:

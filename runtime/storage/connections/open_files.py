@@ -62,12 +62,17 @@ class OpenFiles:
 
     def __contains__(self, file: Path) -> bool:
         """Return whether this process has a file open as a database, with locks."""
-        try:
-            identity = _identity(file.stat())
-        except OSError:
+        identity = identity_of(file)
+        with self._lock:
+            return identity is not None and self._connections[identity] > 0
+
+    def has_open(self, file: Path) -> bool:
+        """Return whether this process has a file open other than by `reading`; an agent's own connection counts."""
+        identity = identity_of(file)
+        if identity is None:
             return False
         with self._lock:
-            return self._connections[identity] > 0
+            return self._connections[identity] > 0 or self._is_open_elsewhere(identity)
 
     @contextmanager
     def reading(self, file: Path) -> Iterator[BinaryIO]:
@@ -161,6 +166,14 @@ def _identity_of(connection: sqlite3.Connection) -> Identity | None:
         return None  # moved meanwhile; its descriptor is still found
     finally:
         connection.text_factory = usual
+
+
+def identity_of(file: Path) -> Identity | None:
+    """Return a file's device and inode; None if it cannot be found."""
+    try:
+        return _identity(file.stat())
+    except OSError:
+        return None
 
 
 def _identity(status: os.stat_result) -> Identity:

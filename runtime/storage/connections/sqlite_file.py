@@ -9,6 +9,7 @@ How a file may be opened depends on the other processes that use it, which may c
   read-only with a lock, which leaves no file behind in that journal mode.
 - A write-ahead log, and another process has the database open: a private copy is kept up to date and read, see `wal_copy.py`.
 - As before, but too large to copy, or with a rollback journal: opened read-only, in one short transaction.
+- A write-ahead log of a replaced file, see `replaced_log.py`: as without companions, but the file is closed after the read.
 - Companions, and no process has the database open: a writer died. Reading would repair the file, so a private copy of the file and its
   companions is read instead.
 """
@@ -32,12 +33,14 @@ from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.companions import check_companions, companion, copy_with_companions, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.open_files import open_files
+from runtime.storage.connections.replaced_log import has_replaced_log
 from runtime.storage.connections.wal_copy import CLOCK_TICK, WalCopy
 from runtime.support.linkless import is_regular, open_regular
 
 T = TypeVar("T")
-Way = Literal["unused", "watched", "in use", "left behind"]
+Way = Literal["unused", "replaced", "watched", "in use", "left behind"]
 
+_WITHOUT_LOG = ("unused", "replaced")
 _COMPANIONS = ("-wal", "-journal")
 _TRIES, _TRIES_TO_COPY = 20, 5
 # A damaged file can send SQLite into a loop: a read may take this many processor seconds, plus the time for the file's size.
@@ -77,6 +80,7 @@ class SqliteFile:
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._wal_copy = WalCopy(self.file)
         self._not_copied = 0
+        self._judged: tuple[object, bool] = (), False  # stamps, and whether the log is of a replaced file
         self._abandoned: list[object] | None = None
         self._deadline = 0.0
         self._stopped = self._denied = self._has_odd_text = False
@@ -148,8 +152,9 @@ class SqliteFile:
             return work(connection)
         finally:
             connection.rollback()
-            if self._opened_as == "in use":
-                # An open connection would keep the last writer from removing the companions when it closes.
+            if self._opened_as == "in use" or look[0] == "replaced":
+                # An open connection would keep the last writer from removing the companions when it closes; and of a file that has
+                # replaced another, it would make that file's log seem to be this one's.
                 self.close_connection()
 
     def close(self) -> None:
@@ -185,7 +190,14 @@ class SqliteFile:
             if companions and self.file.exists():
                 return self._look()
             raise
+        if companions and self._has_replaced_log(stamps):
+            return "replaced", stamps
         return ("left behind" if companions else "unused"), stamps
+
+    def _has_replaced_log(self, stamps: tuple[tuple[int, int, int], ...]) -> bool:
+        if self._judged[0] != stamps:
+            self._judged = stamps, has_replaced_log(self.file)
+        return self._judged[1]
 
     def _companion_stamps(self) -> list[object] | None:
         """Return the stamps of the files beside the database; None if one disappears."""
@@ -204,7 +216,7 @@ class SqliteFile:
 
     def _connect(self, look: tuple[Way, object]) -> sqlite3.Connection:
         way = look[0]
-        key: object = look if way in ("unused", "left behind") else way
+        key: object = look if way in ("unused", "replaced", "left behind") else way
         if self._connection is not None and self._opened_as == key and (way != "watched" or self._is_current()):
             return self._connection
         self.close_connection()
@@ -216,8 +228,8 @@ class SqliteFile:
         elif copy is not None:
             uri = f"file:{quote(os.fsencode(copy))}?mode=ro"
         else:
-            uri = f"file:{quote(os.fsencode(self.file.absolute()))}?" + ("immutable=1" if way == "unused" else "mode=ro")
-        connection = open_files.connect(uri, locks=way != "unused", uri=True, isolation_level=None, timeout=5.0)
+            uri = f"file:{quote(os.fsencode(self.file.absolute()))}?" + ("immutable=1" if way in _WITHOUT_LOG else "mode=ro")
+        connection = open_files.connect(uri, locks=way not in _WITHOUT_LOG, uri=True, isolation_level=None, timeout=5.0)
         self._connection, self._opened_as = connection, key
         self._harden(connection)
         return connection

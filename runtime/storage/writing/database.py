@@ -23,7 +23,8 @@ from runtime.storage.connections.companions import check_companions, real_file, 
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import file_of, shown_url
 from runtime.storage.connections.folded_log import fold_log
-from runtime.storage.connections.open_files import open_files
+from runtime.storage.connections.open_files import identity_of, open_files
+from runtime.storage.connections.replaced_log import remove_replaced_log
 from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
 from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
@@ -248,7 +249,9 @@ class Database:
 
     def close(self) -> None:
         """Close the connection. What was written is in the SQLite file then; the last connection removes the write-ahead log."""
-        if self._writable and isinstance(self._driver, sqlite3.Connection):
+        if self._connection is not None and self.file and self._is_replaced_at_end():
+            self._release_old_file()
+        elif self._writable and isinstance(self._driver, sqlite3.Connection):
             fold_log(self._driver)  # the last connection may be a reader's, which cannot
         connection, self._connection, self._driver = self._connection, None, None
         if connection is not None:
@@ -263,6 +266,7 @@ class Database:
             if self.file and not self._file_is_there(self.file, create=create):
                 return None
             self._connection = self._engine.connect()
+            self._identity = identity_of(self.file) if self.file else None
             self._driver = _driver(self._connection)
             self._was_connected = True
         return self._connection
@@ -286,7 +290,17 @@ class Database:
         known, self._identity = self._identity, (found.st_dev, found.st_ino)
         return known is not None and known != self._identity
 
+    def _is_replaced_at_end(self) -> bool:
+        try:
+            return self._was_replaced()
+        except (StorageError, OSError):
+            return False  # it may come back
+
     def _release_old_file(self) -> None:
+        assert self.file is not None
+        if isinstance(self._driver, sqlite3.Connection):
+            fold_log(self._driver)  # the replaced file may have another name now
+        remove_replaced_log(real_file(self.file))  # while it is open here: later, nothing shows to which file it belongs
         self._disconnect()
         self._found, self._writable, self._seen_version = None, False, None
         self._replacements += 1
@@ -296,6 +310,7 @@ class Database:
         if file.is_dir():
             raise StorageError(f"{self.name} is a folder, not a database.")
         check_companions(real_file(file), self.name)
+        remove_replaced_log(real_file(file))
         if not create or file.exists():
             return file.exists()
         if not file.absolute().parent.is_dir():

@@ -18,11 +18,12 @@ from urllib.parse import quote
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.temp_trace import without_values
-from runtime.storage.connections.companions import size_on_disk
+from runtime.storage.connections.companions import real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.new_file import dated_name, give_name, unfinished_file
 from runtime.storage.connections.open_files import open_files
+from runtime.storage.connections.replaced_log import remove_replaced_log
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.detect import sqlite_tables
 from runtime.storage.layouts.statements import quoted_name
@@ -130,6 +131,7 @@ def put_back(
     """
     name = str(file) if name is None else name
     _check_copy(copy, str(copy) if copy_name is None else copy_name, file, name)
+    remove_replaced_log(real_file(file))
     try:
         with closing(open_files.connect(file, isolation_level=None, timeout=_BUSY_SECONDS, uri=True)) as database:
             give_up = time.monotonic() + LONGEST_RESTORE + size_on_disk(copy) / _BYTES_PER_SECOND

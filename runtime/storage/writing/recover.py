@@ -20,6 +20,7 @@ from runtime.storage.connections.database_url import named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.new_file import give_name, unfinished_file
 from runtime.storage.connections.open_files import open_files
+from runtime.storage.connections.replaced_log import remove_replaced_log
 from runtime.storage.layouts.known_tables import known_tables
 from runtime.storage.reading.damaged_pages import PageReader, RawText, Row, Value
 from runtime.storage.writing.recovered_tables import LOST, NewDatabase, Table
@@ -114,6 +115,7 @@ def _copy(file: Path, name: str, copy: Path) -> None:
     if file in open_files:
         raise StorageError(f"{name} is open in this process. Close it first.")
     check_companions(file, name)
+    remove_replaced_log(file)
     copy_with_companions(file, copy)
 
 

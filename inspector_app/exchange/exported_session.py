@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.strict_json import event_json, with_note
 from inspector_app.presentation.values import preview
+from runtime.events.marks import drop_kept_temp, kept_rows
 from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
@@ -145,15 +146,22 @@ def _event(session: ExportedSession, event: Event, clean: Callable[[Any], Any]) 
     actions = data.get("actions")
     if isinstance(actions, dict) and isinstance(actions.get("state_delta"), dict):
         actions["state_delta"] = _without_temp(actions["state_delta"])
-    content = data.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
+    drop_kept_temp(data.get("custom_metadata"))
     # Not a secret, and the model refuses to continue without it.
-    signatures = [part.pop("thought_signature", None) if isinstance(part, dict) else None for part in parts or ()]
+    signatures = [part.pop("thought_signature", None) for part in _parts(data)]
     data = _counted(session, data, clean, f"event {event.id}")
-    for part, signature in zip(data["content"]["parts"] if parts else (), signatures, strict=True):
+    for part, signature in zip(_parts(data), signatures, strict=True):
         if signature is not None:
             part["thought_signature"] = signature
     return data
+
+
+def _parts(event: Json) -> Iterator[Json]:
+    """Yield the parts of an event, and of the events that it keeps of an inner run."""
+    for each in (event, *kept_rows(event.get("custom_metadata"))):
+        content = each.get("content")
+        parts = content.get("parts") if isinstance(content, dict) else None
+        yield from (part for part in parts if isinstance(part, dict)) if isinstance(parts, list) else ()
 
 
 def _counted(session: ExportedSession, value: Json, clean: Callable[[Any], Any], what: str) -> Json:

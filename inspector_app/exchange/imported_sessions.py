@@ -21,7 +21,7 @@ from inspector_app.exchange.inert_data import lines_in
 from inspector_app.exchange.stored_sessions import stored_sessions
 from runtime.errors import KnownError
 from runtime.events.event import Event
-from runtime.events.marks import NOTE
+from runtime.events.marks import NOTE, drop_kept_temp
 from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.note import Note, NoteError, note_in
 from runtime.sessions.recorded_end import RecordedEnd
@@ -341,4 +341,5 @@ def _event(file: Path, place: str, data: Any) -> Event:
         raise ImportFileError(f"{file}, {place}: the `id` is longer than {_LONGEST_ID:,} characters.")
     for key in [key for key in event.actions.state_delta if scope_of(key) == "temp"]:
         del event.actions.state_delta[key]
+    drop_kept_temp(event.custom_metadata)
     return event

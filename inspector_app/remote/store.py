@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.events.event import Event
+from runtime.events.marks import drop_kept_temp
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.sessions.temp_trace import NotStored
@@ -35,6 +36,7 @@ class RemoteSession:
 
 def take_temp(event: Event) -> dict[str, NotStored]:
     """Remove the `temp:` keys that a server sent from an event, and return them with their types: the values are displayed nowhere."""
+    drop_kept_temp(event.custom_metadata)
     delta = event.actions.state_delta
     return {key: NotStored(type(delta.pop(key)).__name__) for key in [key for key in delta if scope_of(key) == "temp"]}
 

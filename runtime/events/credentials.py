@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from runtime.events.marks import CREDENTIAL_CALL
+from runtime.events.marks import CREDENTIAL_CALL, with_kept_events
 from runtime.events.plain_event import PlainEvent
 
 if TYPE_CHECKING:  # reading plain events loads neither
@@ -44,7 +44,8 @@ SECRET_KEYS = frozenset(
 def without_credentials(event: E, *, shown: str | None = HIDDEN) -> E:
     """Return an event without the secrets that a person gave, and without those in requests for them.
 
-    These are the answers to credential requests, and fields named like secrets (`SECRET_KEYS`) in a person's other answers.
+    These are the answers to credential requests, and fields named like secrets (`SECRET_KEYS`) in a person's other answers, also in the
+    events that it keeps of an inner run.
 
     Args:
         event: the event; it is not changed, and returned if it has no such secrets.
@@ -63,6 +64,9 @@ def without_credentials(event: E, *, shown: str | None = HIDDEN) -> E:
             for key, value in configs.items()
         }
         event = event.model_copy(update={"actions": event.actions.model_copy(update={"requested_auth_configs": hide(dumped, shown)})})
+    metadata = with_kept_events(event.custom_metadata, lambda row: json_without_credentials(row, shown=shown))
+    if metadata is not event.custom_metadata:
+        event = event.model_copy(update={"custom_metadata": metadata})
     if all(new is old for new, old in zip(cleaned, parts, strict=True)):
         return event
     assert event.content is not None
@@ -120,6 +124,10 @@ def json_without_credentials(data: dict[str, Any], *, shown: str | None = None) 
         configs = {name: hide(actions[name], shown) for name in ("requested_auth_configs", "requestedAuthConfigs") if actions.get(name)}
         if any(actions[name] != hidden for name, hidden in configs.items()):
             data = {**data, "actions": {**actions, **configs}}
+    for name in ("custom_metadata", "customMetadata"):
+        metadata = with_kept_events(data.get(name), lambda row: json_without_credentials(row, shown=shown))
+        if metadata is not data.get(name):
+            data = {**data, name: metadata}
     content, author = data.get("content"), data.get("author")
     if not isinstance(content, dict):
         return data

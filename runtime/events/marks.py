@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,6 +69,47 @@ def inner_run(event: Event) -> Mapping[str, Any] | None:
     """Return what an event keeps of an agent's run inside a function call that waits for an answer; None if it keeps nothing."""
     kept = event.custom_metadata.get(INNER_RUN) if event.custom_metadata else None
     return kept if isinstance(kept, Mapping) and isinstance(kept.get("call"), str) else None
+
+
+def kept_rows(metadata: Any) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of the events that an event keeps of an inner run, and of those that these keep.
+
+    Args:
+        metadata: the event's `custom_metadata`, from any file or server.
+    """
+    kept = metadata.get(INNER_RUN) if isinstance(metadata, dict) else None
+    rows = kept.get("events") if isinstance(kept, dict) else None
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict):
+            yield row
+            yield from kept_rows(row.get("custom_metadata", row.get("customMetadata")))
+
+
+def drop_kept_temp(metadata: Any) -> None:
+    """Remove the `temp:` keys from the state deltas of the events that an event keeps; see `kept_rows`."""
+    for row in kept_rows(metadata):
+        actions = row.get("actions")
+        for name in ("state_delta", "stateDelta"):
+            delta = actions.get(name) if isinstance(actions, dict) else None
+            for key in [key for key in delta if key.startswith("temp:")] if isinstance(delta, dict) else ():
+                del delta[key]
+
+
+def with_kept_events(metadata: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    """Return an event's `custom_metadata` with the events changed that it keeps of an inner run; the same object if nothing changes.
+
+    Args:
+        metadata: the metadata; it is not changed.
+        change: returns an event's JSON object, the same one for no change. It changes the events that this one keeps, too.
+    """
+    kept = metadata.get(INNER_RUN) if isinstance(metadata, dict) else None
+    rows = kept.get("events") if isinstance(kept, dict) else None
+    if not isinstance(rows, list):
+        return metadata
+    changed = [change(row) if isinstance(row, dict) else row for row in rows]
+    if all(new is old for new, old in zip(changed, rows, strict=True)):
+        return metadata
+    return {**metadata, INNER_RUN: {**kept, "events": changed}}
 
 
 def asks_for_inner_run(event: Event) -> bool:

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+import zipfile
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from google.genai import types
 from inspector_app.cli import main
 from inspector_app.exchange.capsule import is_capsule
 from inspector_app.exchange.imported_sessions import read_sessions
+from inspector_app.remote.store import RemoteSession
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session_key import SessionKey
@@ -70,6 +72,51 @@ def test_no_export_has_a_planted_secret(kind: str, tmp_path: Path, capsys: pytes
     assert [secret for secret in secrets if secret in text or json.dumps(secret)[1:-1] in text] == []
     assert base64.urlsafe_b64encode(secrets[1].encode()).decode()[4:-4] not in text
     assert "events and states, what looks like a password" in capsys.readouterr().err
+
+
+SECRET, GIVEN, TEMP = "sk-proj-Zm9vYmFyMTIzNDU2Nzg5MDEyMzQ", "given-by-maria", "of-this-run-only"
+
+
+def kept(depth: int = 0) -> dict[str, Any]:
+    """Return what an event keeps of an inner run, which keeps one, too."""
+    answer = {"name": "adk_request_credential", "id": "c", "response": {"authScheme": {}, "apiKey": GIVEN}}
+    rows: list[dict[str, Any]] = [
+        {"author": "user", "content": {"parts": [{"function_response": answer}]}},
+        {
+            "author": "cashier",
+            "content": {"parts": [{"text": f"use {SECRET}", "thought_signature": "c2stcHJvai1abTl2WW1GeU1USXpORFUyTnpnNU1ERXlNelE="}]},
+            "actions": {"state_delta": {"temp:k": TEMP, "k": 1}},
+            "custom_metadata": kept(depth + 1) if depth < 2 else {},
+        },
+    ]
+    return {"inspector_inner_run": {"call": "q", "agent": "cashier", "request": "r", "events": rows}}
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "md", "html", "evalset.json", "capsule"])
+def test_no_output_has_secrets_of_an_inner_run(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = types.Part(function_call=types.FunctionCall(id="q", name="adk_request_confirmation", args={}))
+    content = types.Content(role="model", parts=[call])
+    event = Event(id="e", author="clerk", invocation_id="i1", content=content, long_running_tool_ids={"q"}, custom_metadata=kept())
+    write(tmp_path / "a.db", event)
+    file = tmp_path / f"out.{kind}"
+    assert run("capsule", tmp_path / "a.db", file) == 0 if kind == "capsule" else run("export", tmp_path / "a.db", file) == 0
+    text = zipfile.ZipFile(file).read("session.jsonl").decode() if kind == "capsule" else read(file)
+    assert [secret for secret in (SECRET, GIVEN, TEMP) if secret in text] == []
+    if kind == "jsonl":
+        assert text.count("c2stcHJvai1abTl2WW1GeU1USXpORFUyTnpnNU1ERXlNelE=") == 3, "a model refuses to continue without it"
+    capsys.readouterr()
+    assert run("events", tmp_path / "a.db", "--json") == 0
+    assert GIVEN not in capsys.readouterr().out
+
+
+def test_no_temp_value_of_an_inner_run_comes_from_a_file_or_a_server(tmp_path: Path) -> None:
+    event = Event(id="e", author="clerk", invocation_id="i1", timestamp=1.0, custom_metadata=kept())
+    head = json.dumps({"session": {"id": "s", "app_name": "a", "user_id": "u"}})
+    (tmp_path / "in.jsonl").write_text(f"{head}\n{event.model_dump_json(exclude_none=True)}\n", "utf-8")
+    (imported,) = read_sessions(str(tmp_path / "in.jsonl")).sessions.values()
+    assert "cashier" in repr(imported) and TEMP not in repr(imported)
+    session = RemoteSession({}, 1.0, [event])
+    assert "cashier" in session.events[0].model_dump_json() and TEMP not in session.events[0].model_dump_json()
 
 
 def test_the_state_at_each_event_is_that_of_the_original(tmp_path: Path) -> None:

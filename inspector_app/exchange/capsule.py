@@ -111,6 +111,8 @@ def read_capsule(path: Path) -> Capsule:
     budget = Budget()
     try:
         with open_named(path) as opened, zipfile.ZipFile(cast(BinaryIO, _Pieces(opened))) as file:
+            if len({each.filename for each in file.infolist()}) < len(file.infolist()):
+                raise ValueError("it has two parts of one name")  # programs differ in which one they read
             about, session, requests, artifacts = (_part(file, name) for name in PARTS)
         found = Capsule(budget.parse(about), _checked_lines(session, budget), budget.parse(requests), budget.parse(artifacts))
         events = found.events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -86,6 +87,10 @@ class Tool:
             kind, words = _TYPES[each.kind]
             if not isinstance(value, kind) or isinstance(value, bool):
                 raise WrongArgumentError(f"{name!r} must be {words}, not {type(value).__name__}.")
+            try:
+                json.dumps(value, ensure_ascii=False).encode()
+            except UnicodeEncodeError:
+                raise WrongArgumentError(f"{name!r} has half a surrogate pair, which cannot be encoded.") from None
             if isinstance(value, int) and not 0 <= value < 2**31:
                 raise WrongArgumentError(f"{name!r} must not be negative or larger than {2**31 - 1}.")
             if each.choices and value not in each.choices:

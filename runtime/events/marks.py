@@ -91,8 +91,9 @@ def drop_kept_temp(metadata: Any) -> None:
         actions = row.get("actions")
         for name in ("state_delta", "stateDelta"):
             delta = actions.get(name) if isinstance(actions, dict) else None
-            for key in [key for key in delta if key.startswith("temp:")] if isinstance(delta, dict) else ():
-                del delta[key]
+            if isinstance(delta, dict):
+                for key in [key for key in delta if key.startswith("temp:")]:
+                    del delta[key]
 
 
 def with_kept_events(metadata: Any, change: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
@@ -104,7 +105,7 @@ def with_kept_events(metadata: Any, change: Callable[[dict[str, Any]], dict[str,
     """
     kept = metadata.get(INNER_RUN) if isinstance(metadata, dict) else None
     rows = kept.get("events") if isinstance(kept, dict) else None
-    if not isinstance(rows, list):
+    if not (isinstance(kept, dict) and isinstance(rows, list)):
         return metadata
     changed = [change(row) if isinstance(row, dict) else row for row in rows]
     if all(new is old for new, old in zip(changed, rows, strict=True)):

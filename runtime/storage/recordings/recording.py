@@ -16,10 +16,12 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedModelRequest, RecordedToolCall
-from runtime.support.bounded import MOST_BYTES, Budget, parse
+from runtime.support.bounded import MOST_BYTES, Budget, TooMuchError, parse
 
 FORMATS = (1, 2)  # that this version reads
 SUFFIX = ".rec.db"
+_LONGEST_FIELD = 10_000_000  # bytes of a call's own field: contents are parts
+_ROW, _WIDEST = 800, 4  # bytes of memory that a row takes, and for each byte or character in it
 
 _CALL = (
     "id, app_name, user_id, session_id, invocation_id, branch, agent, model, event_id, started, first, ended, chunks, error, answered"
@@ -77,7 +79,8 @@ class Recording:
         Raises:
             StorageError: the file cannot be read.
         """
-        return [_model_call(row) for row in self._rows(f"SELECT {_CALL}", key, invocations)]
+        budget = Budget()
+        return [_model_call(row, budget) for row in self._rows(f"SELECT {_CALL}", key, invocations)]
 
     def models(self, key: SessionKey | None = None) -> dict[str, str]:
         """Return event id → model of the model calls of a session, or of all sessions, as far as they are known.
@@ -105,8 +108,8 @@ class Recording:
         if self._is_empty:
             return None
         query = f"SELECT {_CALL} WHERE event_id = ? ORDER BY id DESC LIMIT 1"
-        rows = self._file.read(lambda connection: connection.execute(query, (event_id,)).fetchall())
-        return _model_call(rows[0]) if rows else None
+        rows = self._bounded(query, (event_id,))
+        return _model_call(rows[0], Budget()) if rows else None
 
     def exchange(self, event_id: str) -> RecordedExchange | None:
         """Return the model call whose answer became an event, its request, and the agent's previous request; None if it is not recorded.
@@ -145,10 +148,22 @@ class Recording:
         if key is not None and invocations:
             where += f" AND invocation_id IN ({', '.join('?' * len(invocations))})"
             values += tuple(invocations)
-        rows: list[tuple[Any, ...]] = self._file.read(
-            lambda connection: connection.execute(f"{query}{where} ORDER BY id", values).fetchall()
-        )
-        return rows
+        return self._bounded(f"{query}{where} ORDER BY id", values)
+
+    def _bounded(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        try:
+            return self._file.read(lambda connection: _bounded_rows(connection, query, values))
+        except TooMuchError as error:
+            raise StorageError(f"{self._name} {error}, so it is not read.") from None
+
+
+def _bounded_rows(connection: sqlite3.Connection, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    budget, rows = Budget(), list[tuple[Any, ...]]()
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_FIELD)
+    for row in connection.execute(query, values):
+        budget.take(_ROW + sum(_WIDEST * len(value) for value in row if isinstance(value, (str, bytes))))
+        rows.append(row)
+    return rows
 
 
 def _format(connection: sqlite3.Connection) -> int | str | None:
@@ -163,10 +178,10 @@ def _format(connection: sqlite3.Connection) -> int | str | None:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else text
 
 
-def _model_call(row: tuple[Any, ...]) -> RecordedModelCall:
+def _model_call(row: tuple[Any, ...], budget: Budget) -> RecordedModelCall:
     number, app, user, session, invocation, branch, agent, model, event_id, started, first, ended, chunks, error, answered = row
-    times = _json(chunks)
-    known = _json(answered)
+    times = _json(chunks, budget)
+    known = _json(answered, budget)
     return RecordedModelCall(
         number,
         SessionKey(as_name(app), as_name(user), as_name(session)),
@@ -298,9 +313,9 @@ def _count(value: Any) -> int:
     return value
 
 
-def _json(text: Any) -> Any:
+def _json(text: Any, budget: Budget) -> Any:
     try:
-        return parse(str(text).encode("utf-8", "backslashreplace")) if text is not None else None
+        return budget.parse(str(text).encode("utf-8", "backslashreplace")) if text is not None else None
     except ValueError:
         return None
 

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import socket
+import sqlite3
+import struct
 import subprocess
 import sys
 import threading
@@ -21,15 +23,22 @@ from inspector_app.analysis.eval_criteria import read_criteria
 from inspector_app.cli import main
 from inspector_app.documents.otlp import spans_of_json
 from inspector_app.engines import running_apps
-from inspector_app.exchange.capsule import PARTS, read_capsule
+from inspector_app.exchange.capsule import PARTS, CapsuleError, read_capsule
 from inspector_app.exchange.eval_sets import read_eval_set
 from inspector_app.exchange.imported_sessions import read_sessions
+from inspector_app.mcp_server.database_tools import database_tools
+from inspector_app.mcp_server.places import Places
+from inspector_app.mcp_server.reading_tools import reading_tools
+from inspector_app.mcp_server.tool import WrongArgumentError
 from inspector_app.remote.adk_server import AdkServer
 from inspector_app.remote.server_address import server_address
+from inspector_app.resources.plugins import recorder_plugin
 from inspector_app.server.eval_files import EvalFiles
 from inspector_app.support.preferences import Preferences
 from runtime.errors import KnownError
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.recordings.recorded_call import RecordedModelCall
+from runtime.storage.recordings.recording import Recording
 from tests.sweep import count
 
 HEAD = b'{"session": {"id": "s", "app_name": "a", "user_id": "u"}}\n'
@@ -133,6 +142,12 @@ def answering(data: bytes) -> Iterator[str]:
             thread.join()
 
 
+def recorded(file: Path) -> list[RecordedModelCall]:
+    """Return the calls of a recording."""
+    with closing(Recording(file)) as recording:
+        return recording.model_calls(KEY)
+
+
 KEY = SessionKey("a", "u", "s")
 ASKED: dict[str, Callable[[AdkServer], object]] = {
     "a server's list": AdkServer.listed,
@@ -152,6 +167,7 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "artifacts.json": in_capsule("artifacts_json"),
     "traces": lambda file: spans_of_json(file.read_bytes()),
     "preferences": lambda file: (Preferences(file).theme, Preferences(file).filters),
+    "recording": lambda file: recorded(file),
     **{name: from_server(ask) for name, ask in ASKED.items()},
     "a running app": attached,
 }
@@ -335,6 +351,76 @@ def traces_of_objects(file: Path) -> None:
 @bomb("preferences")
 def preferences_of_lists(file: Path) -> None:
     file.write_bytes(b'{"x": [' + b"[]," * 35_000_000 + b"[]]}")
+
+
+def recording_of(file: Path, number: int, answered: str) -> None:
+    """Write a recording of calls that have the same answer."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(recorder_plugin._TABLES)
+        connection.execute("INSERT INTO inspector_recording VALUES ('format', '2')")
+        calls = (
+            (each + 1, *KEY, "i", None, "a", "m", f"e{each}", 1.0, 1.0, 1.0, None, None, None, 0, "[]", None, None, answered, 0)
+            for each in range(number)
+        )
+        connection.executemany(f"INSERT INTO inspector_model_calls VALUES ({', '.join('?' * 21)})", calls)
+        connection.commit()
+
+
+@bomb("recording")
+def a_recording_of_lists(file: Path) -> None:
+    recording_of(file, 6, '{"a": [' + "[]," * 3_000_000 + "[]]}")
+
+
+@bomb("recording")
+def a_recording_of_many_calls(file: Path) -> None:
+    recording_of(file, 400_000, "{}")
+
+
+@bomb("recording")
+def a_recording_with_a_long_name(file: Path) -> None:
+    recording_of(file, 1, "{}")
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE inspector_model_calls SET agent = zeroblob(400000000)")
+        connection.commit()
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("again", ["capsule.json", "session.jsonl", "other"])
+def test_a_capsule_with_two_parts_of_one_name_is_refused(again: str, tmp_path: Path) -> None:
+    file = capsule(tmp_path / "x.capsule")
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr(again, b"{}")
+        archive.writestr(again, b"{}")
+    with pytest.raises(CapsuleError, match="two parts of one name"):
+        read_capsule(file)
+
+
+@pytest.mark.parametrize("size", [0, 1, 0xFFFFFFF0, 0xFFFFFFFF])
+def test_a_capsule_that_lies_about_its_sizes_is_read_or_refused(size: int, tmp_path: Path) -> None:
+    file = capsule(tmp_path / "x.capsule")
+    data, place = bytearray(file.read_bytes()), 0
+    while (place := data.find(b"PK\x01\x02", place + 1)) > 0:
+        data[place + 24 : place + 28] = struct.pack("<I", size)
+    file.write_bytes(data)
+    if size < 2:
+        with pytest.raises(CapsuleError, match="damaged"):
+            read_capsule(file)
+    else:
+        assert read_capsule(file).about["session_id"] == "s"
+
+
+@pytest.mark.parametrize("given", ["\ud800", "a\udfff", "\ud83d \ude00"])
+def test_a_tool_refuses_halves_of_surrogate_pairs(given: str) -> None:
+    for tool in (*reading_tools(Places(())), *database_tools(Places(()))):
+        for name, each in tool.parameters.items():
+            needed = {other: "x" for other, one in tool.parameters.items() if one.is_needed}
+            if each.kind != "integer":
+                value = given if each.kind == "string" else {"k": [given]}
+                with pytest.raises(WrongArgumentError, match=f"'{name}' has half a surrogate pair"):
+                    tool.checked(needed | {name: value})
+        with pytest.raises(WrongArgumentError) as error:
+            tool.checked({given: 1})
+        str(error.value).encode()
 
 
 @bomb("a server's list")

@@ -19,7 +19,8 @@ from runtime.storage.connections.other_processes import pids_with_open
 def has_replaced_log(file: Path) -> bool:
     """Return whether the log beside a database belongs to a replaced file that a process still has open, as far as Linux tells.
 
-    It takes 50 ms if there is a log.
+    The processes are looked at twice: one that opens or closes the database in that moment may seem to have the log alone. It takes 50 ms
+    if there is a log, and as much again if that seems so.
 
     Args:
         file: the database, no link.
@@ -27,8 +28,13 @@ def has_replaced_log(file: Path) -> bool:
     log = companion(file, "-wal")
     if not log.exists() or open_files.has_open(file):
         return False
+    return _pids_with_log_alone(log, file) & _pids_with_log_alone(log, file) != set()
+
+
+def _pids_with_log_alone(log: Path, file: Path) -> set[int]:
+    """Return the processes that have the log open, but not the file; none if another one has both."""
     of_log, of_file = pids_with_open(log, file)
-    return bool(of_log) and not of_log & (of_file - {os.getpid()})
+    return set() if of_log & (of_file - {os.getpid()}) else of_log
 
 
 def remove_replaced_log(file: Path) -> None:
@@ -50,7 +56,8 @@ def remove_log_from_before(file: Path) -> None:
         file: the database, no link.
     """
     with suppress(OSError):
-        if companion(file, "-wal").stat().st_mtime_ns < file.stat().st_ctime_ns:
+        log = companion(file, "-wal")
+        if log.stat().st_mtime_ns < file.stat().st_ctime_ns and not any(pids_with_open(log)):
             _remove_log(file)
 
 

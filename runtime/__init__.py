@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runtime.border import watch_imports
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
@@ -29,3 +30,5 @@ __getattr__ = lazy_exports(
         "__version__": "runtime.version",
     },
 )
+
+watch_imports()

@@ -47,7 +47,7 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.agents.config_agent_utils import from_config
 from runtime.apps.app import App
 from runtime.debugger.request_recorder import RequestRecorder
-from runtime.errors import KnownError
+from runtime.errors import EngineNeededError, KnownError
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.agent_thread import AgentThread, adopt_thread, is_blocked
 from runtime.support.file_names import unusable_name
@@ -208,6 +208,8 @@ def _load(path: str, folder: Path, modules: list[str]) -> LoadedAgent:
             app = _first_app(package, folder, modules, path)
     except EnvFileError as error:
         raise AgentLoadError(str(error)) from None
+    except EngineNeededError as error:
+        raise _failure(folder, path, error) from error
     except (KnownError, KeyboardInterrupt):
         raise
     except BaseException as error:
@@ -462,6 +464,10 @@ def _failure(folder: Path, name: str, error: BaseException) -> AgentLoadError:
     if isinstance(error, MissingNameError):
         what = text_of(error).removesuffix(".")
         missing = f"The agent in {name} could not be loaded. {error.fact}."
+    elif isinstance(error, EngineNeededError):
+        needs = f"{error.what} needs google-adk{where}"
+        missing = f"The agent in {name} could not be loaded. {needs}."
+        what, where = f"{needs}: {error.remedy.removesuffix('.')}", ""
     elif isinstance(error, ImportError) and (error.name or "").split(".")[0] == "runtime":
         hint = " This runtime has much of google-adk, but not that: leave it out, or write a tool that does it."
     if f"line {place[1]}" in what:

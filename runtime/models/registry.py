@@ -99,7 +99,7 @@ def _load(entry: type[BaseLlm] | tuple[str, str]) -> type[BaseLlm]:
 
 def _advice(model: str) -> str:
     if model.startswith("apigee/"):
-        return "Apigee's proxy needs the google-adk engine: run the agent with google-adk installed in its environment."
+        return "Apigee's proxy needs google-adk: install it in the agent's environment, and the agent runs on it."
     if "/" in model or model.startswith(("gpt-", "o1", "o3", "o4")):
         return "For models of other providers use LiteLlm(model='provider/name'), which needs the extra `litellm`."
     return "Gemini's names begin with 'gemini-'; for others pass an object, such as ScriptedLlm(…), or register its class in LLMRegistry."

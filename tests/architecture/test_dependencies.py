@@ -15,16 +15,12 @@ _OURS = {"inspector_app", "runtime"}
 # Packages of extras and of agents: the modules that import them say what to install.
 _OPTIONAL = {
     "a2a",
-    "crewai",
     "debugpy",
-    "langchain_core",
     "litellm",
-    "llama_index",
     "mcp",
     "opentelemetry",
     "psycopg",
     "rouge_score",
-    "vertexai",
 }
 _WITH_AN_EXTRA = {"anyio", "httpx2", "requests"}  # dependencies of mcp's and Cloud Storage's packages
 _WITH_A_DEPENDENCY = {"httpcore", "pydantic_core", "shiboken6", "websockets"}

@@ -13,12 +13,13 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from runtime.border import is_stand_in
 from runtime.errors.missing_package_error import MissingPackageError
 from tests.interop.google_adk import adk_1_25_python, adk_python
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "google-adk-names.md"
 
-HERE, ENGINE, NOT_PLANNED = "embedded runtime", "google-adk engine", "not planned"
+HERE, ENGINE, NOT_PLANNED = "embedded runtime", "google-adk only", "not planned"
 
 # Beginning of a module's path → why its missing names are not planned: they are parts of google-adk itself, or of its own programs.
 PARTS_OF_GOOGLE_ADK = {
@@ -37,9 +38,10 @@ PARTS_OF_GOOGLE_ADK = {
 INTRODUCTION = """\
 # google-adk's public names
 
-Where each public name of google-adk 1.25 and 2.13 runs. An agent that imports only names of the first column runs on the embedded runtime.
-With google-adk in its environment, every agent runs on the google-adk engine, in a child process, with the same debugger. "Not planned" are
-parts of google-adk itself and of its own programs. A name that only one of the two versions has is followed by that version.
+Where each public name of google-adk 1.25 and 2.13 runs: the border of the embedded runtime. An agent that uses only names of the first
+column runs on it. Any other name can be imported there too; its use raises an error that says "needs google-adk". With google-adk in its
+environment, every agent runs on the google-adk engine, in a child process, with the same debugger. "Not planned" are parts of google-adk
+itself and of its own programs. A name that only one of the two versions has is followed by that version.
 
 `python -m tests.interop.google_adk_names` writes this page from the installed versions; a test compares it.
 """
@@ -84,8 +86,9 @@ def _is_public(name: object) -> bool:
 def _is_here(module: str, name: str) -> bool:
     place = "runtime" + (f".{module}" if module else "")
     try:
-        if hasattr(importlib.import_module(place), name):
-            return True
+        found = importlib.import_module(place)
+        if hasattr(found, name):
+            return not is_stand_in(getattr(found, name))
         importlib.import_module(f"{place}.{name}")
     except MissingPackageError:  # it is there once the package is installed
         return True

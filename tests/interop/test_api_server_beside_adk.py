@@ -30,7 +30,7 @@ def test_agents_with_a_google_adk_of_their_own_are_named_with_the_command_that_s
         server.ask("POST", "/apps/graph/users/u/sessions/s", {})
         answer = server.ask("POST", "/run", message)
         assert answer.status == 500
-        assert "agent.py, line 1: the embedded runtime has no google.adk.workflow. " in answer.json["detail"]
+        assert "google.adk.workflow.Workflow needs google-adk (" in answer.json["detail"]
         assert answer.json["detail"].endswith(f"Its environment has {adk} it as it is.")
         assert server.stop() == 130
         assert server.process.stderr is not None

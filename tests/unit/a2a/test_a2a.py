@@ -271,7 +271,7 @@ async def test_without_the_package_the_agent_loads_and_its_run_says_what_to_inst
 
 
 def test_what_needs_the_engine_and_what_is_no_card_is_reported() -> None:
-    with pytest.raises(EngineNeededError, match="auth_scheme= of a RemoteA2aAgent needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="auth_scheme= of a RemoteA2aAgent needs google-adk"):
         remote("http://localhost", auth_scheme=object())
     with pytest.raises(TypeError, match="not int"):
         RemoteA2aAgent("far", 1)

@@ -171,7 +171,7 @@ def test_callbacks_are_lists_by_google_adks_names() -> None:
 
 @pytest.mark.parametrize("setting", [{"timeout": 5}, {"rerun_on_resume": True}])
 def test_a_setting_of_graphs_nodes_needs_the_other_engine(setting: dict[str, Any]) -> None:
-    with pytest.raises(EngineNeededError, match="of a workflow graph's node, needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="of a workflow graph's node, needs google-adk"):
         BaseAgent(name="agent", **setting)
     assert BaseAgent(name="agent", timeout=None, rerun_on_resume=False).name == "agent"  # google-adk's defaults
 

@@ -350,7 +350,7 @@ async def test_what_cannot_be_live_says_so() -> None:
     async def begin(agent: BaseAgent, **more: Any) -> None:
         await anext(runner_for(agent).run_live(**{"user_id": "u", "session_id": "s", "live_request_queue": queue, **more}))
 
-    with pytest.raises(EngineNeededError, match="Live audio with Gemini needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="Live audio with Gemini needs google-adk"):
         await begin(LlmAgent(name="a", model=Gemini(model="gemini-live-2.5-flash")))
     with pytest.raises(LiveConnectionError, match="Live connection is not supported for scripted"):
         await begin(llm_agent("a"))

@@ -118,7 +118,7 @@ def test_the_executor_keeps_no_state_and_prepares_no_files() -> None:
         def execute_code(self, invocation_context: Any, code_execution_input: CodeExecutionInput) -> CodeExecutionResult:
             return CodeExecutionResult()
 
-    with pytest.raises(EngineNeededError, match="needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="needs google-adk"):
         Custom(optimize_data_file=True)
     with pytest.raises(ValidationError, match="optimize_data_file=True"):
         UnsafeLocalCodeExecutor(optimize_data_file=True)

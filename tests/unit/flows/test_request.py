@@ -184,7 +184,7 @@ async def test_a_single_turn_sub_agent_is_a_tool_of_its_parent() -> None:
     assert events[1].get_function_responses()[0].response == {"result": "helped"}
     assert texts(events) == ["done"]
     assert told[0].config.system_instruction is None
-    with pytest.raises(EngineNeededError, match="mode='task' needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="mode='task' needs google-adk"):
         LlmAgent(name="worker", mode="task")
 
 

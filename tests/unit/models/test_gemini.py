@@ -96,7 +96,7 @@ async def test_a_client_that_is_given_is_used() -> None:
 
 
 async def test_the_interactions_api_is_refused_before_anything_is_sent() -> None:
-    with gemini_server() as server, pytest.raises(EngineNeededError, match="use_interactions_api=True\\) needs the google-adk engine"):
+    with gemini_server() as server, pytest.raises(EngineNeededError, match="use_interactions_api=True\\) needs google-adk"):
         await ask(server, use_interactions_api=True)
     assert server.requests == []
 

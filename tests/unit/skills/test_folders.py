@@ -85,7 +85,7 @@ def test_what_does_not_exist_is_reported(tmp_path: Path) -> None:
         load_skill_from_dir(tmp_path)
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         load_skills_from_dir(tmp_path / "none")
-    with pytest.raises(EngineNeededError, match="Loading skills from Cloud Storage needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="Loading skills from Cloud Storage needs google-adk"):
         load_skill_from_gcs_dir("bucket", "tea")
 
 

@@ -90,7 +90,7 @@ async def test_a_toolset_that_needs_another_engine_fails_the_run() -> None:
         async def get_tools(self, readonly_context: ReadonlyContext | None = None) -> list[BaseTool]:
             raise EngineNeededError("This toolset")
 
-    with pytest.raises(EngineNeededError, match="This toolset needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="This toolset needs google-adk"):
         await run(runner_for(LlmAgent(name="agent", model=ScriptedLlm(replies=["x"]), tools=[Elsewhere()])))
 
 

@@ -165,7 +165,7 @@ async def test_prefix_filter_and_discovery() -> None:
 
 
 def test_what_needs_the_engine_or_is_wrong() -> None:
-    with pytest.raises(EngineNeededError, match="lifecycle_config= of a SkillToolset needs the google-adk engine"):
+    with pytest.raises(EngineNeededError, match="lifecycle_config= of a SkillToolset needs google-adk"):
         SkillToolset(lifecycle_config=object())
     environment = LocalEnvironment()
     with pytest.raises(ValueError, match="has no code_executor"):

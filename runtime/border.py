@@ -1,0 +1,223 @@
+"""The border of the embedded runtime: google-adk's public names that only google-adk has.
+
+A program imports such a name without an error, as if it were here. Its use raises `EngineNeededError`: a call, a subclass, or a member
+of it. A name that google-adk does not have either is an ImportError.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from abc import ABCMeta
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
+from typing import Any, NoReturn
+
+from runtime.errors.engine_needed_error import EngineNeededError
+
+# Modules without `google.adk.`, with all that is in and below them.
+MODULES = frozenset(
+    """
+    a2a.agent.config a2a.agent.utils a2a.converters a2a.executor a2a.logs a2a.utils.agent_card_builder agents.langgraph_agent
+    artifacts.artifact_util auth.auth_provider_registry auth.base_auth_provider auth.oauth2_credential_util auth.oauth2_discovery
+    cli.adk_web_server cli.agent_graph cli.agent_test_runner cli.api_server cli.built_in_agents cli.cli cli.cli_create cli.cli_deploy
+    cli.cli_eval cli.cli_tools_click cli.conformance cli.deployers cli.dev_server cli.fast_api cli.plugins cli.service_registry
+    cli.trigger_routes cli.utils.agent_change_handler cli.utils.agent_loader cli.utils.base_agent_loader cli.utils.cleanup
+    cli.utils.common cli.utils.dot_adk_folder cli.utils.envs cli.utils.evals cli.utils.gcp_utils cli.utils.graph_serialization
+    cli.utils.graph_visualization cli.utils.local_storage cli.utils.service_factory cli.utils.shared_value cli.utils.state
+    code_executors.agent_engine_sandbox_code_executor code_executors.container_code_executor code_executors.gke_code_executor
+    code_executors.vertex_ai_code_executor errors.tool_execution_error evaluation examples.vertex_ai_example_store features
+    flows.llm_flows.agent_transfer flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber flows.llm_flows.auto_flow
+    flows.llm_flows.base_llm_flow flows.llm_flows.compaction flows.llm_flows.contents flows.llm_flows.context_cache_processor
+    flows.llm_flows.identity flows.llm_flows.instructions flows.llm_flows.interactions_processor flows.llm_flows.prompt
+    flows.llm_flows.single_flow flows.llm_flows.transcription_manager integrations labs live memory.vertex_ai_memory_bank_service
+    memory.vertex_ai_rag_memory_service models.apigee_llm models.cache_metadata models.gemini_context_cache_manager
+    models.gemini_llm_connection models.interactions_utils optimization platform plugins.auto_tracing_helpers
+    plugins.auto_tracing_plugin plugins.bigquery_agent_analytics_plugin sessions.migration sessions.schemas telemetry
+    tools.agent_simulator tools.api_registry tools.apihub_tool tools.application_integration_tool tools.bash_tool tools.bigquery
+    tools.bigtable tools.computer_use tools.crewai_tool tools.data_agent tools.discovery_engine_search_tool
+    tools.environment_simulation tools.google_api_tool tools.google_tool tools.langchain_tool tools.mcp_tool.conversion_utils
+    tools.mcp_tool.session_context tools.model_consult tools.openapi_tool tools.pubsub tools.retrieval tools.spanner
+    tools.toolbox_toolset tools.vertex_ai_load_profiles_tool utils.agent_info utils.cache_performance_analyzer
+    utils.output_schema_utils utils.vertex_ai_utils utils.yaml_utils workflow
+    """.split()  # noqa: SIM905 (a list would take a line for each)
+)
+
+# Module → names that the runtime's module does not have.
+NAMES = {
+    "": "Workflow",
+    "a2a.agent": "A2aCardRequestConfig A2aRemoteAgentConfig CardRequestInterceptor ParametersConfig RequestInterceptor",
+    "agents": "ManagedAgent",
+    "agents.invocation_context": "RealtimeCacheEntry",
+    "auth": "BaseAuthProvider",
+    "auth.auth_credential": "BaseModelWithConfig",
+    "cli": "main",
+    "cli.utils": "DotAdkFolder create_empty_state",
+    "code_executors": "AgentEngineSandboxCodeExecutor ContainerCodeExecutor GkeCodeExecutor VertexAiCodeExecutor",
+    "flows.llm_flows": "contents context core extensions identity instructions prompt request_confirmation tools",
+    "flows.llm_flows.functions": (
+        "build_auth_request_event deep_merge_dicts find_event_by_function_call_id generate_auth_event"
+        " generate_request_confirmation_event get_long_running_function_calls handle_function_call_list_async"
+        " handle_function_calls_async handle_function_calls_live logger populate_client_function_call_id"
+        " remove_client_function_call_id"
+    ),
+    "memory": "SqliteMemoryService VertexAiMemoryBankService VertexAiRagMemoryService",
+    "models": "AnthropicGenerateContentConfig ApigeeLlm FallbackModel LlmCapabilities ServiceTier",
+    "models.anthropic_llm": (
+        "AnthropicGenerateContentConfig ClaudeRequest content_block_to_part content_to_message_param"
+        " function_declaration_to_tool_param message_to_generate_content_response part_to_message_block to_claude_role"
+        " to_google_genai_finish_reason"
+    ),
+    "models.gemma_llm": "GemmaFunctionCallModel GemmaFunctionCallingMixin",
+    "models.lite_llm": "ChatCompletionFileUrlObject FunctionChunk ReasoningChunk TextChunk UsageMetadataChunk",
+    "plugins": "ForceEscalationPlugin ModelConsultObservabilityPlugin",
+    "plugins.reflect_retry_tool_plugin": "ToolFailureResponse",
+    "sessions": "StateSchemaError",
+    "tools.load_artifacts_tool": "as_safe_part_for_llm",
+    "tools.mcp_tool.mcp_session_manager": "retry_on_errors",
+    "tools.skill_toolset": "SkillLifecycleConfig SkillLifecycleMode",
+    "utils.instructions_utils": "InstructionProvider ReadonlyContext",
+}
+
+# Beginning of a name → what an agent can use on the embedded runtime instead.
+INSTEAD: dict[str, str] = {}
+
+
+class _StandIn(ABCMeta):
+    """The class of stand-ins. They are classes, so that annotations, `isinstance` and `except` with them work."""
+
+    @classmethod
+    def __prepare__(metacls, name: str, bases: tuple[type, ...], /, **settings: Any) -> NoReturn:
+        raise needed(next(base.__qualname__ for base in bases if isinstance(base, _StandIn)))
+
+    def __call__(cls, *args: Any, **settings: Any) -> NoReturn:
+        raise needed(cls.__qualname__)
+
+    def __getitem__(cls, parameters: object) -> type:
+        return cls
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if cls.__name__.islower():  # perhaps a module
+            return stand_in(f"{cls.__qualname__}.{name}")
+        raise needed(cls.__qualname__)
+
+
+def stand_in(name: str) -> type:
+    """Return what a program imports in place of a name.
+
+    Args:
+        name: the full name, such as `google.adk.workflow.Workflow`.
+    """
+    last = name.rpartition(".")[2]
+    bases = (Exception,) if last.endswith(("Error", "Exception")) else ()
+    return _StandIn(last, bases, {"__qualname__": name, "__module__": __name__})
+
+
+def needed(name: str) -> EngineNeededError:
+    """Return the error that says that only google-adk has a name."""
+    return EngineNeededError(name, next((instead for start, instead in INSTEAD.items() if name.startswith(start)), ""))
+
+
+def is_across(module: str) -> bool:
+    """Return whether only google-adk has a module.
+
+    Args:
+        module: its name without `google.adk.`.
+    """
+    parts = module.split(".")
+    return any(".".join(parts[:count]) in MODULES for count in range(1, len(parts) + 1))
+
+
+def add_names(module: ModuleType) -> None:
+    """Let a module of the runtime have the names that only google-adk has, as stand-ins."""
+    place = module.__name__.partition(".")[2]
+    names, known = frozenset(NAMES[place].split()), module.__dict__.get("__getattr__")
+
+    def name_of(name: str) -> Any:
+        if name in names:
+            return stand_in(".".join(filter(None, ("google.adk", place, name))))
+        if known is not None:
+            return known(name)
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+    module.__dict__["__getattr__"] = name_of
+
+
+class _ModuleAcross(ModuleType):
+    """A module that only google-adk has."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return stand_in(f"{self._name}.{name}")
+
+    @property
+    def _name(self) -> str:
+        return f"google.adk.{self.__name__.partition('.')[2]}"
+
+    def __call__(self, *args: Any, **settings: Any) -> NoReturn:
+        raise needed(self._name)  # the name of a module can be a function's too
+
+
+def is_stand_in(value: object) -> bool:
+    """Return whether this is a stand-in for a name."""
+    return isinstance(value, (_StandIn, _ModuleAcross))
+
+
+def refuse_stand_in(value: object) -> None:
+    """Check a function or object that a program gives to the runtime.
+
+    Raises:
+        EngineNeededError: it is a stand-in.
+    """
+    if isinstance(value, (_StandIn, _ModuleAcross)):
+        value()
+
+
+class _LoaderAcross(Loader):
+    """Makes a module that only google-adk has."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """See `Loader`."""
+        return _ModuleAcross(spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """See `Loader`."""
+
+
+class _LoaderHere(SourceFileLoader):
+    """Loads a module of the runtime, and adds the names that only google-adk has."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """See `SourceFileLoader`."""
+        super().exec_module(module)
+        add_names(module)
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of the runtime that lack public names of google-adk's."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        """See `MetaPathFinder`."""
+        package, _, module = fullname.partition(".")
+        if package != "runtime":
+            return None
+        if is_across(module):
+            return ModuleSpec(fullname, _LoaderAcross(), is_package=True)
+        if module not in NAMES:
+            return None
+        spec = PathFinder.find_spec(fullname, path, target)
+        if spec is not None and type(spec.loader) is SourceFileLoader:
+            spec.loader = _LoaderHere(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def watch_imports() -> None:
+    """Let google-adk's names be imported from the runtime, from now on."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+    add_names(importlib.import_module("runtime"))

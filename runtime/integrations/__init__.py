@@ -1,1 +1,0 @@
-"""google-adk 2's import paths of adapters to other packages."""

@@ -5,6 +5,7 @@ The public names are google-adk's, with `google.adk` replaced by `runtime`.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from runtime.border import watch_imports
@@ -31,4 +32,4 @@ __getattr__ = lazy_exports(
     },
 )
 
-watch_imports()
+watch_imports(sys.modules[__name__])

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
-    from runtime.models.anthropic_llm import AnthropicLlm, Claude
     from runtime.models.base_llm import BaseLlm
     from runtime.models.gemini import Gemini
-    from runtime.models.gemma_llm import Gemma, Gemma3Ollama
     from runtime.models.lite_llm import LiteLlm
     from runtime.models.llm_request import LlmRequest
     from runtime.models.llm_response import LlmResponse
@@ -18,12 +16,8 @@ if TYPE_CHECKING:
     from runtime.models.scripted_llm import ScriptedLlm
 
 __all__ = [
-    "AnthropicLlm",
     "BaseLlm",
-    "Claude",
     "Gemini",
-    "Gemma",
-    "Gemma3Ollama",
     "LLMRegistry",
     "LiteLlm",
     "LlmRequest",
@@ -34,12 +28,8 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "AnthropicLlm": "runtime.models.anthropic_llm",
         "BaseLlm": "runtime.models.base_llm",
-        "Claude": "runtime.models.anthropic_llm",
         "Gemini": "runtime.models.gemini",
-        "Gemma": "runtime.models.gemma_llm",
-        "Gemma3Ollama": "runtime.models.gemma_llm",
         "LLMRegistry": "runtime.models.registry",
         "LiteLlm": "runtime.models.lite_llm",
         "LlmRequest": "runtime.models.llm_request",

@@ -33,7 +33,7 @@ _NO_KEY = re.compile(
 )
 _FROM_REQUEST = ("messages", "tools", "stream", "stream_options")
 
-# google-adk's list. Ollama's Gemma 3 has a class of its own.
+# google-adk's list.
 _PROVIDERS = (
     "openai",
     "azure",

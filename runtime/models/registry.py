@@ -6,11 +6,13 @@ import importlib
 import re
 from typing import ClassVar
 
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.llm_error import UnknownLlmError
 from runtime.models.base_llm import BaseLlm
 
 _GEMINI = ("runtime.models.gemini", "Gemini")
 _LITE_LLM = ("runtime.models.lite_llm", "LiteLlm")
+_BY_LITE_LLM = {"claude": "anthropic/", "gemma": "gemini/"}  # beginnings of names with a class in google-adk → LiteLlm's provider
 
 
 class LLMRegistry:
@@ -23,9 +25,6 @@ class LLMRegistry:
         # Searched from the end. All providers of litellm are tried before an error.
         r"(openai|azure|azure_ai|groq|anthropic|bedrock|ollama|ollama_chat|together_ai|vertex_ai|mistral|deepseek)/.*": _LITE_LLM,
         r"(fireworks_ai|cohere|databricks|ai21)/.*": _LITE_LLM,
-        r"ollama/gemma3.*": ("runtime.models.gemma_llm", "Gemma3Ollama"),
-        r"claude-.*": ("runtime.models.anthropic_llm", "Claude"),
-        r"gemma-(?!4).*": ("runtime.models.gemma_llm", "Gemma"),
         r"gemma-4.*": _GEMINI,
         r"gemini-.*": _GEMINI,
         r"model-optimizer-.*": _GEMINI,
@@ -53,6 +52,7 @@ class LLMRegistry:
             model: the name, such as `gemini-2.5-flash`. A class and a colon in front of it, such as `LiteLlm:name`, choose the class.
 
         Raises:
+            EngineNeededError: google-adk has a class for it.
             UnknownLlmError: no registered class supports the name.
         """
         if chosen := _chosen_class(model):
@@ -62,6 +62,8 @@ class LLMRegistry:
                 return _load(entry)
         if "/" in model and importlib.import_module(_LITE_LLM[0]).is_provider(model.partition("/")[0]):
             return _load(_LITE_LLM)
+        if model.startswith(("claude-", "gemma-")):
+            raise EngineNeededError(f"The model {model}", f"LiteLlm(model={_BY_LITE_LLM[model.partition('-')[0]] + model!r})")
         raise UnknownLlmError(f"Model {model or repr(model)} not found. {_advice(model)}")
 
     @staticmethod
@@ -72,7 +74,7 @@ class LLMRegistry:
             model: its name.
 
         Raises:
-            UnknownLlmError: no registered class supports the name.
+            KnownError: see `resolve`.
         """
         return LLMRegistry.resolve(model)(model=model.partition(":")[2] if _chosen_class(model) else model)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from weakref import WeakSet
 
-from runtime.plugins.reflect_retry_tool_plugin import REFLECT_AND_RETRY_RESPONSE_TYPE
 from runtime.support.calling import is_async
 from runtime.support.texts import text_of
 
@@ -89,8 +88,6 @@ class ToolFailures:
             result: what the model receives.
         """
         told: dict[str, Any] = result if isinstance(result, dict) else {}
-        if told.get("response_type") == REFLECT_AND_RETRY_RESPONSE_TYPE:
-            return str(told.get("error_details"))
         if self._classifier is not None:
             try:
                 answer = self._classifier(tool=tool, tool_args=tool_args, tool_context=context, result=result)

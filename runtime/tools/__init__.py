@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from runtime.tools.base_tool import BaseTool
     from runtime.tools.base_toolset import BaseToolset
     from runtime.tools.enterprise_search_tool import enterprise_web_search_tool as enterprise_web_search
-    from runtime.tools.example_tool import ExampleTool
     from runtime.tools.exit_loop_tool import exit_loop
     from runtime.tools.function_tool import FunctionTool
     from runtime.tools.get_user_choice_tool import get_user_choice_tool as get_user_choice
@@ -32,7 +31,6 @@ __all__ = [
     "AgentTool",
     "BaseTool",
     "BaseToolset",
-    "ExampleTool",
     "FunctionTool",
     "LongRunningFunctionTool",
     "MCPToolset",
@@ -59,7 +57,6 @@ __getattr__ = lazy_exports(
         "AgentTool": "runtime.tools.agent_tool",
         "BaseTool": "runtime.tools.base_tool",
         "BaseToolset": "runtime.tools.base_toolset",
-        "ExampleTool": "runtime.tools.example_tool",
         "FunctionTool": "runtime.tools.function_tool",
         "LongRunningFunctionTool": "runtime.tools.long_running_tool",
         "MCPToolset": "runtime.tools.mcp_tool.mcp_toolset",

@@ -14,7 +14,6 @@ from tests.architecture.source_rules import ROOT
 _OURS = {"inspector_app", "runtime"}
 # Packages of extras and of agents: the modules that import them say what to install.
 _OPTIONAL = {
-    "a2a",
     "debugpy",
     "litellm",
     "mcp",

@@ -6,10 +6,8 @@ import json
 import os
 import random
 import re
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -113,41 +111,6 @@ def test_a_failed_call_cancels_the_others_and_keeps_what_returned() -> None:
     assert ours == theirs
     assert [len(one["events"]) for one in ours] == [3, 3, 2, 2]
     assert ["plugin", "patient", "CancelledError"] in ours[0]["told"]
-
-
-def test_a_failed_model_tries_again() -> None:
-    theirs, ours = (without(without(found, "reflection_guidance"), "error_details") for found in results_of("retrying_models"))
-    for found in (theirs, ours):
-        for case in found:
-            case["raised"] = [error.split(":")[0].replace("PluginError", "RuntimeError") for error in case["raised"]]
-    assert ours == theirs
-    assert [len(case["requests"]) for case in ours] == [2, 4, 2, 2, 2, 1, 1]
-
-
-@pytest.mark.parametrize("writer", ["google-adk", "runtime"])
-@pytest.mark.parametrize("reader", ["google-adk", "runtime"])
-def test_a_signed_call_runs_on_both_engines(writer: str, reader: str, tmp_path: Path) -> None:
-    file = tmp_path / "signed.db"
-    result_on(writer, "signed_calls", str(file), "ask")
-    assert result_on(reader, "signed_calls", str(file), "approve") == [[1.0, {"name": "Ä", "at": [1, None]}]]
-
-
-@pytest.mark.parametrize("engine", ["google-adk", "runtime"])
-def test_a_changed_or_copied_call_is_refused(engine: str, tmp_path: Path) -> None:
-    file = tmp_path / "signed.db"
-    result_on("runtime", "signed_calls", str(file), "ask")
-    refused = {"google-adk": "RuntimeError from ToolCallIntegrityError", "runtime": "PluginError from ToolCallIntegrityError"}[engine]
-    assert result_on(engine, "signed_calls", str(file), "restore") == refused
-    with closing(sqlite3.connect(file)) as database, database:
-        database.execute("UPDATE events SET event_data = replace(event_data, '\"amount\":1.0', '\"amount\":9.0')")
-    assert result_on(engine, "signed_calls", str(file), "approve") == refused
-
-
-def test_skills_of_a_registry_and_in_an_environment() -> None:
-    theirs, ours = (without(found, "detail", "description", "error") for found in results_of("skills"))
-    assert ours["tools"] == theirs["tools"]
-    assert ours["declared"] == theirs["declared"]
-    assert ours == theirs
 
 
 def test_output_key_has_what_it_has_in_google_adk() -> None:

@@ -29,8 +29,6 @@ WORDING = [
     (r"Artifact note.txt is:|The file 'note.txt':", "the file"),
     (r"(?s).*mandatory (?:input parameters|arguments) .*", "arguments are missing"),
     (r"artifact_e-[\w-]+_(\d)", r"artifact_ID_\1"),
-    (r"(?s)(The tool `fetch` has failed consecutively|fetch failed\. .* retry limit has been exceeded).*", "no more"),
-    (r"(?s)(The call to tool `fetch`|fetch) failed\..*", "try again"),
     (r"(?s)artifact contents temporarily .*|The files are shown once.*", "shown once"),
 ]
 

@@ -27,7 +27,7 @@ def test_the_page_is_as_generated() -> None:
         ("agents", "LlmAgent", HERE),
         ("", "Context", HERE),
         ("workflow", "Workflow", ENGINE),
-        ("a2a.utils.agent_to_a2a", "to_a2a", HERE),
+        ("a2a.utils.agent_to_a2a", "to_a2a", ENGINE),
         ("telemetry", "trace_call_llm", NOT_PLANNED),
     ],
 )

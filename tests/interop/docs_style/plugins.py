@@ -1,4 +1,4 @@
-"""google-adk's own plugins, code run by Gemini, and names imported from deep paths."""
+"""google-adk's own plugins, and names imported from deep paths."""
 
 from __future__ import annotations
 
@@ -16,15 +16,10 @@ from google.adk.agents.llm_agent import (
     OnToolErrorCallback,
 )
 from google.adk.apps import App
-from google.adk.artifacts import InMemoryArtifactService
-from google.adk.code_executors import BuiltInCodeExecutor
 from google.adk.models import Gemini
 from google.adk.models.google_llm import Gemini as GeminiByItsPath
-from google.adk.plugins import ReflectAndRetryToolPlugin
 from google.adk.plugins.context_filter_plugin import ContextFilterPlugin
 from google.adk.plugins.global_instruction_plugin import GlobalInstructionPlugin
-from google.adk.plugins.reflect_retry_tool_plugin import TrackingScope
-from google.adk.plugins.save_files_as_artifacts_plugin import SaveFilesAsArtifactsPlugin
 from google.adk.tools import get_user_choice
 from google.adk.utils.context_utils import Aclosing
 from google.genai import types
@@ -45,56 +40,6 @@ CALLBACKS = (
 
 def talk(agent: Any, *plugins: Any, **more: Any) -> Talk:
     return Talk(app=App(name="docs", root_agent=agent, plugins=list(plugins)), **more)
-
-
-@scenario
-async def a_failed_tool_is_tried_again() -> Any:
-    left = [ValueError("too early"), ValueError("still too early")]
-
-    def fetch(page: int) -> int:
-        """Fetch a page."""
-        if left:
-            raise left.pop(0)
-        return page
-
-    REPLIES["reader"] = [[("fetch", {"page": n})] for n in range(3)] + ["done"]
-    reader = talk(LlmAgent(name="reader", model=MODEL, tools=[fetch]), ReflectAndRetryToolPlugin(max_retries=2))
-    return await reader.say("x")
-
-
-@scenario
-async def a_tool_that_fails_too_often() -> Any:
-    def fetch() -> int:
-        """Fetch."""
-        raise KeyError("page")
-
-    agent = LlmAgent(name="reader", model=MODEL, tools=[fetch])
-    found: list[Any] = []
-    for raises in (False, True):
-        REPLIES["reader"] = [[("fetch", {})], [("fetch", {})], "gave up"]
-        plugin = ReflectAndRetryToolPlugin(max_retries=1, throw_exception_if_retry_exceeded=raises, tracking_scope=TrackingScope.GLOBAL)
-        reader = talk(agent, plugin)
-        try:
-            found.append(await reader.say("x"))
-        except RuntimeError:
-            found.append(["raised"])
-    return found
-
-
-@scenario
-async def a_result_that_is_a_failure() -> Any:
-    class Strict(ReflectAndRetryToolPlugin):
-        async def extract_error_from_result(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> Any:
-            return result["why"] if result.get("status") == "error" else None
-
-    results = [{"status": "error", "why": "locked"}, {"status": "ok"}, {"status": "error", "why": "locked again"}]
-
-    def fetch() -> dict[str, str]:
-        """Fetch."""
-        return results.pop(0)
-
-    REPLIES["reader"] = [[("fetch", {})]] * 3 + ["done"]
-    return await talk(LlmAgent(name="reader", model=MODEL, tools=[fetch]), Strict(max_retries=1)).say("x")
 
 
 @scenario
@@ -138,28 +83,6 @@ async def a_filter_that_fails() -> Any:
     REPLIES["brief"] = ["r1", "r2", "r3"]
     brief = talk(LlmAgent(name="brief", model=MODEL), ContextFilterPlugin(num_invocations_to_keep=1, custom_filter=fails))
     return [await brief.say("1"), await brief.say("2"), await brief.say("3")]
-
-
-@scenario
-async def files_become_artifacts() -> Any:
-    named = types.Part(inline_data=types.Blob(data=b"PNG", mime_type="image/png", display_name="cat.png"))
-    message = types.Content(role="user", parts=[types.Part(text="see"), named, types.Part.from_bytes(data=b"q", mime_type="text/plain")])
-    kept, lost = InMemoryArtifactService(), []
-    for service in (kept, None):
-        REPLIES["viewer"] = ["seen"]
-        viewer = talk(LlmAgent(name="viewer", model=MODEL), SaveFilesAsArtifactsPlugin(), artifact_service=service)
-        lost += [{key: len(event[key]) for key in ("author", "artifacts") if key in event} for event in await viewer.say(message)]
-    return [lost, len(await kept.list_artifact_keys(app_name="docs", user_id="u", session_id="s"))]
-
-
-@scenario
-async def gemini_runs_code() -> Any:
-    def sent(llm_request: Any) -> str:
-        return "runs code" if any(tool.code_execution for tool in llm_request.config.tools or []) else "runs none"
-
-    REPLIES["coder"] = [sent]
-    coder = Talk(LlmAgent(name="coder", model=MODEL, code_executor=BuiltInCodeExecutor()))
-    return [event.get("parts") for event in await coder.say("x") if event.get("parts")]
 
 
 @scenario

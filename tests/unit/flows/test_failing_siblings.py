@@ -13,7 +13,7 @@ import pytest
 
 from runtime.agents import LlmAgent
 from runtime.models.scripted_llm import Reply, ScriptedLlm
-from runtime.plugins import BasePlugin, ReflectAndRetryToolPlugin
+from runtime.plugins import BasePlugin
 from runtime.plugins.plugin_manager import PluginError
 from runtime.runners import Runner
 from runtime.tools import FunctionTool, ToolContext
@@ -257,6 +257,15 @@ class Noting(BasePlugin):
         return {"answered": True} if isinstance(error, asyncio.CancelledError) else None
 
 
+class Raising(BasePlugin):
+    """Ends the run at a failed call."""
+
+    async def on_tool_error_callback(self, *, error: Any, **_: Any) -> dict[str, Any] | None:  # type: ignore[override]
+        if isinstance(error, asyncio.CancelledError):
+            return {"answered": True}
+        raise error
+
+
 @pytest.mark.logs("An error callback failed for a cancelled call of patient.")
 async def test_all_error_callbacks_learn_of_a_cancelled_call() -> None:
     noted: list[str] = []
@@ -274,7 +283,7 @@ async def test_all_error_callbacks_learn_of_a_cancelled_call() -> None:
     agent = LlmAgent(
         name="agent", model=ScriptedLlm(replies=replies), tools=[tools.patient, tools.fails], on_tool_error_callback=[breaks, last]
     )
-    plugins = [Noting("one", noted), ReflectAndRetryToolPlugin(max_retries=0), Noting("two", noted)]
+    plugins = [Noting("one", noted), Raising("raising"), Noting("two", noted)]
     with pytest.raises(PluginError, match="fails is broken"):
         await run(runner_for(agent, plugins=plugins))
     assert noted[1:] == [f"{by}: patient CancelledError" for by in ("one", "two", "breaks", "last")]

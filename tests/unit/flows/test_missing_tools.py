@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.models.scripted_llm import Reply
-from runtime.plugins import BasePlugin, ReflectAndRetryToolPlugin
-from runtime.plugins.plugin_manager import PluginError
+from runtime.plugins import BasePlugin
 from tests.seeds.running import llm_agent, results, run, runner_for, stored, texts
 
 MISSING = Reply(calls=[("fetch", {"page": 1})])
@@ -82,35 +81,3 @@ async def test_a_callback_before_the_tool_can_answer_and_callbacks_after_it_see_
     (_, first), (_, second) = results(await run(runner_for(agent)))
     assert "no tool named" in first["error"] and second == {"before": True}
     assert called == ["fetch"]
-
-
-@pytest.mark.parametrize("max_retries", [0, 1, 3])
-async def test_the_retry_plugin_ends_a_run_that_keeps_calling_a_missing_tool(max_retries: int) -> None:
-    asked: list[str] = []
-
-    def reply(request: Any) -> Reply:
-        asked.append(str(request.contents))
-        return MISSING
-
-    plugin = ReflectAndRetryToolPlugin(max_retries=max_retries)
-    with pytest.raises(PluginError, match="no tool named 'fetch'"):
-        await run(runner_for(llm_agent("agent", reply), plugins=[plugin]))
-    assert len(asked) == max_retries + 1
-    assert not max_retries or "This was failure 1 of" in asked[1]
-    assert ".. " not in asked[-1]  # the error is a sentence already
-
-
-async def test_the_retry_plugin_counts_in_the_scope_that_a_subclass_names() -> None:
-    class PerUser(ReflectAndRetryToolPlugin):
-        def _get_scope_key(self, tool_context: Any) -> str:
-            return str(tool_context.user_id)
-
-    def fails() -> None:
-        """Fail."""
-        raise ValueError("broken")
-
-    runner = runner_for(llm_agent("agent", Reply(calls=[("fails", {})]), "done", tools=[fails]), plugins=[PerUser(max_retries=1)])
-    assert results(await run(runner))[0][1]["retry_count"] == 1
-    with pytest.raises(PluginError, match="broken"):
-        async for _ in runner.run_async(user_id="u", session_id="other", new_message=(await stored(runner)).events[0].content):
-            pass

@@ -9,8 +9,8 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 
 import runtime.models
-from runtime.errors import KnownError, UnknownLlmError
-from runtime.models import BaseLlm, Claude, Gemini, Gemma, Gemma3Ollama, LiteLlm, LLMRegistry, LlmRequest, LlmResponse
+from runtime.errors import EngineNeededError, KnownError, UnknownLlmError
+from runtime.models import BaseLlm, Gemini, LiteLlm, LLMRegistry, LlmRequest, LlmResponse
 
 
 class Parrot(BaseLlm):
@@ -50,22 +50,18 @@ def test_gemini_names_resolve_to_gemini(name: str) -> None:
 
 def test_the_registry_has_all_supported_models_of_its_classes() -> None:
     registered = LLMRegistry._classes.items()
-    for model_class in (Gemini, Gemma, Gemma3Ollama, Claude):
-        assert set(model_class.supported_models()) == {pattern for pattern, entry in registered if entry[1] == model_class.__name__}  # type: ignore[index]
+    assert set(Gemini.supported_models()) == {pattern for pattern, entry in registered if entry[1] == "Gemini"}  # type: ignore[index]
     assert {LLMRegistry.resolve(pattern.replace(".*", "m")) for pattern in LiteLlm.supported_models()} == {LiteLlm}
 
 
-# As google-adk 2.13 resolves them, except that it has a class of its own for OpenAI's bare names and for Apigee.
+# As google-adk 2.13 resolves them, except for names of which it has a class of its own.
 @pytest.mark.parametrize(
     ("name", "model_class"),
     [
         ("gemini-3-pro", Gemini),
-        ("gemma-3-27b-it", Gemma),
         ("gemma-4-1b", Gemini),
-        ("claude-sonnet-4-20250514", Claude),
-        ("claude-3-5-sonnet-v2@20241022", Claude),
         ("openai/gpt-4o", LiteLlm),
-        ("ollama/gemma3:4b", Gemma3Ollama),
+        ("ollama/gemma3:4b", LiteLlm),
         ("ollama/llama3", LiteLlm),
         ("vertex_ai/claude-sonnet-4", LiteLlm),
     ],
@@ -96,7 +92,7 @@ def test_a_registered_class_takes_precedence_over_older_patterns(parrot: None) -
         ("my-parrot-1", "gemini-"),
         ("gpt-5", "LiteLlm"),
         ("no_such_provider/x", "LiteLlm"),
-        ("apigee/x", "google-adk engine"),
+        ("apigee/x", "needs google-adk"),
         ("", "''"),
     ],
 )
@@ -106,6 +102,19 @@ def test_an_unknown_name_raises_an_error_with_advice(parrot: None, name: str, sa
 
     assert isinstance(caught.value, KnownError)
     assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("claude-sonnet-4-20250514", "anthropic/claude-sonnet-4-20250514"),
+        ("claude-3-5-sonnet-v2@20241022", "anthropic/claude-3-5-sonnet-v2@20241022"),
+        ("gemma-3-27b-it", "gemini/gemma-3-27b-it"),
+    ],
+)
+def test_models_with_a_class_in_google_adk_alone_name_lite_llm(name: str, instead: str) -> None:
+    with pytest.raises(EngineNeededError, match=rf"^The model {name} needs google-adk: .* use LiteLlm\(model='{instead}'\)\.$"):
+        LLMRegistry.new_llm(name)
 
 
 @pytest.mark.parametrize("name", runtime.models.__all__)

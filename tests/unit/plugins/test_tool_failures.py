@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from runtime.models.scripted_llm import Reply
-from runtime.plugins import DebugLoggingPlugin, LoggingPlugin, ReflectAndRetryToolPlugin, ToolResultClassification
+from runtime.plugins import LoggingPlugin, ToolResultClassification
 from runtime.tools import FunctionTool
 from tests.seeds.running import llm_agent, run, runner_for
 
@@ -44,30 +42,18 @@ def calls(*words: str) -> Any:
 
 
 @pytest.mark.logs("tool_result_classifier failed for a result of look_up: KeyError.")
-async def test_a_debug_file_has_the_failures_that_results_report(tmp_path: Path) -> None:
-    file = tmp_path / "debug.yaml"
-    plugins = [DebugLoggingPlugin(output_path=str(file), tool_result_classifier=classify), ReflectAndRetryToolPlugin()]
-    await run(runner_for(calls(*RESULTS, "raises"), plugins=plugins))
-    entries = yaml.safe_load(file.read_text())["entries"]
-    told = [(entry["entry_type"], entry["data"].get("error_message")) for entry in entries if entry["entry_type"].startswith("tool_")]
-    assert [each for each in told if each[0] != "tool_call"] == [
-        ("tool_response", None),
-        ("tool_error", "look_up lost lost"),
-        ("tool_error", "The tool's result has isError."),
-        ("tool_response", None),
-        ("tool_response", None),
-        ("tool_error", "no such word"),  # once, although the other plugin answers in its place
-    ]
-
-
 async def test_the_log_has_the_failures_that_results_report(capsys: pytest.CaptureFixture[str]) -> None:
-    plugins = [ReflectAndRetryToolPlugin(), LoggingPlugin(tool_result_classifier=classify)]
-    await run(runner_for(calls("fine", "lost", "raises"), plugins=plugins))
+    agent = calls(*RESULTS, "raises")
+    agent.on_tool_error_callback = lambda tool, args, tool_context, error: {"error": "answered in its place"}
+    await run(runner_for(agent, plugins=[LoggingPlugin(tool_result_classifier=classify)]))
     said = [line for line in capsys.readouterr().out.splitlines() if "tool look_up" in line and "is called" not in line]
     assert [line.split("tool look_up ")[1][:28] for line in said] == [
         "returned {'status': 'fine'}",
         "failed: look_up lost lost (i",
-        "failed: no such word (it ret",
+        "failed: The tool's result ha",
+        "returned {'isError': True, '",
+        "returned {'status': 'unknown",
+        "failed: ValueError: no such ",
     ]
 
 
@@ -79,9 +65,8 @@ async def asynchronous(**_: Any) -> None:
     ("wrong", "why"), [("text", "plain function"), (asynchronous, "not an async one"), (lambda result: None, "unexpected|too many|got an")]
 )
 def test_a_classifier_that_could_not_be_called_is_refused(wrong: Any, why: str) -> None:
-    for plugin in (LoggingPlugin, DebugLoggingPlugin):
-        with pytest.raises(ValueError, match=why):
-            plugin(tool_result_classifier=wrong)
+    with pytest.raises(ValueError, match=why):
+        LoggingPlugin(tool_result_classifier=wrong)
 
 
 def test_a_classification_has_two_states() -> None:

@@ -1,1 +1,0 @@
-"""Serving an agent over A2A."""

@@ -25,11 +25,10 @@ MODULES = frozenset(
     cli.dev_server cli.fast_api cli.plugins cli.service_registry cli.trigger_routes cli.utils.agent_change_handler
     cli.utils.agent_loader cli.utils.base_agent_loader cli.utils.cleanup cli.utils.common cli.utils.dot_adk_folder cli.utils.envs
     cli.utils.evals cli.utils.gcp_utils cli.utils.graph_serialization cli.utils.graph_visualization cli.utils.local_storage
-    cli.utils.service_factory cli.utils.shared_value cli.utils.state code_executors.agent_engine_sandbox_code_executor
-    code_executors.container_code_executor code_executors.gke_code_executor code_executors.vertex_ai_code_executor environment
-    errors.tool_execution_error evaluation examples features flows.llm_flows.agent_transfer flows.llm_flows.audio_cache_manager
-    flows.llm_flows.audio_transcriber flows.llm_flows.auto_flow flows.llm_flows.base_llm_flow flows.llm_flows.compaction
-    flows.llm_flows.contents flows.llm_flows.context_cache_processor flows.llm_flows.identity flows.llm_flows.instructions
+    cli.utils.service_factory cli.utils.shared_value cli.utils.state code_executors environment errors.tool_execution_error evaluation
+    examples features flows.llm_flows.agent_transfer flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber
+    flows.llm_flows.auto_flow flows.llm_flows.base_llm_flow flows.llm_flows.compaction flows.llm_flows.contents
+    flows.llm_flows.context_cache_processor flows.llm_flows.identity flows.llm_flows.instructions
     flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.single_flow flows.llm_flows.transcription_manager
     integrations labs live memory.vertex_ai_memory_bank_service memory.vertex_ai_rag_memory_service models.anthropic_llm
     models.apigee_llm models.cache_metadata models.gemini_context_cache_manager models.gemini_llm_connection models.gemma_llm
@@ -54,7 +53,6 @@ NAMES = {
     "auth.auth_credential": "BaseModelWithConfig",
     "cli": "main",
     "cli.utils": "DotAdkFolder create_empty_state",
-    "code_executors": "AgentEngineSandboxCodeExecutor ContainerCodeExecutor GkeCodeExecutor VertexAiCodeExecutor",
     "flows.llm_flows": "contents context core extensions identity instructions prompt request_confirmation tools",
     "flows.llm_flows.functions": (
         "build_auth_request_event deep_merge_dicts find_event_by_function_call_id generate_auth_event"

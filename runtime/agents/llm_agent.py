@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.sequential_agent import SequentialAgent
-from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.configs.agent_builder import at_field, resolve_callbacks, resolve_code_reference, resolve_fully_qualified_name
 from runtime.configs.agent_config import BaseAgentConfig, LlmAgentConfig, ToolArgsConfig, ToolConfig
 from runtime.configs.code_references import ADK
@@ -88,8 +87,7 @@ class LlmAgent(BaseAgent):
         output_key: the state key that receives the answer: all text of the turn, also what the model writes beside its calls, or the
             structured answer. An answer without text leaves it as it is.
         planner: how the model plans; thoughts are kept as parts of its answers.
-        code_executor: runs the code in the model's answers: `BuiltInCodeExecutor()` lets a Gemini model run it itself,
-            `UnsafeLocalCodeExecutor()` runs it on this machine.
+        code_executor: must be None: only google-adk runs the code in a model's answers.
         before_model_callback, after_model_callback, on_model_error_callback: called around each model call; a returned response
             replaces the model's.
         before_tool_callback, after_tool_callback, on_tool_error_callback: called around each tool call; a returned dict replaces the
@@ -116,7 +114,7 @@ class LlmAgent(BaseAgent):
     output_schema: Any | None = None
     output_key: str | None = None
     planner: BasePlanner | None = None
-    code_executor: BaseCodeExecutor | None = None
+    code_executor: Any | None = None
     before_model_callback: Callbacks = None
     after_model_callback: Callbacks = None
     on_model_error_callback: Callbacks = None
@@ -142,11 +140,8 @@ class LlmAgent(BaseAgent):
     @field_validator("code_executor", mode="before")
     @classmethod
     def _run_no_code_here(cls, executor: Any) -> Any:
-        if executor is not None and not isinstance(executor, BaseCodeExecutor):
-            raise ValueError(
-                "This code executor is not supported. Give the agent a BaseCodeExecutor: BuiltInCodeExecutor(), with which Gemini runs code"
-                " on its own server, or UnsafeLocalCodeExecutor()."
-            )
+        if executor is not None:
+            raise EngineNeededError("An LlmAgent with a code_executor")
         return executor
 
     @classmethod

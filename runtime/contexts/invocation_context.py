@@ -127,7 +127,6 @@ class Shared:
         conversations: agent name and branch → the session as that agent's model sees it; only `flows` knows the values' type.
         inner_calls: branch, agent, tool and arguments → number of such calls, in the run of an agent that runs as a tool.
         committing: held while an event is committed, as the user may edit the state while agents on other branches run.
-        code_memory: what code executors remember; only `flows` knows its keys.
         sync_calls: where the run's synchronous code is called; None until the first call, in a context that no Runner made.
         writes: the uncommitted writes to the session's state; None until the first one.
         custom_metadata: data that callbacks and tools hand on during the run; it begins with that of the run's settings.
@@ -154,7 +153,6 @@ class Shared:
     conversations: dict[Any, Any] = field(default_factory=dict)
     inner_calls: Counter[Any] = field(default_factory=Counter)
     committing: asyncio.Lock = field(default_factory=asyncio.Lock)
-    code_memory: dict[str, Any] = field(default_factory=dict)
     sync_calls: SyncCalls | None = None
     writes: UncommittedWrites | None = None
     custom_metadata: dict[str, Any] = field(default_factory=dict)

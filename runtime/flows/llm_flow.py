@@ -17,12 +17,11 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.final_response import says_something
 from runtime.events.marks import SAME_MODEL_CALL, TRANSFER_CALL, inner_run
-from runtime.flows.code_execution import run_code, take_code, trailing_code, with_saved_images
 from runtime.flows.function_calls import requests, run_calls
 from runtime.flows.request import build_request
 from runtime.flows.toolset_credentials import request_credentials
 from runtime.flows.turn_agent import TurnAgent
-from runtime.history.turns import Turn, answer_set, events_of_call, own_transfer
+from runtime.history.turns import Turn, answer_set, own_transfer
 from runtime.models.base_llm import BaseLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import NO_CONTENT, LlmResponse
@@ -120,10 +119,6 @@ class LlmFlow:
                     yield event
         if turn.pauses and ctx.is_resumable:
             raise InvocationPaused
-        if self._agent.code_executor is not None:
-            code = trailing_code(events_of_call(self._agent, ctx.invocation_events(), ctx.branch), self._agent.name)
-            if code is not None:
-                yield await run_code(self._agent, ctx, code)
         if turn.set_answer is not None:
             yield self._final_answer(ctx, turn.set_answer)
 
@@ -173,7 +168,6 @@ class LlmFlow:
                     response = _with_reason(ctx, await self.after_model(ctx, response, context))
                     response = await self._planned(ctx, response, context)
                     response = _with_sources(ctx, response, request.tools_dict)
-                    response, code = take_code(self._agent, ctx, await with_saved_images(self._agent, context, response))
                     if not (response.content or response.error_code or response.interrupted):
                         continue
                     event = self.event(ctx, response, EventActions() if response.partial else context.actions)
@@ -184,8 +178,6 @@ class LlmFlow:
                         context = CallbackContext(ctx)
                         context.state.begin_call()
                     yield event
-                    if code is not None:
-                        yield await run_code(self._agent, ctx, code)
         except BaseException:
             context.state.revert_call()  # no event carries its writes
             raise

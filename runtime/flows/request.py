@@ -12,7 +12,6 @@ from runtime.contexts.context import ToolContext
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.marks import TRANSFER_CALL
-from runtime.flows.code_execution import prepare_request
 from runtime.flows.contents import Conversation, copied
 from runtime.flows.turn_agent import SINGLE_TURN, TurnAgent
 from runtime.history.agent_tree import AgentTree
@@ -151,8 +150,6 @@ async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmReque
     """Add the tools, in google-adk's order: models prefer the first of them."""
     context = ToolContext(ctx)
     targets = transfer_targets(agent)
-    if agent.code_executor is not None:
-        prepare_request(agent.code_executor, request)
     if agent.output_schema is not None and not is_live:
         if agent.tools or agent.sub_agents or targets or request.config.tools:
             await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)

@@ -7,7 +7,6 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from google.genai import types
 
-from runtime.code_executors.base_code_executor import BaseCodeExecutor
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.events.event import Event
@@ -47,7 +46,6 @@ class TurnAgent(AgentTree, Protocol):
     include_contents: Literal["default", "none"]
     output_schema: Any | None
     planner: BasePlanner | None
-    code_executor: BaseCodeExecutor | None
     before_model_callback: Callbacks
     after_model_callback: Callbacks
     on_model_error_callback: Callbacks

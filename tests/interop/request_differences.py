@@ -23,10 +23,10 @@ DIFFERENCES: dict[str, tuple[tuple[str, ...], str]] = {
         (NEW,),
         "2.13 writes parameters as JSON schemas; ours are 1.x's, which mean the same",
     ),
-    r"^\[1[79]\]\.contents\[0\]\.parts\[0\]\.text$": ((OLD,), "wording of the request for a summary: `SUMMARY_TOPICS`, which are 2.13's"),
-    r"^\[18\]\.contents\[0\]\.parts\[0\]\.text$": ((OLD,), "wording of the line before a summary"),
-    r"^\[18\]\.contents\[0\]\.(parts|role)$": ((NEW,), "2.13 gives a summary as the model's own words; ours says that it is a summary"),
-    r"^\[14\]\.contents$": (
+    r"^\[1[68]\]\.contents\[0\]\.parts\[0\]\.text$": ((OLD,), "wording of the request for a summary: `SUMMARY_TOPICS`, which are 2.13's"),
+    r"^\[17\]\.contents\[0\]\.parts\[0\]\.text$": ((OLD,), "wording of the line before a summary"),
+    r"^\[17\]\.contents\[0\]\.(parts|role)$": ((NEW,), "2.13 gives a summary as the model's own words; ours says that it is a summary"),
+    r"^\[13\]\.contents$": (
         (OLD,),
         "after a transfer, an agent with include_contents='none' sees the user's message in 2.13, but in 1.x only the transfer",
     ),

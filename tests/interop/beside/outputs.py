@@ -8,7 +8,6 @@ from typing import Any
 from google.adk.agents import LlmAgent, LoopAgent, RunConfig, SequentialAgent
 from google.adk.agents.run_config import StreamingMode
 from google.adk.apps import App, ResumabilityConfig
-from google.adk.code_executors import BuiltInCodeExecutor
 from google.adk.models import BaseLlm, LlmResponse
 from google.adk.planners import PlanReActPlanner
 from google.adk.runners import Runner
@@ -228,14 +227,6 @@ async def further() -> dict[str, Any]:
         "planner": await run(agent_with([[says(text("/*PLANNING*/p/*FINAL_ANSWER*/f"))]], planner=PlanReActPlanner())),
         "temp": await run(LlmAgent(name="a", model=Streaming(model="gemini-2.5-flash", turns=beside[1:]), output_key="temp:draft")),
         "loop": await run(LoopAgent(name="loop", max_iterations=2, sub_agents=[agent_with([*beside, *beside])])),
-        "built-in code": await run(
-            LlmAgent(
-                name="a",
-                model=Streaming(model="gemini-2.5-flash", turns=[[says(text("x "), code("1"), result("1"), text("y"))]]),
-                code_executor=BuiltInCodeExecutor(),
-                output_key="draft",
-            )
-        ),
     }
 
 

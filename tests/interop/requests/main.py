@@ -12,7 +12,6 @@ from google.adk.agents import LlmAgent, LoopAgent
 from google.adk.apps.app import App, EventsCompactionConfig
 from google.adk.apps.llm_event_summarizer import LlmEventSummarizer
 from google.adk.artifacts import InMemoryArtifactService
-from google.adk.code_executors import UnsafeLocalCodeExecutor
 from google.adk.memory import InMemoryMemoryService
 from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.planners import PlanReActPlanner
@@ -96,8 +95,7 @@ def tree() -> LlmAgent:
         description="Runs code.",
         static_instruction="You never change.",
         instruction="Now it is {word}.",
-        model=scripted("```python\nprint(6 * 7)\n```", "It is 42."),
-        code_executor=UnsafeLocalCodeExecutor(),
+        model=scripted("It is 42."),
     )
     critic = LlmAgent(name="critic", model=scripted([("exit_loop", {})]), tools=[exit_loop], include_contents="none")
     return LlmAgent(

@@ -10,7 +10,7 @@ from google.genai import types
 from pydantic import BaseModel, ValidationError
 
 from runtime.agents import LlmAgent, RunConfig, SequentialAgent, ToolContext
-from runtime.errors import UnknownLlmError
+from runtime.errors import EngineNeededError, UnknownLlmError
 from runtime.models import BaseLlm, Gemini, LlmRequest, LlmResponse
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.tools import AgentTool, LongRunningFunctionTool, exit_loop, google_search
@@ -213,8 +213,9 @@ def test_generate_content_config_rejects_fields_that_the_agent_sets(taken: str) 
         LlmAgent(name="agent", generate_content_config=types.GenerateContentConfig(**{taken: value}))
 
 
-def test_an_unsupported_code_executor_is_rejected() -> None:
-    with pytest.raises(ValidationError, match=r"not supported.*BuiltInCodeExecutor"):
+def test_a_code_executor_is_refused_with_the_sentence() -> None:
+    assert LlmAgent(name="agent", code_executor=None).code_executor is None
+    with pytest.raises(EngineNeededError, match=r"^An LlmAgent with a code_executor needs google-adk: "):
         LlmAgent(name="agent", code_executor=object())
 
 

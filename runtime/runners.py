@@ -17,7 +17,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-import warnings
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -32,6 +31,7 @@ from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.contexts.invocation_context import InvocationContext, Shared
 from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
@@ -43,7 +43,6 @@ from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import CLOSE_TIMEOUT, PluginManager
 from runtime.running.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation, with_call_ids
-from runtime.running.live_run import holds_bytes, live_settings
 from runtime.running.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
 from runtime.running.rebase import append_rebased
 from runtime.running.run_end import is_recorded_as_finished, record_end
@@ -225,8 +224,7 @@ class Runner(SessionEdits):
             yield event
         else:
             last_turn = time.monotonic()
-            run = ctx.agent.run_async if ctx.live_request_queue is None else ctx.agent.run_live
-            async with aclosing(run(ctx)) as events:
+            async with aclosing(ctx.agent.run_async(ctx)) as events:
                 async for event in events:
                     if ctx.is_aborted:
                         return
@@ -242,11 +240,11 @@ class Runner(SessionEdits):
         await self._finish(ctx)
 
     async def _process(self, ctx: InvocationContext, event: Event) -> Event:
-        """Complete an event, pass it to the plugins, and commit it unless it is partial or holds a model's live audio."""
+        """Complete an event, pass it to the plugins, and commit it unless it is partial."""
         if not event.invocation_id:
             event.invocation_id = ctx.invocation_id
         if not self.plugin_manager.takes("on_event_callback") or _is_inner_checkpoint(ctx, event):
-            if not event.partial and ctx.live_request_queue is None:
+            if not event.partial:
                 await self._commit(ctx, event)  # adds the metadata
                 return event
             _add_run_metadata(ctx, event)
@@ -257,7 +255,7 @@ class Runner(SessionEdits):
                 kept = _IDENTITY if changed.author else {*_IDENTITY, "author"}
                 event = event.model_copy(update={name: getattr(changed, name) for name in changed.model_fields_set - kept})
                 _add_run_metadata(ctx, event)
-        if not event.partial and not (ctx.live_request_queue is not None and holds_bytes(event)):
+        if not event.partial:
             await self._commit(ctx, event)
         return event
 
@@ -465,41 +463,9 @@ class Runner(SessionEdits):
         run_config: RunConfig | None = None,
         session: Session | None = None,
     ) -> AsyncGenerator[Event, None]:
-        """Run a live conversation, over the connection that the agent's model opens (`BaseLlm.connect`).
-
-        Events are committed as in `run_async`, except partial ones and the model's audio. Closing the queue, or the generator, closes the
-        connection. A live invocation keeps no checkpoints, in a resumable app too.
-
-        Args:
-            user_id, session_id: the session.
-            live_request_queue: what the user sends, at any time. A turn of text is committed before the model gets it.
-            run_config: settings of the run; its modalities are audio unless it names others.
-            session: google-adk's older way to name the session.
-
-        Yields:
-            The agents' events in order. The user's own messages are committed, not yielded; what the model heard is.
-
-        Raises:
-            SessionNotFoundError: the session does not exist.
-            ValueError: the queue or the session is missing.
-            EngineNeededError: the model has live connections on the google-adk engine only, or the settings ask to save audio.
-        """
-        if live_request_queue is None:
-            raise ValueError("live_request_queue is required for run_live.")
-        config = live_settings(run_config)
-        if session is None:
-            if user_id is None or session_id is None:
-                raise ValueError("Either session or user_id and session_id must be provided.")
-            session = await self._load(user_id, session_id, config)
-        else:
-            warnings.warn("Give run_live user_id and session_id instead of session, which is deprecated.", DeprecationWarning, stacklevel=2)
-        ctx = self._new_context(session, None, None, config)
-        ctx.live_request_queue, ctx.resumability_config = live_request_queue, None
-        ctx.shared.sync_calls = sync_calls_of(self.agent.root_agent)
-        ctx.agent = agent_to_run(self.agent, ctx)
-        async with aclosing(self._driven(ctx)) as events:
-            async for event in events:
-                yield event
+        """Raise `EngineNeededError`: live conversations run on google-adk. The parameters are google-adk's."""
+        raise EngineNeededError("A live conversation (Runner.run_live)")
+        yield  # makes it a generator
 
     async def close(self) -> None:
         """Close the plugins and the agents' toolsets. The services belong to their creator and stay open.

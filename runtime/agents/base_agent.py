@@ -8,7 +8,7 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from enum import Enum
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -33,8 +33,6 @@ logger = logging.getLogger(__name__)
 
 BeforeAgentCallback = Callbacks
 AfterAgentCallback = Callbacks
-
-_Work: TypeAlias = Callable[[InvocationContext], AsyncGenerator[Event, None]]  # what an agent does between its callbacks
 
 
 # Settings that google-adk 2's agents have as nodes of a workflow graph.
@@ -255,20 +253,13 @@ class BaseAgent(BaseModel):
         Yields:
             The agent's events, and those of the agents it calls.
         """
-        return self._started(parent_context, self._run_async_impl)
-
-    def run_live(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Run the agent with its callbacks in a live conversation; see `run_async`.
-
-        Args:
-            parent_context: the caller's context, with a queue of live requests.
-        """
-        return self._started(parent_context, self._run_live_impl)
-
-    def _started(self, parent_context: InvocationContext, work: _Work) -> AsyncGenerator[Event, None]:
-        run = self._run(parent_context, work)
+        run = self._run(parent_context)
         parent_context.keep_run(run)
         return run
+
+    def run_live(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Raise `EngineNeededError`: live conversations run on google-adk."""
+        raise EngineNeededError("A live conversation")
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Do the agent's work; subclasses implement it.
@@ -283,16 +274,7 @@ class BaseAgent(BaseModel):
         raise NotImplementedError(f"{type(self).__name__} does not implement _run_async_impl.")
         yield  # makes it a generator
 
-    async def _run_live_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Do the agent's work in a live conversation; see `_run_async_impl`.
-
-        Args:
-            ctx: the invocation.
-        """
-        raise NotImplementedError(f"{type(self).__name__} does not implement _run_live_impl: it cannot take part in live conversations.")
-        yield  # makes it a generator
-
-    async def _run(self, parent_context: InvocationContext, work: _Work) -> AsyncGenerator[Event, None]:
+    async def _run(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         ctx = parent_context.for_agent(self)
         if not ctx.shared.calls:
             ctx.read_progress()
@@ -313,7 +295,7 @@ class BaseAgent(BaseModel):
                 yield before
             if ctx.end_invocation:
                 return
-            async with aclosing(self._drive(ctx, work, resumed)) as events:
+            async with aclosing(self._drive(ctx, resumed)) as events:
                 async for event in events:
                     if has_callback_after and event.actions.end_of_agent and event.author == self.name and not event.partial:
                         end = event
@@ -352,13 +334,13 @@ class BaseAgent(BaseModel):
         if ctx.plugin_manager.plugins:
             await ctx.plugin_manager.notify("on_agent_error_callback", agent=self, callback_context=Context(ctx), error=error)
 
-    async def _drive(self, ctx: InvocationContext, work: _Work, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
+    async def _drive(self, ctx: InvocationContext, resumed: Checkpoints | None) -> AsyncGenerator[Event, None]:
         """Run the implementation, fill in its events' branch, and raise commit errors at the event's `yield`."""
         walking_past = resumed is not None
         shared, branch = ctx.shared, ctx.branch  # read once: pydantic's attributes are slow
         place = ctx.places.place_to_record(self)
         failure: Exception | None = None
-        async with aclosing(work(ctx)) as events:
+        async with aclosing(self._run_async_impl(ctx)) as events:
             while True:
                 try:
                     event = await (anext(events) if failure is None else events.athrow(failure))

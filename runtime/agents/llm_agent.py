@@ -11,7 +11,6 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent
-from runtime.agents.sequential_agent import SequentialAgent
 from runtime.configs.agent_builder import at_field, resolve_callbacks, resolve_code_reference, resolve_fully_qualified_name
 from runtime.configs.agent_config import BaseAgentConfig, LlmAgentConfig, ToolArgsConfig, ToolConfig
 from runtime.configs.code_references import ADK
@@ -21,7 +20,6 @@ from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
 from runtime.events.marks import asks_for_inner_run
-from runtime.flows.live_flow import LiveFlow
 from runtime.flows.llm_flow import LlmFlow
 from runtime.flows.request import transfer_targets
 from runtime.flows.turn_agent import SINGLE_TURN, StaticInstruction
@@ -218,7 +216,7 @@ class LlmAgent(BaseAgent):
 
     @property
     def canonical_live_model(self) -> BaseLlm:
-        """The language model to which a live conversation is connected; see `canonical_model`."""
+        """The language model to which google-adk connects a live conversation; see `canonical_model`."""
         return self.canonical_model
 
     async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
@@ -228,10 +226,6 @@ class LlmAgent(BaseAgent):
             ctx: the invocation.
         """
         return self.canonical_model
-
-    async def canonical_live_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
-        """Return the language model of a live conversation; see `canonical_model_async`."""
-        return self.canonical_live_model
 
     async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
         """Return the instruction, with placeholders replaced unless it comes from a function."""
@@ -299,13 +293,6 @@ class LlmAgent(BaseAgent):
                     yield event
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
-
-    async def _run_live_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        flow = LiveFlow(self, in_sequence=isinstance(self.parent_agent, SequentialAgent))
-        async with aclosing(flow.run(ctx)) as events:
-            async for event in events:
-                self._save_output(event)
-                yield event
 
     def _turn_so_far(self, ctx: InvocationContext) -> Turn | None:
         """Return the progress of this agent's turn if it began before this run; None for a new turn."""

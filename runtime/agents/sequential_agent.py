@@ -28,8 +28,6 @@ class SequentialAgentState(BaseAgentState):
 class SequentialAgent(BaseAgent):
     """Runs its sub-agents in order, each once.
 
-    In a live conversation a sub-agent's part ends when its model calls `task_completed`.
-
     If a sub-agent waits for a person's answer, those after it do not run: in an app that is not resumable, not after the answer either.
 
     In a resumable app it commits the sub-agent's name before each call, and a resumed run begins there.
@@ -53,12 +51,6 @@ class SequentialAgent(BaseAgent):
                 return
         if ctx.is_resumable:
             yield self._create_agent_state_event(ctx, end_of_agent=True)
-
-    async def _run_live_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        for sub_agent in self.sub_agents:
-            async with aclosing(sub_agent.run_live(ctx)) as events:
-                async for event in events:
-                    yield event
 
 
 def _position(agent: BaseAgent, ctx: InvocationContext, sub_agent: str) -> int:

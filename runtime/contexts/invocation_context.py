@@ -76,13 +76,6 @@ class InnerRun(Protocol):
         """
 
 
-class LiveTools(Protocol):
-    """The streaming tools of a live conversation."""
-
-    async def call(self, tool: Any, args: dict[str, Any], context: Any) -> Any | None:
-        """Start or stop a streaming tool, and return the result for the model; None for an ordinary tool."""
-
-
 class Resource(Protocol):
     """Something that is open until the end of a run, such as a connection."""
 
@@ -133,7 +126,6 @@ class Shared:
         credentials: key → a credential of a toolset, ready for use.
         resources: what tools opened for this run, by a key of their own; closed at its end.
         commit: commits an event that no agent yields; the Runner sets it.
-        live_tools: the streaming tools of the open live connection.
         abort: whether the run is to end; the contexts of agents that run as tools have the same object.
     """
 
@@ -159,7 +151,6 @@ class Shared:
     credentials: dict[str | None, AuthCredential] = field(default_factory=dict)
     resources: dict[Any, Resource] = field(default_factory=dict)
     commit: Callable[[InvocationContext, Event], Awaitable[Event]] | None = None
-    live_tools: LiveTools | None = None
     abort: Abort = field(default_factory=Abort)
 
     def claim(self, event: Event, context: InvocationContext) -> bool:

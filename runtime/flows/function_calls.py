@@ -96,8 +96,7 @@ async def run_calls(
                 async for _ in events:
                     pass
         except Exception:
-            is_over = ctx.shared.live_tools is not None or ctx.is_aborted
-            kept = [] if is_over else [returned[call.id] for call in calls if call.id in returned and _is_plain(returned[call.id])]
+            kept = [] if ctx.is_aborted else [returned[call.id] for call in calls if call.id in returned and _is_plain(returned[call.id])]
             for dropped in returned.values():
                 if dropped not in kept:
                     ctx.writes.revert(dropped.actions.state_delta, {})
@@ -262,11 +261,8 @@ async def _result(
 
 async def _called(tool: BaseTool, args: dict[str, Any], context: ToolContext) -> Any:
     try:
-        ctx = context._invocation_context
-        live_tools = ctx.shared.live_tools
-        with enclosing(ctx.sync_calls), context.state.call():
-            status = await live_tools.call(tool, args, context) if live_tools is not None else None
-            return await tool.run_async(args=args, tool_context=context) if status is None else status
+        with enclosing(context._invocation_context.sync_calls), context.state.call():
+            return await tool.run_async(args=args, tool_context=context)
     except InnerPause as pause:
         return pause.receipt
     except SystemExit as error:

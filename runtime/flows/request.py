@@ -31,14 +31,13 @@ _SEARCHES = (EnterpriseWebSearchTool, GoogleSearchTool, VertexAiSearchTool)
 _HOOKS_WITH_REQUEST = ("before_model_callback", "on_model_error_callback")
 
 
-async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm, *, is_live: bool = False) -> LlmRequest:
+async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) -> LlmRequest:
     """Build a model request: instructions, conversation, tools and configuration.
 
     Args:
         agent: the calling agent.
         ctx: the invocation.
         llm: the model to be called.
-        is_live: whether the request opens a live connection, where no answer has a schema.
 
     Raises:
         MissingStateKeyError: an instruction refers to a state key that does not exist.
@@ -57,7 +56,7 @@ async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm, 
     if agent.planner is not None:
         planning = await ctx.sync_calls.call(agent.planner.build_planning_instruction, ReadonlyContext(ctx), request)
         request.append_instructions([planning] if planning else [])
-    await _add_tools(agent, ctx, request, is_live=is_live)
+    await _add_tools(agent, ctx, request)
     return request
 
 
@@ -146,11 +145,11 @@ def _last_messages(contents: Sequence[types.Content]) -> int:
     return index
 
 
-async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmRequest, *, is_live: bool) -> None:
+async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmRequest) -> None:
     """Add the tools, in google-adk's order: models prefer the first of them."""
     context = ToolContext(ctx)
     targets = transfer_targets(agent)
-    if agent.output_schema is not None and not is_live:
+    if agent.output_schema is not None:
         if agent.tools or agent.sub_agents or targets or request.config.tools:
             await SetModelResponseTool(agent.output_schema).process_llm_request(tool_context=context, llm_request=request)
         else:

@@ -31,9 +31,6 @@ class RunnableAgent(AgentTree, Protocol):
     def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Run the agent; see `BaseAgent.run_async`."""
 
-    def run_live(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Run the agent in a live conversation; see `BaseAgent.run_live`."""
-
 
 class TurnAgent(AgentTree, Protocol):
     """An agent that calls a language model; `LlmAgent` is one, and documents the attributes."""
@@ -59,9 +56,6 @@ class TurnAgent(AgentTree, Protocol):
 
     async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
         """Return the language model of a turn, as an object."""
-
-    async def canonical_live_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
-        """Return the language model of a live conversation, as an object."""
 
     @property
     def tools(self) -> Sequence[Any]:

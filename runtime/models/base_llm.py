@@ -8,14 +8,10 @@ from contextlib import AbstractAsyncContextManager
 
 from pydantic import BaseModel, ConfigDict
 
-from runtime.errors.known_error import KnownError
+from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.models.base_llm_connection import BaseLlmConnection
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
-
-
-class LiveConnectionError(KnownError, NotImplementedError):
-    """Raised where a live conversation begins with a model that has no live connections."""
 
 
 class BaseLlm(BaseModel):
@@ -51,12 +47,5 @@ class BaseLlm(BaseModel):
         raise NotImplementedError  # pragma: no cover - abstract
 
     def connect(self, llm_request: LlmRequest) -> AbstractAsyncContextManager[BaseLlmConnection]:
-        """Open a live connection; a model of one's own may define it.
-
-        Args:
-            llm_request: instructions, tools and, in `live_connect_config`, settings. The conversation so far is sent over the connection.
-
-        Raises:
-            LiveConnectionError: this class of models has no live connections.
-        """
-        raise LiveConnectionError(f"Live connection is not supported for {self.model}. Use a model whose class defines connect().")
+        """Raise `EngineNeededError`: live conversations run on google-adk. A model of one's own may define it for that."""
+        raise EngineNeededError(f"A live connection to {self.model}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, aclosing
+from contextlib import aclosing
 from typing import Any
 
 from google.auth.exceptions import GoogleAuthError
@@ -14,7 +14,6 @@ from pydantic import Field, PrivateAttr
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.llm_error import LlmError
 from runtime.models.base_llm import BaseLlm
-from runtime.models.base_llm_connection import BaseLlmConnection
 from runtime.models.client_per_loop import ClientPerLoop
 from runtime.models.gemini_errors import clear_errors, missing_key_error
 from runtime.models.llm_request import LlmRequest
@@ -117,10 +116,6 @@ class Gemini(BaseLlm):
                 error_code="CONNECTION_FAILED",
             )
         yield whole
-
-    def connect(self, llm_request: LlmRequest) -> AbstractAsyncContextManager[BaseLlmConnection]:
-        """Raise `EngineNeededError`: only models of one's own have live connections here."""
-        raise EngineNeededError("Live audio with Gemini")
 
     async def _client(self) -> Client:
         if self.client is not None:

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from runtime.configs.agent_builder import resolve_agent_reference
 from runtime.configs.agent_config import AgentToolConfig, ToolArgsConfig
 from runtime.contexts.context import ServiceMissingError, ToolContext
-from runtime.errors.tool_error import ToolError
 from runtime.events.event import Event
 from runtime.history.agent_tree import AgentTree
 from runtime.sessions.session import Session
@@ -21,7 +20,7 @@ from runtime.tools.base_tool import BaseTool
 from runtime.tools.forwarding_artifact_service import ForwardingArtifactService
 from runtime.tools.function_declaration import declare
 from runtime.tools.function_signature import Argument, arguments_of
-from runtime.tools.inner_runs import InnerPause, InnerSessions, kept_run, open_questions, waits
+from runtime.tools.inner_runs import InnerPause, InnerSessions, kept_run, open_questions
 
 _REQUEST = Argument("request", str, Argument.REQUIRED)
 _NOT_PASSED = ("_adk", State.TEMP_PREFIX)  # prefixes of the caller's state that its agents as tools do not see
@@ -110,10 +109,6 @@ class AgentTool(BaseTool):
                 last = event if (event.content or event.error_code) and not event.partial else last
         waiting = open_questions(session.events, is_resumable=outer.is_resumable)
         if waiting:
-            if outer.live_request_queue is not None:
-                raise ToolError(
-                    f"{self.name} stopped: {waits(waiting)}, which a live conversation cannot give to an agent that runs as a tool."
-                )
             questions = [call for call in waiting if kept is None or call.id not in kept.asked]
             tool_context.inner_pause = InnerPause(self.name, waiting, questions, service.unkept(session))
             raise tool_context.inner_pause

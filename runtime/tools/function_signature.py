@@ -18,7 +18,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.support.weak_cache import cached_by_function
 
-INPUT_STREAM = "input_stream"  # the parameter of a streaming tool that receives the user's live requests
+_INPUT_STREAM = "input_stream"  # the parameter of a streaming tool that receives the user's live requests
 
 _CONTEXT_NAMES = {"ToolContext", "CallbackContext", "ReadonlyContext", "Context"}
 _EMPTY = inspect.Parameter.empty
@@ -74,22 +74,20 @@ class FunctionSignature:
     """The parameters of a function, method, partial or callable object, divided into arguments and contexts.
 
     A parameter receives the context if it is annotated as a context, also as a string or Optional, or is named `tool_context`.
-    `input_stream` is no argument, as in google-adk: a live run gives it.
+    `input_stream` is no argument: a live run of google-adk gives it.
 
     Attributes:
         arguments: the parameters that the model supplies, in order, without `*args` and `**kwargs`.
-        takes_stream: whether there is an `input_stream`.
     """
 
     def __init__(self, func: Callable[..., Any]) -> None:
         parameters = [_resolved(func, parameter) for parameter in inspect.signature(func).parameters.values() if parameter.kind in _NAMED]
         self._contexts = {parameter.name for parameter in parameters if _is_context(parameter)}
-        self.takes_stream = any(parameter.name == INPUT_STREAM for parameter in parameters)
         self._positional = [parameter.name for parameter in parameters if parameter.kind is inspect.Parameter.POSITIONAL_ONLY]
         self.arguments = [
             Argument(parameter.name, Any if isinstance(parameter.annotation, str) else parameter.annotation, parameter.default)
             for parameter in parameters
-            if parameter.name not in self._contexts | {INPUT_STREAM}
+            if parameter.name not in self._contexts | {_INPUT_STREAM}
         ]
 
     def missing(self, args: Mapping[str, Any]) -> list[str]:
@@ -107,18 +105,15 @@ class FunctionSignature:
         """
         return {argument.name: argument.build(args[argument.name]) for argument in self.arguments if argument.name in args}
 
-    def bind(self, built: Mapping[str, Any], context: Any, input_stream: Any = None) -> tuple[list[Any], dict[str, Any]]:
+    def bind(self, built: Mapping[str, Any], context: Any) -> tuple[list[Any], dict[str, Any]]:
         """Return the positional and keyword arguments of the call.
 
         Args:
             built: the result of `build`; unknown names are left out.
             context: the value of the context's parameter.
-            input_stream: the value of that parameter; not given to the function if it is None.
         """
         known = {argument.name for argument in self.arguments}
         values = {name: value for name, value in built.items() if name in known} | dict.fromkeys(self._contexts, context)
-        if self.takes_stream and input_stream is not None:
-            values[INPUT_STREAM] = input_stream
         positional = [values.pop(name) for name in self._positional if name in values]
         return positional, values
 

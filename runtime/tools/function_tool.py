@@ -23,7 +23,6 @@ from runtime.tools.function_signature import UnfitArgumentError, signature_of, w
 
 if TYPE_CHECKING:
     from runtime.contexts.context import ToolContext
-    from runtime.contexts.live_request_queue import LiveRequestQueue
 
 
 class FunctionTool(BaseTool):
@@ -31,9 +30,6 @@ class FunctionTool(BaseTool):
 
     The model receives the function's name, docstring, and parameters with their types. A parameter annotated as `ToolContext`, or named
     `tool_context`, is hidden from the model and receives the context.
-
-    An async generator function is a streaming tool of live conversations: the model receives each of its results, and a parameter
-    `input_stream`, hidden too, receives a `LiveRequestQueue` with what the user sends.
 
     Attributes:
         func: a sync or async function, or a callable object.
@@ -68,16 +64,6 @@ class FunctionTool(BaseTool):
         Missing and invalid arguments are reported to the model in a dict with `error`, so that it can try again. A call that
         the user rejected or has not yet approved is reported in the same way.
         """
-        return await self.run_live(args=args, tool_context=tool_context, input_stream=None)
-
-    async def run_live(self, *, args: dict[str, Any], tool_context: ToolContext, input_stream: LiveRequestQueue | None) -> Any:
-        """Call the function in a live conversation; see `run_async`. A streaming tool returns an async generator.
-
-        Args:
-            args: the model's arguments.
-            tool_context: the call's context.
-            input_stream: what the user sends, for the parameter of this name.
-        """
         signature = signature_of(self.func)
         if missing := signature.missing(args):
             names = ", ".join(missing)
@@ -88,7 +74,7 @@ class FunctionTool(BaseTool):
             return {"error": f"{self.name}() was not called: an argument does not fit: {text_of(error)}. Try again."}
         if refusal := await self._ask_for_confirmation(built, tool_context):
             return {"error": refusal}
-        return await _call(self.func, built, tool_context, input_stream)
+        return await _call(self.func, built, tool_context)
 
     async def _ask_for_confirmation(self, built: dict[str, Any], tool_context: ToolContext) -> str | None:
         """Return why the call must not run, after requesting confirmation if necessary; None if it may run."""
@@ -102,10 +88,8 @@ class FunctionTool(BaseTool):
         return bool(await _call(required, args, tool_context) if callable(required) else required)
 
 
-async def _call(
-    func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext, input_stream: LiveRequestQueue | None = None
-) -> Any:
-    positional, named = signature_of(func).bind(built, tool_context, input_stream)
+async def _call(func: Callable[..., Any], built: dict[str, Any], tool_context: ToolContext) -> Any:
+    positional, named = signature_of(func).bind(built, tool_context)
     # A test may call a tool with a stand-in for the context, which has no thread; a mock may even be an instance of its class.
     context: Any = getattr(tool_context, "_invocation_context", None)
     sync_calls = context.sync_calls if issubclass(type(context), InvocationContext) else AgentThread()

@@ -22,7 +22,7 @@ _OPTIONAL = {
     "rouge_score",
 }
 _WITH_AN_EXTRA = {"anyio", "httpx2", "requests"}  # dependencies of mcp's and Cloud Storage's packages
-_WITH_A_DEPENDENCY = {"httpcore", "pydantic_core", "shiboken6", "websockets"}
+_WITH_A_DEPENDENCY = {"httpcore", "pydantic_core", "shiboken6"}
 
 
 def imported(source: str) -> Iterator[str]:

@@ -188,3 +188,8 @@ def test_extending_equals_rebuilding(events: list[Event], present_turn_only: boo
     for count in range(len(events) + 1):
         fresh = Conversation("me", None).contents(events[:count], present_turn_only=present_turn_only)
         assert lines(growing.contents(events[:count], present_turn_only=present_turn_only)) == lines(fresh)
+
+
+def test_what_was_spoken_in_a_live_conversation_is_a_message() -> None:
+    heard = [Event(author="user", input_transcription=types.Transcription(text=text)) for text in ("what ", "time")]
+    assert seen(*heard, Event(author="me", output_transcription=types.Transcription(text="noon"))) == ["user: what time", "model: noon"]

@@ -44,7 +44,6 @@ from inspector_app.engines.protocol import Capability, CodePlace, OnCommit, Stor
 from inspector_app.engines.recorder_file import recorder_plugin
 from inspector_app.engines.tracebacks import traceback_of
 from runtime.agents.base_agent import BaseAgent
-from runtime.agents.config_agent_utils import from_config
 from runtime.apps.app import App
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import EngineNeededError, KnownError
@@ -406,7 +405,7 @@ def _first_app(package: str, folder: Path, modules: list[str], written: str) -> 
             return App(name=_app_name(folder), root_agent=root_agent)
         wrong = wrong or _foreign("root_agent", root_agent) or _foreign("app", app)
     if modules in _OF_A_FOLDER and (folder / YAML_AGENT).is_file():
-        return App(name=_app_name(folder), root_agent=from_config(str(folder / YAML_AGENT)))
+        raise EngineNeededError(f"An agent that {YAML_AGENT} describes")
     for made in (function() for module in imported for function in _factories(module)):
         if isinstance(made, (App, BaseAgent)):
             return made if isinstance(made, App) else App(name=_app_name(folder), root_agent=made)

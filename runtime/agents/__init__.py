@@ -12,14 +12,10 @@ if TYPE_CHECKING:
     from runtime.agents.context_cache_config import ContextCacheConfig
     from runtime.agents.live_request_queue import LiveRequest, LiveRequestQueue
     from runtime.agents.llm_agent import Agent, LlmAgent
-    from runtime.agents.llm_agent_config import LlmAgentConfig
     from runtime.agents.loop_agent import LoopAgent, LoopAgentState
-    from runtime.agents.loop_agent_config import LoopAgentConfig
     from runtime.agents.mcp_instruction_provider import McpInstructionProvider
     from runtime.agents.parallel_agent import ParallelAgent
-    from runtime.agents.parallel_agent_config import ParallelAgentConfig
     from runtime.agents.sequential_agent import SequentialAgent, SequentialAgentState
-    from runtime.agents.sequential_agent_config import SequentialAgentConfig
     from runtime.contexts.context import CallbackContext, Context, ToolContext
     from runtime.contexts.invocation_context import InvocationContext
     from runtime.contexts.readonly_context import ReadonlyContext
@@ -37,17 +33,13 @@ __all__ = [
     "LiveRequest",
     "LiveRequestQueue",
     "LlmAgent",
-    "LlmAgentConfig",
     "LoopAgent",
-    "LoopAgentConfig",
     "LoopAgentState",
     "McpInstructionProvider",
     "ParallelAgent",
-    "ParallelAgentConfig",
     "ReadonlyContext",
     "RunConfig",
     "SequentialAgent",
-    "SequentialAgentConfig",
     "SequentialAgentState",
     "ToolContext",
 ]
@@ -55,10 +47,6 @@ __all__ = [
 __getattr__ = lazy_exports(
     __name__,
     {
-        "SequentialAgentConfig": "runtime.agents.sequential_agent_config",
-        "ParallelAgentConfig": "runtime.agents.parallel_agent_config",
-        "LoopAgentConfig": "runtime.agents.loop_agent_config",
-        "LlmAgentConfig": "runtime.agents.llm_agent_config",
         "BaseAgentConfig": "runtime.agents.base_agent_config",
         "Agent": "runtime.agents.llm_agent",
         "BaseAgent": "runtime.agents.base_agent",

@@ -8,13 +8,12 @@ import logging
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from enum import Enum
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from runtime.configs.agent_builder import resolve_agent_reference, resolve_callbacks
-from runtime.configs.agent_config import BaseAgentConfig
+from runtime.agents.base_agent_config import BaseAgentConfig
 from runtime.contexts.context import Context
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.errors.agent_exit_error import AgentExitError
@@ -66,7 +65,7 @@ class BaseAgent(BaseModel):
         after_agent_callback: called after the agent ran; if it returns content, that is an additional answer.
         state_schema: a model of the keys that the agent's callbacks and tools write to the state; other writes fail. Keys with a scope,
             such as `user:`, and the writes of other agents are not checked.
-        config_type: the fields of such an agent in a YAML file; a subclass of `BaseAgentConfig`.
+        config_type: the fields of such an agent in a YAML file, which google-adk reads.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
@@ -133,34 +132,6 @@ class BaseAgent(BaseModel):
                         inside[name],
                     )
             places = {**inside, **places}
-
-    @classmethod
-    def from_config(cls, config: BaseAgentConfig, config_abs_path: str) -> Self:
-        """Return an agent that a YAML file describes; see `agents.config_agent_utils.from_config`.
-
-        Args:
-            config: the file's fields, of this class's `config_type`.
-            config_abs_path: the file.
-        """
-        values: dict[str, Any] = {"name": config.name, "description": config.description}
-        if config.sub_agents:
-            values["sub_agents"] = [resolve_agent_reference(reference, config_abs_path) for reference in config.sub_agents]
-        for hook in ("before_agent", "after_agent"):
-            if callbacks := getattr(config, f"{hook}_callbacks"):
-                values[f"{hook}_callback"] = resolve_callbacks(callbacks)
-        values.update({name: value for name, value in (config.model_extra or {}).items() if name in cls.model_fields})
-        return cls(**cls._parse_config(config, config_abs_path, values))
-
-    @classmethod
-    def _parse_config(cls, config: BaseAgentConfig, config_abs_path: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the constructor's arguments from a YAML file's fields; subclasses with their own `config_type` add theirs.
-
-        Args:
-            config: the fields.
-            config_abs_path: the file.
-            kwargs: the arguments that every agent has.
-        """
-        return kwargs
 
     # pydantic would compare whole trees, with endless recursion between parents and children.
     def __eq__(self, other: object) -> bool:

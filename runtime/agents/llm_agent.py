@@ -11,9 +11,6 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from runtime.agents.base_agent import BaseAgent
-from runtime.configs.agent_builder import at_field, resolve_callbacks, resolve_code_reference, resolve_fully_qualified_name
-from runtime.configs.agent_config import BaseAgentConfig, LlmAgentConfig, ToolArgsConfig, ToolConfig
-from runtime.configs.code_references import ADK
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.engine_needed_error import EngineNeededError
@@ -53,17 +50,6 @@ OnToolErrorCallback: TypeAlias = Callbacks
 
 logger = logging.getLogger(__name__)
 
-_TAKEN_FROM_CONFIG = (
-    "model",
-    "instruction",
-    "static_instruction",
-    "disallow_transfer_to_parent",
-    "disallow_transfer_to_peers",
-    "include_contents",
-    "output_key",
-    "generate_content_config",
-)
-
 
 class LlmAgent(BaseAgent):
     """An agent that calls a language model, runs the tools that the model calls, and repeats until it has an answer.
@@ -95,8 +81,6 @@ class LlmAgent(BaseAgent):
     model_config = ConfigDict(defer_build=True)  # see LlmResponse
 
     DEFAULT_MODEL: ClassVar[str] = "gemini-3.5-flash"
-
-    config_type: ClassVar[type[BaseAgentConfig]] = LlmAgentConfig
 
     model: str | BaseLlm = ""
     instruction: str | InstructionProvider = ""
@@ -141,36 +125,6 @@ class LlmAgent(BaseAgent):
         if executor is not None:
             raise EngineNeededError("An LlmAgent with a code_executor")
         return executor
-
-    @classmethod
-    def _parse_config(cls, config: BaseAgentConfig, config_abs_path: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-        own = LlmAgentConfig.model_fields.keys() - BaseAgentConfig.model_fields.keys()
-        given: dict[str, Any] = {name: getattr(config, name, None) for name in own}
-        kwargs |= {name: given[name] for name in _TAKEN_FROM_CONFIG if given[name]}
-        if model := given["model_code"]:
-            kwargs["model"] = _instance_of(resolve_code_reference(model))
-        kwargs |= {name: resolve_code_reference(given[name]) for name in ("input_schema", "output_schema") if given[name]}
-        for hook in ("before_model", "after_model", "before_tool", "after_tool"):
-            if callbacks := given[f"{hook}_callbacks"]:
-                kwargs[f"{hook}_callback"] = resolve_callbacks(callbacks)
-        if given["tools"]:
-            kwargs["tools"] = cls._resolve_tools(given["tools"], config_abs_path)
-        return kwargs
-
-    @classmethod
-    def _resolve_tools(cls, tool_configs: list[ToolConfig], config_abs_path: str) -> list[Any]:
-        """Return the tools that a YAML file describes.
-
-        Args:
-            tool_configs: their fields.
-            config_abs_path: the file.
-        """
-        tools = []
-        for index, config in enumerate(tool_configs):
-            found = resolve_fully_qualified_name(config.name if "." in config.name else f"{ADK}.tools.{config.name}")
-            with at_field("tools", index, *(["args"] if config.args else [])):
-                tools.append(_tool(found, config, config_abs_path))
-        return tools
 
     @property
     def canonical_before_model_callbacks(self) -> list[Callable[..., Any]]:
@@ -381,21 +335,6 @@ def _answers_for_toolsets(ctx: InvocationContext) -> bool:
     asking = [event for event in ctx.session.events if not asks_for_inner_run(event)]
     calls = [call for event in asking for call in event.get_function_calls() if call.id in answered]
     return bool(calls) and all(map(asks_for_toolset, calls))
-
-
-def _tool(found: Any, config: ToolConfig, config_abs_path: str) -> Any:
-    if isinstance(found, (BaseTool, BaseToolset)):
-        return found
-    if isinstance(found, type) and issubclass(found, (BaseTool, BaseToolset)):
-        return found.from_config(config.args or ToolArgsConfig(), config_abs_path)
-    if not callable(found):
-        raise ValueError(f"{config.name} is a {type(found).__name__}, not a tool")
-    return found(config.args) if config.args else found
-
-
-def _instance_of(model: Any) -> Any:
-    """Return a model that a YAML file names; a class or function that needs no arguments is called, as google-adk's `model_code` is."""
-    return model if isinstance(model, BaseLlm) or not callable(model) else model()
 
 
 def _holds_function_response(content: types.Content | None) -> bool:

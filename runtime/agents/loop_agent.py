@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, ClassVar
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.sequential_agent import SequentialAgentState, _position
-from runtime.configs.agent_config import BaseAgentConfig, LoopAgentConfig
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.events.event import Event
 
@@ -33,14 +31,7 @@ class LoopAgent(BaseAgent):
         max_iterations: maximum number of iterations; unlimited if None.
     """
 
-    config_type: ClassVar[type[BaseAgentConfig]] = LoopAgentConfig
-
     max_iterations: int | None = None
-
-    @classmethod
-    def _parse_config(cls, config: BaseAgentConfig, config_abs_path: str, kwargs: dict[str, Any]) -> dict[str, Any]:
-        limit = getattr(config, "max_iterations", None)
-        return {**kwargs, "max_iterations": limit} if limit else kwargs
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         if not self.sub_agents:

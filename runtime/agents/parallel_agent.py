@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import ClassVar
 
 from runtime.agents.base_agent import BaseAgent, BaseAgentState
-from runtime.configs.agent_config import BaseAgentConfig, ParallelAgentConfig
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.events.event import Event
 from runtime.events.marks import agent_key
@@ -23,8 +21,6 @@ class ParallelAgent(BaseAgent):
     They share the state. Their events come in the order in which they are yielded. If one fails, or itself escalates, the others are
     cancelled; if one pauses at a long-running call, the others finish first. In a resumable app, finished sub-agents do not run again.
     """
-
-    config_type: ClassVar[type[BaseAgentConfig]] = ParallelAgentConfig
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         if not self.sub_agents:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import ClassVar
 
 from runtime.agents.base_agent import BaseAgent, BaseAgentState
-from runtime.configs.agent_config import BaseAgentConfig, SequentialAgentConfig
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.events.event import Event
 
@@ -32,8 +30,6 @@ class SequentialAgent(BaseAgent):
 
     In a resumable app it commits the sub-agent's name before each call, and a resumed run begins there.
     """
-
-    config_type: ClassVar[type[BaseAgentConfig]] = SequentialAgentConfig
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         state = self._load_agent_state(ctx, SequentialAgentState)

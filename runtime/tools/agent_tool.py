@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from google.genai import types
 from pydantic import ValidationError
 
-from runtime.configs.agent_builder import resolve_agent_reference
-from runtime.configs.agent_config import AgentToolConfig, ToolArgsConfig
 from runtime.contexts.context import ServiceMissingError, ToolContext
 from runtime.events.event import Event
 from runtime.history.agent_tree import AgentTree
@@ -60,13 +58,6 @@ class AgentTool(BaseTool):
         self.skip_summarization = skip_summarization
         self.include_plugins = include_plugins
         self.propagate_grounding_metadata = propagate_grounding_metadata
-
-    @classmethod
-    def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
-        """See `BaseTool.from_config`; the agent is given as a reference, with `config_path` or `code`."""
-        given = AgentToolConfig.model_validate(config.model_dump())
-        agent = resolve_agent_reference(given.agent, config_abs_path)
-        return cls(agent, given.skip_summarization, include_plugins=given.include_plugins)
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         schema = _schema(self.agent, "input_schema")

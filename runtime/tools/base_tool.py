@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
-
-from runtime.configs.agent_builder import arguments_of
-from runtime.configs.agent_config import ToolArgsConfig
 
 if TYPE_CHECKING:
     from runtime.contexts.context import ToolContext
@@ -48,16 +45,6 @@ class BaseTool(ABC):  # noqa: B024 - subclasses, such as authenticated tools, ha
         self.custom_metadata = custom_metadata
         self.behavior = behavior
         self.response_scheduling = response_scheduling
-
-    @classmethod
-    def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
-        """Return a tool that a YAML file describes: by default, with the file's values as the constructor's arguments.
-
-        Args:
-            config: the file's arguments. Where the constructor expects a function, its module and name.
-            config_abs_path: the file.
-        """
-        return cls(**arguments_of(cls.__init__, config.model_dump()))
 
     def _get_declaration(self) -> types.FunctionDeclaration | None:
         """Return the function declaration for the model, or None if the tool is not offered as a function."""

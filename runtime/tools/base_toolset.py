@@ -5,9 +5,8 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from runtime.configs.agent_config import ToolArgsConfig
 from runtime.tools.base_tool import BaseTool
 
 if TYPE_CHECKING:
@@ -55,19 +54,6 @@ class BaseToolset(ABC):
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
         """Change a request before the toolset's tools are added to it; does nothing by default."""
         return None
-
-    @classmethod
-    def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
-        """Return a toolset that a YAML file describes; subclasses implement it.
-
-        Args:
-            config: the file's arguments.
-            config_abs_path: the file.
-
-        Raises:
-            ValueError: the class does not implement it.
-        """
-        raise ValueError(f"{cls.__name__} cannot be made from a YAML file: make it in code, and give its module and name")
 
     async def close(self) -> None:
         """Release the toolset's resources; called when the Runner closes."""

@@ -1,5 +1,17 @@
-"""google-adk's import path of `BaseToolConfig`, `ToolArgsConfig` and `ToolConfig`."""
+"""The base classes of a tool's arguments in a YAML file, which google-adk reads."""
 
-from runtime.configs.agent_config import BaseToolConfig, ToolArgsConfig, ToolConfig
+from __future__ import annotations
 
-__all__ = ["BaseToolConfig", "ToolArgsConfig", "ToolConfig"]
+from pydantic import BaseModel, ConfigDict
+
+
+class BaseToolConfig(BaseModel):
+    """Base class of the arguments of a class of tools."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class ToolArgsConfig(BaseModel):
+    """The arguments of a tool, of any name."""
+
+    model_config = ConfigDict(extra="allow")

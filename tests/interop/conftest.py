@@ -35,7 +35,6 @@ PREPARED = (
     "test_routes_beside_adk",
     "test_server_commands",
     "test_sessions",
-    "test_yaml_agents",
 )
 """The modules whose tests are about what a process does, not about its start or its imports."""
 

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # What is missing or different in ours, as `Class.method.parameter kind default` (or `Class.method`) → reason.
 DIFFERENCES = {
+    r"\.from_config$": "agents in YAML files are google-adk's",
     r"^InvocationContext\.(live_session|active|transcription|input_realtime|output_realtime)_\w+ ": "state of its live flow",
     r"^RunConfig\.check_for_deprecated_save_live_audio$": "live audio",
     r"(cache_config|cache_metadata|cacheable_contents_token_count) ": "context caching is out of scope",

@@ -7,18 +7,15 @@ import sys
 import time
 import warnings
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Self, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from mcp import StdioServerParameters
 from mcp.types import ListResourcesResult, PaginatedRequestParams, Resource, Tool
-from pydantic import model_validator
 
 from runtime.auth.auth_credential import AuthCredential
 from runtime.auth.auth_headers import auth_headers
 from runtime.auth.auth_schemes import as_scheme
 from runtime.auth.auth_tool import AuthConfig
 from runtime.auth.credential_manager import CredentialManager
-from runtime.configs.agent_config import BaseToolConfig, ToolArgsConfig
 from runtime.contexts.context import Context
 from runtime.tools.base_tool import BaseTool
 from runtime.tools.base_toolset import BaseToolset, ToolPredicate
@@ -28,9 +25,6 @@ from runtime.tools.mcp_tool.mcp_package import MCPError, field, is_timeout
 from runtime.tools.mcp_tool.mcp_session_manager import (
     ConnectionParams,
     MCPSessionManager,
-    SseConnectionParams,
-    StdioConnectionParams,
-    StreamableHTTPConnectionParams,
 )
 from runtime.tools.mcp_tool.mcp_tool import (
     RESERVED_NAMES,
@@ -52,36 +46,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-
-class McpToolsetConfig(BaseToolConfig):
-    """The arguments of an `McpToolset` in a YAML file; one of the first four is given."""
-
-    stdio_server_params: StdioServerParameters | None = None
-    stdio_connection_params: StdioConnectionParams | None = None
-    sse_connection_params: SseConnectionParams | None = None
-    streamable_http_connection_params: StreamableHTTPConnectionParams | None = None
-    tool_filter: list[str] | None = None
-    tool_name_prefix: str | None = None
-    auth_scheme: Any | None = None
-    auth_credential: AuthCredential | None = None
-    use_mcp_resources: bool = False
-
-    @property
-    def connection_params(self) -> ConnectionParams:
-        """The given parameters."""
-        return next(one for one in self._ways() if one is not None)
-
-    @model_validator(mode="after")
-    def _exactly_one(self) -> Self:
-        if sum(one is not None for one in self._ways()) != 1:
-            raise ValueError(
-                "give exactly one of stdio_server_params, stdio_connection_params, sse_connection_params, streamable_http_connection_params"
-            )
-        return self
-
-    def _ways(self) -> tuple[ConnectionParams | None, ...]:
-        return self.stdio_server_params, self.stdio_connection_params, self.sse_connection_params, self.streamable_http_connection_params
 
 
 class McpToolset(BaseToolset):
@@ -146,19 +110,6 @@ class McpToolset(BaseToolset):
         }
         given = {name: value for name, value in callbacks.items() if value is not None}
         self._mcp_session_manager = MCPSessionManager(connection_params, errlog, session_options=given)
-
-    @classmethod
-    def from_config(cls, config: ToolArgsConfig, config_abs_path: str) -> Self:
-        """See `BaseToolset.from_config`; the arguments are those of `McpToolsetConfig`."""
-        given = McpToolsetConfig.model_validate(config.model_dump())
-        return cls(
-            connection_params=given.connection_params,
-            tool_filter=given.tool_filter,
-            tool_name_prefix=given.tool_name_prefix,
-            auth_scheme=given.auth_scheme,
-            auth_credential=given.auth_credential,
-            use_mcp_resources=given.use_mcp_resources,
-        )
 
     def get_auth_config(self) -> AuthConfig | None:
         """See `BaseToolset.get_auth_config`."""

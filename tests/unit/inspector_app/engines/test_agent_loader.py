@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from inspector_app.engines.agent_loader import AgentLoadError, agents_to_choose_from, check_agent_path, files_of_agent, load_agent
-from runtime.configs.config_file import AgentConfigError
 from tests.seeds.running import run, runner_for
 
 AGENT = "from runtime.agents.base_agent import BaseAgent\nroot_agent = BaseAgent(name='{name}')\n"
@@ -184,23 +183,17 @@ def test_an_interrupted_import_leaves_no_modules(tmp_path: Path) -> None:
     assert agent_modules() == {}
 
 
-def test_a_folder_with_a_yaml_file_is_an_agent(tmp_path: Path) -> None:
+def test_an_agent_in_a_yaml_file_is_found_and_needs_google_adk(tmp_path: Path) -> None:
     folder = tmp_path / "my tea"
     folder.mkdir()
-    (folder / "tools.py").write_text("from google.adk.tools import FunctionTool\ndef brew(): ...\nbrew = FunctionTool(brew)\n", "utf-8")
-    (folder / "root_agent.yaml").write_text("name: tea\ninstruction: Brew.\ntools:\n  - name: tools.brew\n", "utf-8")
-    for path in (folder, folder / "root_agent.yaml"):
-        loaded = load_agent(str(path))
-        assert (loaded.name, loaded.root.name, [tool.name for tool in loaded.root.tools]) == ("my_tea", "tea", ["brew"])
-    check_agent_path(str(folder / "root_agent.yaml"))
-    assert {folder / "root_agent.yaml", folder / "tools.py"} <= set(files_of_agent(str(folder)))
-
-
-def test_checking_a_yaml_agent_runs_nothing(tmp_path: Path) -> None:
-    (tmp_path / "root_agent.yaml").write_text("name: [broken", "utf-8")
-    check_agent_path(str(tmp_path))
-    with pytest.raises(AgentConfigError, match=r"root_agent\.yaml, line 1: "):
-        load_agent(str(tmp_path))
+    file = folder / "root_agent.yaml"
+    file.write_text("name: [broken", "utf-8")
+    for path in (folder, file):
+        check_agent_path(str(path))
+        with pytest.raises(AgentLoadError, match=r"An agent that root_agent\.yaml describes needs google-adk: install it") as raised:
+            load_agent(str(path))
+        assert raised.value.missing.endswith("An agent that root_agent.yaml describes needs google-adk.")
+    assert file in files_of_agent(str(folder))
 
 
 def test_a_module_comes_before_a_yaml_file(tmp_path: Path) -> None:

@@ -1,5 +1,0 @@
-"""google-adk's import path of `LoopAgentConfig`."""
-
-from runtime.configs.agent_config import LoopAgentConfig
-
-__all__ = ["LoopAgentConfig"]

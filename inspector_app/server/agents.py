@@ -12,7 +12,6 @@ from inspector_app.engines.agent_loader import AgentLoadError, LoadedAgent, load
 from inspector_app.engines.code_files import code_digest
 from inspector_app.engines.env_file import AgentEnvironment
 from inspector_app.server.adk_servers import adk_server_of
-from inspector_app.server.spans import SpanRecorder
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
 from runtime.errors import KnownError, NotFoundError, StorageError
@@ -103,14 +102,12 @@ class ServedAgent:
         name: see above.
         folder: see above.
         memory: what its agents search, until the server stops.
-        spans: what its runs did, until the server stops.
     """
 
     def __init__(self, name: str, folder: Path, turns: Turns, stores: Stores, *, reloads: bool = False) -> None:
         self.name = name
         self.folder = folder
         self.memory: BaseMemoryService = InMemoryMemoryService()
-        self.spans = SpanRecorder()
         self._turns = turns
         self._stores = stores
         self._reloads = reloads
@@ -167,7 +164,6 @@ class ServedAgent:
                     artifact_service=self.files,
                     memory_service=self.memory,
                 )
-                self._runner.plugin_manager.register_plugin(self.spans, first=True)
             return self._runner
 
     async def _is_outdated(self) -> bool:

@@ -18,7 +18,6 @@ from inspector_app.server.bodies import BadBodyError
 from inspector_app.server.document import document
 from inspector_app.server.endpoints.artifacts import Artifacts
 from inspector_app.server.endpoints.development import Development
-from inspector_app.server.endpoints.evaluations import Evaluations
 from inspector_app.server.endpoints.general import General
 from inspector_app.server.endpoints.graphs import Graphs
 from inspector_app.server.endpoints.pages import Pages
@@ -76,7 +75,6 @@ def application(agents: ServedAgents, runs: Runs, access: Access, page: Path | N
         Running(agents, runs),
         Artifacts(agents),
         Graphs(agents),
-        Evaluations(agents),
         Development(agents),
         pages,
     ):

@@ -11,9 +11,7 @@ from pydantic.json_schema import models_json_schema
 from inspector_app.server.bodies import SCHEMAS
 from inspector_app.server.endpoints.artifacts import ArtifactBody
 from inspector_app.server.endpoints.development import TestFileBody
-from inspector_app.server.endpoints.evaluations import AddSessionBody, NewSetBody, RunEvalBody
 from inspector_app.server.endpoints.general import TelemetryBody
-from inspector_app.server.eval_models import EvalCase
 from inspector_app.server.request_models import MemoryBody, NewSessionBody, RunBody, StateBody
 
 _BODIES = (
@@ -22,10 +20,6 @@ _BODIES = (
     StateBody,
     MemoryBody,
     ArtifactBody,
-    NewSetBody,
-    AddSessionBody,
-    RunEvalBody,
-    EvalCase,
     TestFileBody,
     TelemetryBody,
 )

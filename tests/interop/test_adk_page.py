@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from tests.interop.served_agents import write_desk
 FIELD = "document.querySelector('textarea')"
 SEND = "document.querySelector('.input-container .send-button:not([disabled])')"
 LISTED = "[...document.querySelectorAll('button')].filter(found => found.title == 'Delete session')"
+LEFT_OUT = re.compile(r"/builder|/debug/trace|/eval[-_]|/metrics-info")  # what the page asks for and this server answers with a sentence
 ANSWER = "document.querySelector('input.response-input')"
 
 
@@ -53,12 +55,11 @@ async def test_the_whole_page_works_and_no_request_fails(server: ApiServer, tmp_
         await page.shows("Evals")
         await _chat(page)
         await _look(page)
-        await _evaluate(page)
         await page.open(address)
         await _import_and_delete(page, tmp_path, address)
         own = [(method, urlsplit(url).path, status) for method, url, status in page.requests if f":{server.port}/" in url]
-        assert [request for request in own if not 200 <= request[2] < 400] == []
-        assert page.errors == []
+        assert [request for request in own if not 200 <= request[2] < 400 and not (request[2] == 501 and LEFT_OUT.search(request[1]))] == []
+        assert [error for error in page.errors if "501" not in error] == []
         used = {(method, path) for method, path, _ in own}
         for method, path in (
             ("GET", "/list-apps"),
@@ -66,9 +67,6 @@ async def test_the_whole_page_works_and_no_request_fails(server: ApiServer, tmp_
             ("GET", "/dev/apps/desk/build_graph"),
             ("GET", "/apps/desk/users/user/sessions"),
             ("POST", "/apps/desk/users/user/sessions"),
-            ("POST", "/dev/apps/desk/eval-sets"),
-            ("POST", "/dev/apps/desk/eval-sets/words/run"),
-            ("GET", "/dev/apps/desk/metrics-info"),
         ):
             assert (method, path) in used, sorted(used)
 
@@ -89,13 +87,11 @@ async def _chat(page: Page) -> None:
 
 
 async def _look(page: Page) -> None:
-    """Look at state, artifacts, traces and graph."""
+    """Look at state, artifacts and graph."""
     await page.click(button("State"))
     await page.shows("notes")
     await page.click(button("Artifacts"))
     await page.shows("note.txt")
-    await page.click(button("Traces"))
-    await page.shows("call_llm")
     await page.click(button("Events"))
 
 
@@ -120,20 +116,6 @@ async def _import_and_delete(page: Page, folder: Path, address: str) -> None:
     await page.click(f"{LISTED}.at(-1)")
     await page.click(_inside("mat-dialog-container", "Delete"))
     await page.until(f"{LISTED}.length < {before}")
-
-
-async def _evaluate(page: Page) -> None:
-    """Make an eval set of the session, and run it."""
-    await page.click(button("Evals"))
-    await page.click(_inside("app-eval-tab", "New"))
-    await page.type("document.querySelector('mat-dialog-container input')", "words")
-    await page.click(_inside("mat-dialog-container", "Create"))
-    await page.click("[...document.querySelectorAll('app-eval-tab *')].findLast(found => found.innerText == 'words')")
-    await page.click(_inside("app-eval-tab", "From Current Session"))
-    await page.click(_inside("mat-dialog-container", "Create"))
-    await page.click(_inside("app-eval-tab", "Run All"))
-    await page.click(_inside("mat-dialog-container", "Run"))
-    await page.shows("EVAL RESULT")
 
 
 def _inside(around: str, text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from inspector_app.server.agents import ServedAgents
 from inspector_app.server.bodies import Body, body_of, described
@@ -17,15 +17,41 @@ from runtime.support.bounded import read_json_file
 from runtime.support.worker_threads import run_in_thread
 
 _TESTS = DEV_APP + "/tests"
+_EVALS = "This server runs no evaluations: use `agent-inspector eval AGENT EVALSET`, the window's Evals, or `adk web`."
+_TRACES = "This server keeps no traces: open its database with `agent-inspector DB`, whose timeline shows each run, or use `adk web`."
+_BUILDER = "The visual builder writes agents that google-adk loads: use `adk web`."
+_SETS, _OLD_SETS = "/eval-sets/{eval_set_id}", "/eval_sets/{eval_set_id}"  # the second ones are google-adk's older paths
+_OF_EVALS = [
+    "GET POST /eval-sets",
+    "GET /eval_sets",
+    f"POST {_OLD_SETS}",
+    f"POST {_SETS}/add-session",
+    f"POST {_OLD_SETS}/add_session",
+    f"GET {_OLD_SETS}/evals",
+    f"GET PUT DELETE {_SETS}/eval-cases/{{eval_case_id}}",
+    f"GET PUT DELETE {_OLD_SETS}/evals/{{eval_case_id}}",
+    f"POST {_SETS}/run",
+    f"POST {_OLD_SETS}/run_eval",
+    "GET /eval-results",
+    "GET /eval_results",
+    "GET /eval-results/{eval_result_id}",
+    "GET /eval_results/{eval_result_id}",
+    "GET /metrics-info",
+]
 # What needs google-adk itself or a cloud account: method, path, and what does it instead.
 _NOT_SERVED = [
     ("POST", _TESTS + "/rebuild", "Rebuilding recorded tests needs google-adk: use `adk web`."),
     ("POST", _TESTS + "/run", "Running recorded tests needs google-adk: use `adk test`."),
-    ("POST", DEV_APP + "/builder/save", "The visual builder writes agents that google-adk loads: use `adk web`."),
+    ("GET", DEV_APP + "/builder", _BUILDER),
+    ("POST", DEV_APP + "/builder/save", _BUILDER),
+    ("POST", DEV_APP + "/builder/cancel", _BUILDER),
+    ("GET", DEV_APP + "/debug/trace/session/{session_id}", _TRACES),
+    ("GET", DEV_APP + "/debug/trace/{event_id}", _TRACES),
     ("POST", DEV_APP + "/deploy/agent_engine", "This server does not deploy: use `adk deploy agent_engine`."),
     ("POST", DEV_APP + "/deploy/cloud_run", "This server does not deploy: use `adk deploy cloud_run`."),
     ("POST", DEV_APP + "/deploy/gke", "This server does not deploy: use `adk deploy gke`."),
     ("POST", "/agent-identity/finalize", 'Agent Identity support requires: pip install "google-adk[agent-identity]"'),
+    *((method, DEV_APP + path, _EVALS) for *methods, path in map(str.split, _OF_EVALS) for method in methods),
 ]
 
 
@@ -60,8 +86,6 @@ class Development:
         add(_TESTS + "/{test_name}", self.get_test, methods=["GET"], response_model=None)
         add(_TESTS + "/{test_name}", self.put_test, methods=["PUT"], response_model=None, openapi_extra=described(TestFileBody))
         add(_TESTS + "/{test_name}", self.delete_test, methods=["DELETE"], response_model=None)
-        add(DEV_APP + "/builder", self.builder, methods=["GET"], response_model=None)
-        add(DEV_APP + "/builder/cancel", self.cancel_builder, methods=["POST"], response_model=None)
         add(DEV_APP + "/deploy/defaults", self.deploy_defaults, methods=["GET"], response_model=None)
         for number, (method, path, why) in enumerate(_NOT_SERVED):
             add(path, _refusal(why), methods=[method], response_model=None, name=f"not_served_{number}", summary=why, status_code=501)
@@ -92,18 +116,6 @@ class Development:
         except FileNotFoundError:
             raise NotFoundError("Test file not found") from None
         return JSONResponse({"status": "success"})
-
-    async def builder(self, app_name: str) -> Response:
-        """Return the YAML file of an agent that is one; nothing for others."""
-        file = self._agents.named(app_name).folder / "root_agent.yaml"
-        if not file.is_file():
-            return PlainTextResponse("")
-        headers = {"Cache-Control": "no-store"}
-        return Response(await run_in_thread(file.read_bytes), media_type="application/x-yaml", headers=headers)
-
-    async def cancel_builder(self, app_name: str) -> Response:
-        """Confirm that the builder has nothing to take back."""
-        return JSONResponse(True)
 
     async def deploy_defaults(self, app_name: str) -> Response:
         """Return what a form for deploying would begin with; this server does not deploy."""

@@ -1,4 +1,4 @@
-"""What google-adk's page shows of an app's structure and of its runs: graphs and traces."""
+"""What google-adk's page shows of an app's structure: graphs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST_README = 2**20  # characters
 
 
 class Graphs:
-    """Endpoints of graphs and traces.
+    """Endpoints of graphs.
 
     Args:
         agents: the served agents.
@@ -34,24 +34,11 @@ class Graphs:
     def add_to(self, router: APIRouter) -> None:
         """Add the routes."""
         add = router.add_api_route
-        add(DEV_APP + "/debug/trace/session/{session_id}", self.session_trace, methods=["GET"], response_model=None)
-        add(DEV_APP + "/debug/trace/{event_id}", self.event_trace, methods=["GET"], response_model=None)
         add(DEV_APP + "/build_graph", self.app_graph, methods=["GET"], response_model=None)
         add(DEV_APP + "/build_graph_image", self.tree_images, methods=["GET"], response_model=None)
         add(DEV_APP + "/graph", self.graph, methods=["GET"], response_model=None)
         path = DEV_APP + "/users/{user_id}/sessions/{session_id}/events/{event_id}/graph"
         add(path, self.event_graph, methods=["GET"], response_model=None)
-
-    async def session_trace(self, app_name: str, session_id: str) -> Response:
-        """Return the spans of a session's runs since the server started."""
-        return JSONResponse(self._agents.named(app_name).spans.of_session(session_id))
-
-    async def event_trace(self, app_name: str, event_id: str) -> Response:
-        """Return the request and the response of the call that led to an event."""
-        found = self._agents.named(app_name).spans.of_event(event_id)
-        if found is None:
-            raise NotFoundError("Trace not found")
-        return JSONResponse(found)
 
     async def app_graph(self, app_name: str) -> Response:
         """Return the app's agents with their fields and tools."""

@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response
 
 from inspector_app.server.agents import ServedAgents
 from inspector_app.server.bodies import BadBodyError, body_of, described, read_json
-from inspector_app.server.eval_models import is_eval_session
 from inspector_app.server.json_shapes import session_events, session_json
 from inspector_app.server.paths import SESSION, SESSIONS, USER, found_session
 from inspector_app.server.request_models import MemoryBody, NewSessionBody, StateBody
@@ -23,6 +22,7 @@ from runtime.support.bounded import parse, read_file
 from runtime.support.worker_threads import run_in_thread
 
 _INITIAL_STATE = "initial_state.json"  # in an agent's folder, as google-adk's development server reads it
+_OF_EVALS = ("adk-eval-session-", "___eval___session___")  # ids of sessions in which google-adk, new and old, ran cases of evals
 _USER = "user"  # the author of a change that a client makes, as in google-adk
 
 
@@ -60,7 +60,7 @@ class Sessions:
         except NotFoundError:
             return JSONResponse([])
         listed = await service.list_sessions(app_name=app_name, user_id=user_id)
-        return JSONResponse([session_json(session) for session in listed.sessions if not is_eval_session(session.id)])
+        return JSONResponse([session_json(session) for session in listed.sessions if not session.id.startswith(_OF_EVALS)])
 
     async def create_session(self, app_name: str, user_id: str, body: Annotated[NewSessionBody, body_of(NewSessionBody)]) -> Response:
         """Create a session with the body's id or a generated one."""

@@ -33,7 +33,6 @@ from inspector_app.mcp_server.tool import WrongArgumentError
 from inspector_app.remote.adk_server import AdkServer
 from inspector_app.remote.server_address import server_address
 from inspector_app.resources.plugins import recorder_plugin
-from inspector_app.server.eval_files import EvalFiles
 from inspector_app.support.preferences import Preferences
 from runtime.errors import KnownError
 from runtime.sessions.session_key import SessionKey
@@ -159,7 +158,6 @@ DOORS: dict[str, Callable[[Path], object]] = {
     "import": lambda file: read_sessions(str(file)),
     "eval set": read_eval_set,
     "eval criteria": read_criteria,
-    "the server's eval result": lambda file: EvalFiles("a", file.parent).result("r"),
     "capsule": read_capsule,
     "capsule.json": in_capsule("capsule_json"),
     "session.jsonl": in_capsule("session_jsonl"),
@@ -178,10 +176,8 @@ DOORS: dict[str, Callable[[Path], object]] = {
 def test_every_door_gives_a_value_or_a_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     file = tmp_path / "given.json"
-    (tmp_path / ".adk" / "eval_history").mkdir(parents=True)
     for door, read in DOORS.items():
         file.write_bytes(TEXTS[name])
-        shutil.copy(file, tmp_path / ".adk" / "eval_history" / "r.evalset_result.json")
         try:
             read(file)
         except KnownError as error:

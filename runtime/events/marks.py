@@ -33,7 +33,6 @@ TEMP_GONE = "inspector_temp_gone"  # among an event's recorded `temp:` keys if t
 REPLAYED_CHECKPOINT = "inspector_replayed_checkpoint"
 
 INTERNAL_METADATA_PREFIX = "__adk_internal_"  # google-adk's: of keys that no caller of a run can set
-RESTORED = f"{INTERNAL_METADATA_PREFIX}restored_event"  # on an event that was copied from elsewhere: its calls are never executed
 
 TRANSFER_CALL = "transfer_to_agent"
 SET_ANSWER_CALL = "set_model_response"  # called by a model with tools to answer in the agent's output schema

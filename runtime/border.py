@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from abc import ABCMeta
 from collections.abc import Sequence
+from functools import cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
@@ -109,6 +110,7 @@ class _StandIn(ABCMeta):
         raise needed(cls.__qualname__)
 
 
+@cache
 def stand_in(name: str) -> type:
     """Return what a program imports in place of a name.
 
@@ -171,14 +173,17 @@ def is_stand_in(value: object) -> bool:
     return isinstance(value, (_StandIn, _ModuleAcross))
 
 
-def refuse_stand_in(value: object) -> None:
-    """Check a function or object that a program gives to the runtime.
+def refuse_stand_ins(*values: object) -> None:
+    """Check what a program gives to the runtime: functions, objects and lists of them.
 
     Raises:
-        EngineNeededError: it is a stand-in.
+        EngineNeededError: one of them is a stand-in.
     """
-    if isinstance(value, (_StandIn, _ModuleAcross)):
-        value()
+    for value in values:
+        if isinstance(value, list):
+            refuse_stand_ins(*value)
+        elif isinstance(value, (_StandIn, _ModuleAcross)):
+            value()
 
 
 class _LoaderAcross(Loader):

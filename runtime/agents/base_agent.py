@@ -14,6 +14,7 @@ from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from runtime.agents.base_agent_config import BaseAgentConfig
+from runtime.border import refuse_stand_ins
 from runtime.contexts.context import Context
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
 from runtime.errors.agent_exit_error import AgentExitError
@@ -83,6 +84,8 @@ class BaseAgent(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _be_no_node(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            refuse_stand_ins(*given.values())
         if isinstance(given, dict) and not _OF_NODES.isdisjoint(given):
             name = next(name for name in given if name in _OF_NODES)
             if name not in cls.model_fields and given[name] not in (None, False):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from runtime.agents.base_agent import BaseAgent
 from runtime.agents.context_cache_config import ContextCacheConfig
 from runtime.apps.base_events_summarizer import BaseEventsSummarizer
+from runtime.border import refuse_stand_ins
 from runtime.plugins.base_plugin import BasePlugin
 
 _NAME = re.compile(r"[^\W\d][\w-]*")
@@ -88,6 +90,13 @@ class App(BaseModel):
     resumability_config: ResumabilityConfig | None = None
     events_compaction_config: EventsCompactionConfig | None = None
     context_cache_config: ContextCacheConfig | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _know_all_parts(cls, given: Any) -> Any:
+        if isinstance(given, dict):
+            refuse_stand_ins(*given.values())
+        return given
 
     @field_validator("name")
     @classmethod

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from runtime.border import refuse_stand_in
+from runtime.border import refuse_stand_ins
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.support.agent_thread import AgentThread
 from runtime.support.calling import call_bound
@@ -40,7 +40,7 @@ class FunctionTool(BaseTool):
     """
 
     def __init__(self, func: Callable[..., Any], *, require_confirmation: bool | Callable[..., bool] = False) -> None:
-        refuse_stand_in(func)
+        refuse_stand_ins(func)
         inner = wrapped_function(func)
         super().__init__(name=getattr(inner, "__name__", type(inner).__name__), description=_description(inner))
         self.func = func

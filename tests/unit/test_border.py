@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import typing
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from inspector_app.engines.agent_loader import AgentLoadError, load_agent
 from runtime.agents import LlmAgent
+from runtime.apps.app import App
 from runtime.border import is_stand_in, stand_in
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.tools.base_tool import BaseTool
@@ -40,6 +42,10 @@ def _mixed_subclass() -> None:
         _subclass,
         _mixed_subclass,
         lambda: FunctionTool(Workflow),
+        lambda: LlmAgent(name="a", model=Workflow),
+        lambda: LlmAgent(name="a", tools=[len, Workflow]),
+        lambda: LlmAgent(name="a", sub_agents=[Workflow]),
+        lambda: App(name="a", root_agent=LlmAgent(name="a"), plugins=[Workflow]),
         lambda: importlib.import_module("runtime.a2a.converters").part_converter.convert("x"),
     ],
 )
@@ -59,6 +65,8 @@ def test_mentioning_a_name_is_no_use() -> None:
     assert list(inspect.signature(handed).parameters) == ["one", "other", "many"]
     assert Holder().held is None
     assert not isinstance("x", Workflow)
+    assert importlib.import_module("runtime.workflow").Workflow is Workflow
+    assert copy.deepcopy([Workflow]) == [Workflow]
     assert not hasattr(Workflow, "__wrapped__")
     assert repr(Workflow) == "<class 'runtime.border.google.adk.workflow.Workflow'>"
 

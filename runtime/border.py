@@ -10,12 +10,14 @@ import sys
 from abc import ABCMeta
 from collections.abc import Sequence
 from functools import cache
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from runtime.errors.engine_needed_error import EngineNeededError
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader  # which imports much
 
 # Modules without `google.adk.`, with all that is in and below them.
 MODULES = frozenset(
@@ -186,15 +188,15 @@ def refuse_stand_ins(*values: object) -> None:
             value()
 
 
-class _LoaderAcross(Loader):
+class _LoaderAcross:
     """Makes a module that only google-adk has."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        """See `Loader`."""
+        """See `importlib.abc.Loader`."""
         return _ModuleAcross(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """See `Loader`."""
+        """See `importlib.abc.Loader`."""
 
 
 class _LoaderHere(SourceFileLoader):
@@ -206,16 +208,16 @@ class _LoaderHere(SourceFileLoader):
         add_names(module)
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds the modules of the runtime that lack public names of google-adk's."""
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
-        """See `MetaPathFinder`."""
+        """See `importlib.abc.MetaPathFinder`."""
         package, _, module = fullname.partition(".")
         if package != "runtime":
             return None
         if is_across(module):
-            return ModuleSpec(fullname, _LoaderAcross(), is_package=True)
+            return ModuleSpec(fullname, cast("Loader", _LoaderAcross()), is_package=True)
         if module not in NAMES:
             return None
         spec = PathFinder.find_spec(fullname, path, target)

@@ -49,14 +49,26 @@ def engine_name_first() -> str:
 
 
 def module(name: str) -> ModuleType:
-    """Import a module; its name is google-adk's."""
-    return importlib.import_module(_root + name[len(_ADK) :])
+    """Import a module; its name is google-adk's.
+
+    Raises:
+        ModuleNotFoundError: this version, or the embedded runtime, has none of that name.
+    """
+    place = _root + name[len(_ADK) :]
+    if is_embedded() and importlib.import_module("runtime.border").is_across(name[len(_ADK) + 1 :]):
+        raise ModuleNotFoundError(f"The embedded runtime has no {name}.", name=place)
+    return importlib.import_module(place)
+
+
+def _member(module_name: str, name: str) -> Any:
+    found = getattr(module(module_name), name, None)
+    return None if is_embedded() and importlib.import_module("runtime.border").is_stand_in(found) else found
 
 
 def find_class(module_name: str, name: str) -> Any:
     """Return a class; None if this version has none of that name."""
     try:
-        return getattr(module(module_name), name, None)
+        return _member(module_name, name)
     except ModuleNotFoundError as error:
         if _is_engines(error.name):
             return None
@@ -70,7 +82,7 @@ def required(module_name: str, name: str) -> Any:
         WorkerError: this version has none of that name, or a package that it needs is not installed.
     """
     try:
-        found = getattr(module(module_name), name, None)
+        found = _member(module_name, name)
     except ImportError as error:
         missing = error.name or str(error)
         if _is_engines(missing):

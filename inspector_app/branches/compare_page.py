@@ -23,6 +23,7 @@ from inspector_app.branches.aspect_view import AspectView
 from inspector_app.branches.comparison_model import LEFT, LEFT_NUMBER, RIGHT, RIGHT_NUMBER, SIGN, ComparisonModel
 from inspector_app.branches.view_data import Aspect
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 
 ROW_HEIGHT = 25
@@ -161,9 +162,7 @@ class ComparePage(QWidget):
         return label
 
     def _button(self, name: str, icon: str, text: str, key: str, slot: object) -> QPushButton:
-        button = QPushButton(theme.icon(icon, "text"), "", self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
+        button = push_button("", name, icon=theme.icon(icon, "text"), does=text, parent=self)
         button.setToolTip(f"{text} ({key})")
         button.clicked.connect(slot)
         shortcut = QShortcut(QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -7,10 +7,11 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.json_editor import JsonEditor
 from inspector_app.widgets.tooltips import set_tooltip
@@ -37,14 +38,17 @@ class OverrideCard(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._before = ""
         icon = IconLabel(16, self, name="pen", role="accent")
-        self._title, self._hint = self._label("override_title"), self._label("override_hint")
+        self._title = plain_label(name="override_title", wraps=True, parent=self)
+        self._hint = plain_label(name="override_hint", wraps=True, parent=self)
         self._hint.setProperty("role", "dim")
         self._editor = JsonEditor("override_editor", "Replacement", self)
         self._editor.setMaximumHeight(_EDITOR_HEIGHT)
         self._editor.changed.connect(self._show_buttons)
-        self._submit = self._button("override_submit", "Fork and continue from here", self._on_submit)
+        self._submit = push_button(
+            "Fork and continue from here", "override_submit", self._on_submit, icon=theme.icon("check", "on_accent"), parent=self
+        )
         self._submit.setProperty("primary", True)
-        cancel = self._button("override_cancel", "Cancel", self._on_cancel)
+        cancel = push_button("Cancel", "override_cancel", self._on_cancel, icon=theme.icon("xmark", "text"), parent=self)
         cancel.setToolTip("Change nothing (Esc)")
         head = QHBoxLayout()
         head.setSpacing(9)
@@ -110,17 +114,3 @@ class OverrideCard(QWidget):
     def _on_cancel(self) -> None:
         self.hide()
         self.cancelled.emit()
-
-    def _label(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        return label
-
-    def _button(self, name: str, text: str, slot: Any) -> QPushButton:
-        button = QPushButton(theme.icon("check", "on_accent") if name == "override_submit" else theme.icon("xmark", "text"), text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
-        return button

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.values import visible
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.list_below import ListBelow
 
 MOST_SHOWN = 500
@@ -40,9 +41,7 @@ class SessionPicker(QDialog):
         self.setWindowTitle("Compare")
         self.resize(620, min(190 + ROW_HEIGHT * len(sessions), 440))
         self._sessions = list(sessions)
-        heading = QLabel(visible(title), self)
-        heading.setTextFormat(Qt.TextFormat.PlainText)
-        heading.setWordWrap(True)
+        heading = plain_label(visible(title), wraps=True, parent=self)
         self.filter = QLineEdit(self)
         self.filter.setObjectName("picker_filter")
         self.filter.setAccessibleName("Filter sessions")
@@ -53,16 +52,11 @@ class SessionPicker(QDialog):
         self.list.setObjectName("picker_list")
         self.list.setAccessibleName("Sessions")
         self.list.itemDoubleClicked.connect(self._on_chosen)
-        self.compare = QPushButton("Compare", self)
-        self.compare.setObjectName("picker_compare")
-        self.compare.setAccessibleName("Compare with the selected session")
+        self.compare = push_button("Compare", "picker_compare", does="Compare with the selected session", parent=self)
         self.compare.setProperty("primary", True)
         self.compare.setDefault(True)
         self.compare.clicked.connect(self._on_chosen)
-        cancel = QPushButton("Cancel", self)
-        cancel.setObjectName("picker_cancel")
-        cancel.setAccessibleName("Cancel")
-        cancel.clicked.connect(self.reject)
+        cancel = push_button("Cancel", "picker_cancel", self.reject, parent=self)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(cancel)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QSpinBox,
     QTreeWidget,
     QTreeWidgetItem,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app.presentation.values import counted, plain_tooltip, visible, visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.tooltips import set_tooltip
 
 _PLACE = Qt.ItemDataRole.UserRole
@@ -70,11 +70,11 @@ class CapsuleDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Export as a capsule")
         self.resize(680, 520)
-        self._title = _label("capsule_title", title)
+        self._title = plain_label(visible_lines(title), "capsule_title", wraps=True)
         self._title.setProperty("role", "name")
-        self._agent = _label("capsule_agent", agent)
-        self._holds = _label("capsule_holds", "reading…")
-        self._what = _label("capsule_what", "")
+        self._agent = plain_label(visible_lines(agent), "capsule_agent", wraps=True)
+        self._holds = plain_label("reading…", "capsule_holds", wraps=True)
+        self._what = plain_label(name="capsule_what", wraps=True)
         self.first, self.last = self._number("first", 1, events), self._number("last", events, events)
         self.places = self._make_list()
         self.test = QCheckBox("Also write a test (pytest) that fails when the agent no longer does this", self)
@@ -82,13 +82,10 @@ class CapsuleDialog(QDialog):
         self.test.setAccessibleName(self.test.text())
         self.test.setEnabled(not no_test)
         set_tooltip(self.test, no_test)
-        self._cancel = QPushButton("Cancel", self)
-        self._cancel.setObjectName("capsule_cancel")
-        self._cancel.setAccessibleName("Cancel")
-        self._cancel.clicked.connect(self.reject)
-        self._write = QPushButton(theme.icon("file-export", "on_accent"), "Write the capsule…", self)
-        self._write.setObjectName("capsule_write")
-        self._write.setAccessibleName("Write the capsule")
+        self._cancel = push_button("Cancel", "capsule_cancel", self.reject, parent=self)
+        self._write = push_button(
+            "Write the capsule…", "capsule_write", icon=theme.icon("file-export", "on_accent"), does="Write the capsule", parent=self
+        )
         self._write.setProperty("primary", True)
         self._write.setEnabled(False)
         self._write.setDefault(True)
@@ -201,11 +198,3 @@ class CapsuleDialog(QDialog):
     def _on_write(self) -> None:
         self.write_requested.emit(self.choice)
         self.accept()
-
-
-def _label(name: str, text: str) -> QLabel:
-    label = QLabel(visible_lines(text))
-    label.setObjectName(name)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    return label

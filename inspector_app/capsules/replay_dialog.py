@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QVBox
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.growing_dialog import GrowingDialog
 
 
@@ -80,7 +81,4 @@ class ReplayDialog(GrowingDialog):
 
 
 def _label(text: str) -> QLabel:
-    label = QLabel(visible_lines(text))
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    return label
+    return plain_label(visible_lines(text), wraps=True)

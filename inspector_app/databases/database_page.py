@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QTabWidget, QVBoxLayout, QWidget
 
 from inspector_app.databases.raw_tables_pane import RawTablesPane
 from inspector_app.databases.shared_state_pane import SharedStatePane
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.icon_label import IconLabel
 
@@ -47,9 +48,7 @@ class DatabasePage(QWidget):
         self._title = ElidedLabel()
         self._title.setObjectName("database_page_title")
         self._title.setProperty("role", "title")
-        close = QPushButton(theme.icon("xmark"), "Back to the events")
-        close.setObjectName("database_page_close")
-        close.setAccessibleName("Back to the events")
+        close = push_button("Back to the events", "database_page_close", icon=theme.icon("xmark"))
         close.setToolTip("Back to the events (Esc)")
         close.clicked.connect(self.left)
         back = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from inspector_app.databases.raw_tables_pane import RawTablesPane
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 
 
@@ -28,14 +29,9 @@ class ForeignDatabasePage(QWidget):
         super().__init__(parent)
         self.setObjectName("other_database_page")
         self.tables = RawTablesPane()
-        self._text = QLabel()
-        self._text.setObjectName("other_database_text")
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
-        self._text.setWordWrap(True)
+        self._text = plain_label(name="other_database_text", wraps=True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
-        close = QPushButton(theme.icon("xmark"), "Close")
-        close.setObjectName("other_database_close")
-        close.setAccessibleName("Close this database")
+        close = push_button("Close", "other_database_close", icon=theme.icon("xmark"), does="Close this database")
         close.setToolTip("Close this database (Esc); it was not changed")
         close.clicked.connect(self.left)
         back = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)

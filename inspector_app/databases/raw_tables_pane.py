@@ -26,6 +26,7 @@ from inspector_app.databases.raw_rows import RawRowsModel, shown
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.row_menu import RowMenu
@@ -80,10 +81,13 @@ class RawTablesPane(QWidget):
         self._place.setObjectName("raw_place")
         self._place.setProperty("role", "secondary")
         self.buttons = {name: self._make_button(name) for name in _PAGES}
-        self._open = QPushButton(theme.icon("up-right-from-square"), "Open full")
-        self._open.setObjectName("raw_open_full")
-        self._open.setAccessibleName("Open the selected value in full")
-        self._open.clicked.connect(self._on_open_full)
+        self._open = push_button(
+            "Open full",
+            "raw_open_full",
+            self._on_open_full,
+            icon=theme.icon("up-right-from-square"),
+            does="Open the selected value in full",
+        )
         self._empty = EmptyState()
         self._empty.setProperty("card", "false")
         self._stack = QStackedLayout()
@@ -192,9 +196,7 @@ class RawTablesPane(QWidget):
 
     def _make_button(self, name: str) -> QPushButton:
         icon, text = _PAGES[name]
-        button = QPushButton(theme.icon(icon), "")
-        button.setObjectName(f"raw_{name}")
-        button.setAccessibleName(text)
+        button = push_button("", f"raw_{name}", icon=theme.icon(icon), does=text)
         button.setToolTip(text)
         button.clicked.connect(partial(self.page_requested.emit, name))
         return button

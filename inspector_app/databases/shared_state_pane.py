@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QListView, Q
 from inspector_app.databases.scope_list import Scope, ScopeListModel, scope_text
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.value_tree import ValueTreeModel
@@ -53,10 +54,7 @@ class SharedStatePane(QWidget):
         self._title = ElidedLabel()
         self._title.setObjectName("shared_state_title")
         self._title.setProperty("role", "title")
-        self._facts = QLabel()
-        self._facts.setObjectName("shared_state_facts")
-        self._facts.setTextFormat(Qt.TextFormat.PlainText)
-        self._facts.setProperty("role", "secondary")
+        self._facts = plain_label(name="shared_state_facts", role="secondary")
         self._empty = EmptyState()
         self._empty.setProperty("card", "false")
         self._stack = QStackedLayout()

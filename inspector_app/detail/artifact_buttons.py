@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QPushButton, QVBoxLayout, QW
 from inspector_app.detail.pictures import Pictures
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -52,9 +53,13 @@ class ArtifactButtons(QWidget):
             old.hide()
             old.deleteLater()
         for number, (name, version) in enumerate(list(saved.items())[:MOST_SHOWN]):
-            button = QPushButton(theme.icon("file-lines"), f"{_short(name)}  v{version}", self)
-            button.setObjectName("open_artifact")
-            button.setAccessibleName(f"Open the saved file {visible(name[:200])}, version {version}")
+            button = push_button(
+                f"{_short(name)}  v{version}",
+                "open_artifact",
+                icon=theme.icon("file-lines"),
+                does=f"Open the saved file {visible(name[:200])}, version {version}",
+                parent=self,
+            )
             set_tooltip(button, f"Saved here: {name}, version {version}")
             button.clicked.connect(partial(self._on_clicked, name, version))
             self._grid.addWidget(button, number // _COLUMNS, number % _COLUMNS)

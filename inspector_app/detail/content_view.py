@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from inspector_app.detail.artifact_buttons import ArtifactButtons
 from inspector_app.detail.grounding_values import grounding_values
@@ -19,6 +19,7 @@ from inspector_app.presentation.event_summary import describe, failure_of, text_
 from inspector_app.presentation.value_filters import call_root
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.safe_browser import SafeBrowser
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_tree import ValueTreeModel
@@ -61,11 +62,7 @@ class ContentView(QWidget):
         self.setObjectName("content_view")
         self._sections: dict[str, str] = {}
         self._by_hand = False
-        self._error = QLabel()
-        self._error.setObjectName("content_error")
-        self._error.setTextFormat(Qt.TextFormat.PlainText)
-        self._error.setProperty("role", "bad")
-        self._error.setWordWrap(True)
+        self._error = plain_label(name="content_error", role="bad", wraps=True)
         self._error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._error.setContentsMargins(10, 10, 10, 4)
         self.browser = SafeBrowser()
@@ -105,17 +102,17 @@ class ContentView(QWidget):
         self._markdown.setAccessibleName("Show the text as Markdown")
         self._markdown.setChecked(True)
         self._markdown.toggled.connect(self._show_text)
-        self._full = QPushButton(theme.icon("up-right-from-square"), "Open full")
-        self._full.setObjectName("open_full_content")
-        self._full.setAccessibleName("Open the whole text in a window")
-        self._full.clicked.connect(self._on_open_full)
+        self._full = push_button(
+            "Open full",
+            "open_full_content",
+            self._on_open_full,
+            icon=theme.icon("up-right-from-square"),
+            does="Open the whole text in a window",
+        )
         bar = QWidget()
         row = QHBoxLayout(bar)
         row.setContentsMargins(10, 6, 6, 6)
-        self._part = QLabel()
-        self._part.setObjectName("content_part")
-        self._part.setTextFormat(Qt.TextFormat.PlainText)
-        self._part.setProperty("role", "secondary")
+        self._part = plain_label(name="content_part", role="secondary")
         row.addWidget(self._markdown)
         row.addWidget(self._part)
         row.addStretch(1)

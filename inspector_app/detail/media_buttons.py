@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.detail.media_files import is_openable, is_played
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.tooltips import set_tooltip
 
 if TYPE_CHECKING:
@@ -51,19 +52,26 @@ class MediaButtons(QWidget):
             old.deleteLater()
         others = [blob for blob in blobs if not (blob.mime_type or "").startswith("image/")]
         for blob in others[:MOST_SHOWN]:
-            shown = self._button(blob) if is_openable(blob) else _line(f"{_words(blob)} · not opened: no known type")
+            shown = (
+                self._button(blob)
+                if is_openable(blob)
+                else plain_label(f"{_words(blob)} · not opened: no known type", role="secondary", wraps=True)
+            )
             self._column.addWidget(shown, 0, Qt.AlignmentFlag.AlignLeft if is_openable(blob) else Qt.AlignmentFlag(0))
         if len(others) > MOST_SHOWN:
-            self._column.addWidget(_line(f"and {len(others) - MOST_SHOWN} more"))
+            self._column.addWidget(plain_label(f"and {len(others) - MOST_SHOWN} more", role="secondary", wraps=True))
         self.setVisible(bool(others))
 
     def _button(self, blob: types.Blob) -> QPushButton:
         played = is_played(blob)
-        button = QPushButton(theme.icon("play" if played else "file-lines"), f"{'Play' if played else 'Open'} {_words(blob)}", self)
-        button.setObjectName("open_media")
-        button.setAccessibleName(button.text())
+        button = push_button(
+            f"{'Play' if played else 'Open'} {_words(blob)}",
+            "open_media",
+            partial(self._on_clicked, blob),
+            icon=theme.icon("play" if played else "file-lines"),
+            parent=self,
+        )
         set_tooltip(button, "Opens a temporary copy with this system's program for such files")
-        button.clicked.connect(partial(self._on_clicked, blob))
         return button
 
     def _on_clicked(self, blob: types.Blob) -> None:
@@ -79,11 +87,3 @@ def _words(blob: types.Blob) -> str:
     kind = blob.mime_type or "unknown type"
     kind = kind if len(kind) <= LONGEST_TYPE else f"{kind[: LONGEST_TYPE - 1]}…"
     return f"{visible(kind)} · {len(blob.data or b''):,} bytes".replace("&", "&&")
-
-
-def _line(text: str) -> QLabel:
-    line = QLabel(text)
-    line.setTextFormat(Qt.TextFormat.PlainText)
-    line.setWordWrap(True)
-    line.setProperty("role", "secondary")
-    return line

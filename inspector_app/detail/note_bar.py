@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.tooltips import set_tooltip
 from runtime.sessions.note import MOST_CHARACTERS, Note
@@ -49,10 +50,7 @@ class NoteBar(QWidget):
         self._edit.clicked.connect(self.edit)
         self._delete = self._tool("delete_note", "Delete the note", "trash")
         self._delete.clicked.connect(self.deleted)
-        self._said = QLabel(self)
-        self._said.setObjectName("note_hint")
-        self._said.setTextFormat(Qt.TextFormat.PlainText)
-        self._said.setProperty("role", "secondary")
+        self._said = plain_label(name="note_hint", role="secondary", parent=self)
         self._save = self._button("save_note", "Save", is_primary=True)
         self._save.clicked.connect(self.save)
         self._cancel = self._button("cancel_note", "Cancel")
@@ -87,9 +85,7 @@ class NoteBar(QWidget):
         return made
 
     def _button(self, name: str, words: str, *, is_primary: bool = False) -> QPushButton:
-        made = QPushButton(words, self)
-        made.setObjectName(name)
-        made.setAccessibleName(f"{words} the note" if is_primary else "Leave the note as it was")
+        made = push_button(words, name, does=f"{words} the note" if is_primary else "Leave the note as it was", parent=self)
         made.setProperty("primary", is_primary)
         return made
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage, QImageReader, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible
+from inspector_app.widgets.controls import plain_label
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -49,7 +50,7 @@ class Pictures(QScrollArea):
         for blob in pictures[:MAX_SHOWN]:
             line.addLayout(_picture(blob))
         if len(pictures) > MAX_SHOWN:
-            line.addWidget(_caption(f"and {len(pictures) - MAX_SHOWN} more"))
+            line.addWidget(plain_label(f"and {len(pictures) - MAX_SHOWN} more", role="secondary"))
         line.addStretch(1)
         self.setWidget(row)
         self.setFixedHeight(min(row.sizeHint().height() + 14, _LARGEST.height() + 60))
@@ -64,7 +65,7 @@ def _picture(blob: types.Blob) -> QVBoxLayout:
         shown.setPixmap(QPixmap.fromImage(image))
         shown.setAccessibleName(words)
         column.addWidget(shown)
-    column.addWidget(_caption(words))
+    column.addWidget(plain_label(words, role="secondary"))
     column.addStretch(1)
     return column
 
@@ -91,10 +92,3 @@ def _decoded(blob: types.Blob) -> tuple[QImage | None, str]:
     if image.isNull():
         return None, f"{name} · damaged"
     return image, f"{size.width():,} × {size.height():,} · {name}"
-
-
-def _caption(words: str) -> QLabel:
-    caption = QLabel(words)
-    caption.setTextFormat(Qt.TextFormat.PlainText)
-    caption.setProperty("role", "secondary")
-    return caption

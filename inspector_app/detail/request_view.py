@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.detail.context_bar import ContextBar
 from inspector_app.detail.view_data import PromptPart
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
@@ -40,11 +41,7 @@ class RequestView(QWidget):
         self.tree = ValueTreeView(self.model, open_depth=1)
         self.tree.setObjectName("request_tree")
         self.tree.setAccessibleName("Request to the model")
-        self._note = QLabel()
-        self._note.setObjectName("request_note")
-        self._note.setTextFormat(Qt.TextFormat.PlainText)
-        self._note.setWordWrap(True)
-        self._note.setProperty("role", "secondary")
+        self._note = plain_label(name="request_note", role="secondary", wraps=True)
         self._note.setContentsMargins(10, 8, 10, 6)
         self._empty = EmptyState("No model request", "Select an event that a model wrote.")
         self._empty.setProperty("card", "false")
@@ -61,13 +58,14 @@ class RequestView(QWidget):
         self._stack.addWidget(shown)
 
     def _make_send_bar(self) -> QWidget:
-        self._send = QPushButton(theme.icon("paper-plane"), "Send again…")
-        self._send.setObjectName("send_again")
-        self._send.setAccessibleName("Send the request to the model again")
-        self._send.clicked.connect(self.send_again_requested)
-        self._curl = QPushButton(theme.icon("copy"), "Copy as cURL")
-        self._curl.setObjectName("copy_curl")
-        self._curl.setAccessibleName("Copy the request as a cURL command")
+        self._send = push_button(
+            "Send again…",
+            "send_again",
+            self.send_again_requested,
+            icon=theme.icon("paper-plane"),
+            does="Send the request to the model again",
+        )
+        self._curl = push_button("Copy as cURL", "copy_curl", icon=theme.icon("copy"), does="Copy the request as a cURL command")
         self._curl.setToolTip("A command for the shell; $GEMINI_API_KEY stands in for the key.")
         self._curl.clicked.connect(self.curl_requested)
         self._why_not = QLabel(self)

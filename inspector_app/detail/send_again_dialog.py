@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton, QSplitter, QVBoxLayout, QWidget
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.json_editor import JsonEditor
 
 
@@ -31,14 +32,14 @@ class SendAgainDialog(QDialog):
         self.setObjectName("send_again_dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Send the request again")
-        self._before = _label(before, "send_again_before", "text")
+        self._before = plain_label(before, "send_again_before", "text", wraps=True)
         self.editor = JsonEditor("send_again_request", "Request to send")
         self.editor.edit.setPlainText(json.dumps(request, indent=2, ensure_ascii=False))
         self.editor.changed.connect(self._show_state)
         self.original = _text("send_again_original", "Original answer", original)
         self.answer = _text("send_again_answer", "New answer", "")
         self.answer.setPlaceholderText("Not sent yet")
-        self._facts = _label("", "send_again_facts", "secondary")
+        self._facts = plain_label("", "send_again_facts", "secondary", wraps=True)
         self._is_busy = False
         self._send = QPushButton(theme.icon("paper-plane", "on_accent"), "Send")
         self._send.setObjectName("send_again_send")
@@ -46,10 +47,7 @@ class SendAgainDialog(QDialog):
         self._send.setAccessibleName("Send the request")
         self._send.clicked.connect(self._on_send)
         self._send.setDefault(True)
-        close = QPushButton("Close")
-        close.setObjectName("send_again_close")
-        close.setAccessibleName("Close")
-        close.clicked.connect(self.reject)
+        close = push_button("Close", "send_again_close", self.reject)
         self._lay_out(close)
         self._show_state()
         self.resize(980, 620)
@@ -59,7 +57,7 @@ class SendAgainDialog(QDialog):
         right = QVBoxLayout(answers)
         right.setContentsMargins(0, 0, 0, 0)
         for title, view in (("Original answer", self.original), ("New answer", self.answer)):
-            right.addWidget(_label(title, "", "secondary"))
+            right.addWidget(plain_label(title, "", "secondary", wraps=True))
             right.addWidget(view, 1)
         right.addWidget(self._facts)
         split = QSplitter()
@@ -109,12 +107,3 @@ def _text(name: str, title: str, text: str) -> QPlainTextEdit:
     view.setAccessibleName(title)
     view.setReadOnly(True)
     return view
-
-
-def _label(text: str, name: str, role: str) -> QLabel:
-    label = QLabel(text)
-    label.setObjectName(name)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setProperty("role", role)
-    return label

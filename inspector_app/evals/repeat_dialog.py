@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxL
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.growing_dialog import GrowingDialog
 
 USUAL = 5
@@ -45,17 +46,12 @@ class RepeatDialog(GrowingDialog):
         self.number.setRange(1, MOST)
         self.number.setValue(USUAL)
         theme.pad(self.number)
-        self._cost = _label("repeat_cost", "")
-        self._run = QPushButton(theme.icon("play", "on_accent"), "Run")
-        self._run.setObjectName("repeat_run")
-        self._run.setAccessibleName("Run")
+        self._cost = plain_label(name="repeat_cost", wraps=True)
+        self._run = push_button("Run", "repeat_run", icon=theme.icon("play", "on_accent"))
         self._run.setProperty("primary", True)
         self._run.setDefault(True)
         self._run.clicked.connect(self._on_run)
-        cancel = QPushButton("Cancel")
-        cancel.setObjectName("repeat_dialog_cancel")
-        cancel.setAccessibleName("Cancel")
-        cancel.clicked.connect(self.reject)
+        cancel = push_button("Cancel", "repeat_dialog_cancel", self.reject)
         self._lay_out(title, facts, cancel)
         self.number.valueChanged.connect(self._on_number_changed)
         self._on_number_changed(USUAL)
@@ -71,11 +67,11 @@ class RepeatDialog(GrowingDialog):
         rows = QVBoxLayout(self)
         rows.setContentsMargins(14, 14, 14, 12)
         rows.setSpacing(10)
-        heading = _label("repeat_title", title)
+        heading = plain_label(visible_lines(title), "repeat_title", wraps=True)
         heading.setProperty("role", "name")
         rows.addWidget(heading)
         for fact in facts:
-            rows.addWidget(_label("repeat_fact", fact))
+            rows.addWidget(plain_label(visible_lines(fact), "repeat_fact", wraps=True))
         line = QHBoxLayout()
         line.addWidget(QLabel("Number of runs"))
         line.addWidget(self.number)
@@ -94,11 +90,3 @@ class RepeatDialog(GrowingDialog):
     def _on_run(self) -> None:
         self.accepted_times.emit(self.number.value())
         self.accept()
-
-
-def _label(name: str, text: str) -> QLabel:
-    label = QLabel(visible_lines(text))
-    label.setObjectName(name)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    return label

@@ -6,10 +6,11 @@ from itertools import pairwise
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 
 
@@ -38,9 +39,7 @@ class ResultsHead(QWidget):
         for label, what, role in ((self._title, "title", "name"), (self._facts, "facts", "secondary")):
             label.setObjectName(f"{name}_{what}")
             label.setProperty("role", role)
-        self._state = QLabel(self)
-        self._state.setObjectName(f"{name}_state")
-        self._state.setTextFormat(Qt.TextFormat.PlainText)
+        self._state = plain_label(name=f"{name}_state", parent=self)
         self._progress = QProgressBar(self)
         self._progress.setObjectName(f"{name}_progress")
         self._progress.setAccessibleName("Progress")
@@ -74,10 +73,9 @@ class ResultsHead(QWidget):
             accessible: what it does.
             text: its text; None: what it does.
         """
-        button = QPushButton(theme.icon(icon, role), accessible if text is None else text, self)
-        button.setObjectName(f"{self._name}_{name}")
-        button.setAccessibleName(accessible)
-        return button
+        return push_button(
+            accessible if text is None else text, f"{self._name}_{name}", icon=theme.icon(icon, role), does=accessible, parent=self
+        )
 
     def add(self, *buttons: QPushButton) -> None:
         """Add buttons before the one that leaves the page."""

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QPlainTextEdit,
-    QPushButton,
     QSizePolicy,
     QSplitter,
     QStackedWidget,
@@ -25,6 +24,7 @@ from inspector_app.analysis.finding import Finding
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 
@@ -52,13 +52,13 @@ class FindingsPane(QWidget):
         self._title = ElidedLabel()
         self._title.setObjectName("findings_title")
         self._title.setProperty("role", "secondary")
-        self._again = self._button("Examine again", "examine_again", self.again_requested.emit)
+        self._again = push_button("Examine again", "examine_again", self.again_requested.emit, parent=self)
         self.tree = self._make_tree()
         self._details = QPlainTextEdit(self)
         self._details.setObjectName("finding_details")
         self._details.setAccessibleName("Why the finding matters, and what to do")
         self._details.setReadOnly(True)
-        self._copy = self._button("Copy command", "copy_fix", self._on_copy)
+        self._copy = push_button("Copy command", "copy_fix", self._on_copy, parent=self)
         self._empty = EmptyState("Nothing examined", "Open a database to find out what is wrong with it.")
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._empty)
@@ -167,13 +167,6 @@ class FindingsPane(QWidget):
         split.setStretchFactor(0, 3)
         split.setStretchFactor(1, 2)
         return split
-
-    def _button(self, text: str, name: str, slot: object) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
-        return button
 
     def _on_current_changed(self, item: QTreeWidgetItem | None, _before: object = None) -> None:
         finding: Finding | None = item.data(0, _FINDING) if item is not None else None

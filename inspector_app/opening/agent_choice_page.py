@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem,
 from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 760
@@ -39,10 +40,7 @@ class AgentChoicePage(QWidget):
         title = QLabel("Which agent?", column)
         title.setProperty("role", "heading")
         rows.addWidget(title)
-        self._text = QLabel(column)
-        self._text.setObjectName("agent_choice_text")
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
-        self._text.setWordWrap(True)
+        self._text = plain_label(name="agent_choice_text", wraps=True, parent=column)
         rows.addWidget(self._text)
         self._list = QListWidget(column)
         self._list.setObjectName("agent_choice_list")
@@ -92,10 +90,7 @@ class AgentChoicePage(QWidget):
         self._open.setObjectName("agent_choice_open")
         self._open.setProperty("primary", True)
         self._open.clicked.connect(self._on_open)
-        leave = QPushButton("Close", parent)
-        leave.setObjectName("agent_choice_close")
-        leave.setAccessibleName("Close")
-        leave.clicked.connect(self.declined)
+        leave = push_button("Close", "agent_choice_close", self.declined, parent=parent)
         line.addWidget(self._open)
         line.addWidget(leave)
         line.addStretch(1)

@@ -8,11 +8,12 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QLineEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QLineEdit, QScrollArea, QVBoxLayout, QWidget
 
 from inspector_app.opening.tile import Tile
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.tooltips import set_tooltip
 
 REFRESH_MS = 2_000  # between two lists of the running apps, while the dialog is open
@@ -66,10 +67,7 @@ class AttachDialog(QDialog):
         self._list.setSpacing(8)
         self._scroll = _scrolling(self._list)
         self._how = self._how_to(plugin)
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setObjectName("attach_cancel")
-        self.cancel.setAccessibleName("Cancel")
-        self.cancel.clicked.connect(self.reject)
+        self.cancel = push_button("Cancel", "attach_cancel", self.reject)
         self._lay_out()
         self._timer = QTimer(self)
         self._timer.setInterval(REFRESH_MS)
@@ -184,9 +182,7 @@ def _copied(name: str, accessible: str, text: str) -> QLineEdit:
 
 
 def _label(role: str, text: str) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+    label = plain_label(text, wraps=True)
     if role:
         label.setProperty("role", role)
     return label

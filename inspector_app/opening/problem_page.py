@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QWidget
 
 from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.code_link import CodeLink
 from inspector_app.widgets import theme
 from inspector_app.widgets.code_button import CodeButton
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 860
@@ -89,14 +90,14 @@ class ProblemPage(QWidget):
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
-        self._another = _button("Open another…", "problem_another", parent)
+        self._another = push_button("Open another…", "problem_another", parent=parent)
         self._another.clicked.connect(self.another_requested)
         self._another.hide()  # seldom offered; while visible it widens the window
-        self._retry = _button("Retry", "problem_retry", parent)
+        self._retry = push_button("Retry", "problem_retry", parent=parent)
         self._retry.clicked.connect(self.retry)
-        copy = _button("Copy", "problem_copy", parent)
+        copy = push_button("Copy", "problem_copy", parent=parent)
         copy.clicked.connect(self._on_copy)
-        leave = _button("Close", "problem_close", parent)
+        leave = push_button("Close", "problem_close", parent=parent)
         leave.clicked.connect(self.given_up)
         for button in (self._another, self._retry, copy, leave):
             line.addWidget(button)
@@ -125,10 +126,3 @@ class _Details(QPlainTextEdit):
     def minimumSizeHint(self) -> QSize:
         """Return the height that remains in a low window."""
         return QSize(super().minimumSizeHint().width(), 4 * self.fontMetrics().lineSpacing())
-
-
-def _button(text: str, name: str, parent: QWidget) -> QPushButton:
-    button = QPushButton(text, parent)
-    button.setObjectName(name)
-    button.setAccessibleName(text)
-    return button

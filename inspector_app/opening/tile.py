@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.icon_label import IconLabel
 
@@ -66,8 +67,7 @@ class Tile(QPushButton):
 
 
 def _label(text: str, role: str, parent: QWidget) -> QLabel:
-    label = QLabel(text, parent)
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    label = plain_label(text, parent=parent)
     if role:
         label.setProperty("role", role)
     return label

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QListWidget, QPushButton, QWidget
 
 from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 760
@@ -47,24 +48,15 @@ class TrustPage(QWidget):
         self._title.setProperty("role", "heading")
         self._title.setWordWrap(True)
         rows.addWidget(self._title)
-        self._folder = QLabel(column)
-        self._folder.setObjectName("trust_folder")
-        self._folder.setTextFormat(Qt.TextFormat.PlainText)
-        self._folder.setWordWrap(True)
+        self._folder = plain_label(name="trust_folder", wraps=True, parent=column)
         theme.use_mono(self._folder)
         rows.addWidget(self._folder)
         self._text = QLabel(column)
         self._text.setWordWrap(True)
         rows.addWidget(self._text)
-        self._engine = QLabel(column)
-        self._engine.setObjectName("trust_engine")
-        self._engine.setTextFormat(Qt.TextFormat.PlainText)
-        self._engine.setWordWrap(True)
+        self._engine = plain_label(name="trust_engine", wraps=True, parent=column)
         rows.addWidget(self._engine)
-        self._env = QLabel(column)
-        self._env.setObjectName("trust_env")
-        self._env.setTextFormat(Qt.TextFormat.PlainText)
-        self._env.setWordWrap(True)
+        self._env = plain_label(name="trust_env", wraps=True, parent=column)
         rows.addWidget(self._env)
         self._files = QListWidget(column)
         self._files.setObjectName("trust_files")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.growing_dialog import GrowingDialog
 
 EXAMPLE = "http://127.0.0.1:8000, postgresql://user@host:5432/database"
@@ -49,17 +50,12 @@ class UrlDialog(GrowingDialog):
         self.password.setAccessibleName("Password or token")
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
         self.password.setPlaceholderText("if the server requires one")
-        self.open_button = QPushButton(theme.icon("database", "on_accent"), "Open")
-        self.open_button.setObjectName("url_dialog_open")
-        self.open_button.setAccessibleName("Open the server")
+        self.open_button = push_button("Open", "url_dialog_open", icon=theme.icon("database", "on_accent"), does="Open the server")
         self.open_button.setProperty("primary", True)
         self.open_button.setDefault(True)
         self.open_button.clicked.connect(self._on_open)
-        cancel = QPushButton("Cancel")
-        cancel.setObjectName("url_dialog_cancel")
-        cancel.setAccessibleName("Cancel")
-        cancel.clicked.connect(self.reject)
-        self._problem = _label("bad", problem)
+        cancel = push_button("Cancel", "url_dialog_cancel", self.reject)
+        self._problem = plain_label(problem, role="bad", wraps=True)
         self._problem.setObjectName("url_dialog_problem")
         self._problem.setVisible(bool(problem))
         self.url.textChanged.connect(self._on_url_changed)
@@ -79,8 +75,10 @@ class UrlDialog(GrowingDialog):
         rows.setSpacing(10)
         rows.addWidget(self._problem)
         rows.addLayout(form)
-        rows.addWidget(_label("secondary", SERVERS))
-        rows.addWidget(_label("secondary", "The password is not displayed or stored; it is forgotten when the window is closed."))
+        rows.addWidget(plain_label(SERVERS, role="secondary", wraps=True))
+        rows.addWidget(
+            plain_label("The password is not displayed or stored; it is forgotten when the window is closed.", role="secondary", wraps=True)
+        )
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         buttons.addWidget(cancel)
@@ -97,11 +95,3 @@ class UrlDialog(GrowingDialog):
     def _on_open(self) -> None:
         self.chosen.emit(self.url.text().strip(), self.password.text())
         self.accept()
-
-
-def _label(role: str, text: str) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    label.setProperty("role", role)
-    return label

@@ -16,6 +16,7 @@ from inspector_app.opening.tile import Tile
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import Actions
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -126,7 +127,7 @@ class WelcomePage(QScrollArea):
             openers.append(tile)
         self._first, self._last_opener = openers[0], openers[-1]
         rows.addSpacing(20)
-        rows.addWidget(_label("Recent", "title", parent))
+        rows.addWidget(plain_label("Recent", role="title", parent=parent))
         card, self._recent = _card(parent)
         self._recent.setContentsMargins(4, 4, 4, 4)
         self._recent.setSpacing(0)
@@ -140,7 +141,7 @@ class WelcomePage(QScrollArea):
             tile.clicked.connect(partial(self.sample_chosen.emit, sample.name))
             rows.addWidget(tile)
         rows.addSpacing(20)
-        rows.addWidget(_label("Keys to know", "title", parent))
+        rows.addWidget(plain_label("Keys to know", role="title", parent=parent))
         card, lines = _card(parent)
         lines.addLayout(
             _keys(
@@ -177,8 +178,8 @@ def _head(parent: QWidget) -> QHBoxLayout:
     line.addWidget(IconLabel(32, parent, name="magnifying-glass-chart", role="accent"))
     words = QVBoxLayout()
     words.setSpacing(4)
-    words.addWidget(_label("Agent Inspector", "heading", parent))
-    words.addWidget(_label("Watch an agent live, stop it anywhere, see its state, resume after a crash.", "dim", parent))
+    words.addWidget(plain_label("Agent Inspector", role="heading", parent=parent))
+    words.addWidget(plain_label("Watch an agent live, stop it anywhere, see its state, resume after a crash.", role="dim", parent=parent))
     line.addLayout(words, 1)
     return line
 
@@ -186,7 +187,7 @@ def _head(parent: QWidget) -> QHBoxLayout:
 def _section(title: str, parent: QWidget) -> QVBoxLayout:
     rows = QVBoxLayout()
     rows.setSpacing(8)
-    rows.addWidget(_label(title, "title", parent))
+    rows.addWidget(plain_label(title, role="title", parent=parent))
     return rows
 
 
@@ -199,7 +200,7 @@ def _card(parent: QWidget) -> tuple[QFrame, QVBoxLayout]:
 
 
 def _nothing() -> QLabel:
-    label = _label("Nothing yet. Items that you open are listed here.", "dim", None)
+    label = plain_label("Nothing yet. Items that you open are listed here.", role="dim")
     label.setContentsMargins(10, 8, 10, 8)
     return label
 
@@ -210,8 +211,8 @@ def _keys(known: Iterable[tuple[QAction, str]], parent: QWidget) -> QGridLayout:
     grid.setVerticalSpacing(8)
     grid.setColumnStretch(1, 1)
     for row, (action, text) in enumerate(known):
-        grid.addWidget(_label(_key(action), "key", parent), row, 0, Qt.AlignmentFlag.AlignLeft)
-        grid.addWidget(_label(text, "dim", parent), row, 1)
+        grid.addWidget(plain_label(_key(action), role="key", parent=parent), row, 0, Qt.AlignmentFlag.AlignLeft)
+        grid.addWidget(plain_label(text, role="dim", parent=parent), row, 1)
     return grid
 
 
@@ -223,7 +224,9 @@ def _drop_zone(parent: QWidget) -> QFrame:
     line.setSpacing(10)
     line.addStretch(1)
     line.addWidget(IconLabel(16, zone, name="file-import", role="dim"))
-    text = _label("Or drop a session database, an agent's folder, an eval set or a capsule anywhere in this window", "dim", zone)
+    text = plain_label(
+        "Or drop a session database, an agent's folder, an eval set or a capsule anywhere in this window", role="dim", parent=zone
+    )
     line.addWidget(text)
     line.addStretch(1)
     return zone
@@ -241,10 +244,3 @@ def _short(folder: Path) -> str:
     """Return a folder with the home directory abbreviated to `~`."""
     home = Path.home()
     return str(Path("~") / folder.relative_to(home)) if folder.is_relative_to(home) else str(folder)
-
-
-def _label(text: str, role: str, parent: QWidget | None) -> QLabel:
-    label = QLabel(text, parent)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setProperty("role", role)
-    return label

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QPushButton,
     QSizePolicy,
     QSpinBox,
     QStackedWidget,
@@ -27,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app.presentation.values import ordinal, plain_tooltip, visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.tooltips import set_tooltip
 from runtime.expressions import ExpressionError, Template, parse
@@ -227,12 +227,12 @@ class BreakpointForm(QWidget):
         self.every.setPrefix("1 in ")
         self.every.setSuffix(" hits")
         self.every.setSpecialValueText("every hit")
-        self._help = self._button("breakpoint_help", "circle-question", "", self.help_requested.emit)
+        self._help = push_button("", "breakpoint_help", self.help_requested.emit, icon=theme.icon("circle-question", "text"), parent=self)
         self._help.setAccessibleName("How conditions are written")
         self._help.setToolTip("How conditions are written: examples, names, grammar (F1)")
         self.log = self._line("breakpoint_log", "Log instead of stopping", "log this, do not stop: {author} {delta}")
-        self._submit = self._button("breakpoint_add", "plus", "Add", self._on_submit)
-        self._cancel = self._button("breakpoint_cancel", "xmark", "Cancel", self.clear)
+        self._submit = push_button("Add", "breakpoint_add", self._on_submit, icon=theme.icon("plus", "text"), parent=self)
+        self._cancel = push_button("Cancel", "breakpoint_cancel", self.clear, icon=theme.icon("xmark", "text"), parent=self)
         self._hint = ""
         self._hint_for: Callable[[str, str], str] = lambda condition, tool: ""
         self._problem = QLabel(self)
@@ -389,13 +389,6 @@ class BreakpointForm(QWidget):
         spin.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.pad(spin)
         return spin
-
-    def _button(self, name: str, icon: str, text: str, slot: Any) -> QPushButton:
-        button = QPushButton(theme.icon(icon, "text"), text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
-        return button
 
 
 def _does(row: BreakpointRow) -> str:

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.presentation.json_text import parse_json_object
 from inspector_app.running.view_data import HoldText
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.code_button import CodeButton
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.json_editor import JsonEditor
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -77,15 +78,15 @@ class HeldCard(QWidget):
         self._before: dict[str, Any] = {}
         self._misfit: Callable[[Mapping[str, Any]], str] | None = None
         self._drafts: dict[Choice, str] = {}
-        self._title, self._subject, self._why = (self._label(name) for name in ("held_title", "held_subject", "held_why"))
+        self._title, self._subject, self._why = (plain_label(name=name, parent=self) for name in ("held_title", "held_subject", "held_why"))
         self._title.setProperty("role", "warn")
         self._subject.setStyleSheet("font-weight: bold;")
         self._why.setProperty("role", "dim")
         self._why.setWordWrap(True)
-        self._failure = self._label("held_failure")
+        self._failure = plain_label(name="held_failure", parent=self)
         self._failure.setProperty("role", "bad")
         self._failure.setWordWrap(True)
-        self._beside = self._label("held_beside")
+        self._beside = plain_label(name="held_beside", parent=self)
         self._beside.setProperty("role", "dim")
         self._beside.setWordWrap(True)
         self._editor = JsonEditor("held_editor", "Arguments of the call", self)
@@ -213,17 +214,19 @@ class HeldCard(QWidget):
         return value
 
     def _make_buttons(self) -> ButtonFlow:
-        self._call = self._button("held_call", "play", "on_accent", self.continue_requested.emit, "Call it")
+        self._call = push_button("Call it", "held_call", self.continue_requested.emit, icon=theme.icon("play", "on_accent"), parent=self)
         self._call.setProperty("primary", True)
-        self._submit = self._button("held_submit", "check", "on_accent", self.continue_requested.emit, "Use this")
+        self._submit = push_button(
+            "Use this", "held_submit", self.continue_requested.emit, icon=theme.icon("check", "on_accent"), parent=self
+        )
         self._submit.setProperty("primary", True)
-        self._result = self._button("held_result", "pen", "text", self._on_result, "Result…")
-        self._raise = self._button("held_raise", "bolt", "bad", self._on_raise, "Raise…")
-        self._answer = self._button("held_answer", "reply", "text", self._on_answer, "Answer…")
-        self._reset = self._button("held_reset", "rotate-left", "text", self._on_reset, "Undo")
+        self._result = push_button("Result…", "held_result", self._on_result, icon=theme.icon("pen", "text"), parent=self)
+        self._raise = push_button("Raise…", "held_raise", self._on_raise, icon=theme.icon("bolt", "bad"), parent=self)
+        self._answer = push_button("Answer…", "held_answer", self._on_answer, icon=theme.icon("reply", "text"), parent=self)
+        self._reset = push_button("Undo", "held_reset", self._on_reset, icon=theme.icon("rotate-left", "text"), parent=self)
         self._reset.setAccessibleName("Undo the changes")
         self._reset.setToolTip("Restore the original arguments")
-        self._back = self._button("held_back", "arrow-left", "text", self._on_back, "Back")
+        self._back = push_button("Back", "held_back", self._on_back, icon=theme.icon("arrow-left", "text"), parent=self)
         self._choices = ButtonFlow(self)  # so that a fourth button does not widen the pane
         return self._choices
 
@@ -272,19 +275,6 @@ class HeldCard(QWidget):
 
     def _on_reset(self) -> None:
         self._editor.set_value(self._before)
-
-    def _label(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        return label
-
-    def _button(self, name: str, icon: str, role: str, slot: Any, text: str = "") -> QPushButton:
-        button = QPushButton(theme.icon(icon, role), text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
-        return button
 
 
 def _read_answer(text: str) -> str | dict[str, Any]:

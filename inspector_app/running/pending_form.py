@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtCore import QUrl, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.presentation.credential_form import answer as credential_answer
@@ -16,6 +16,7 @@ from inspector_app.presentation.values import preview, visible
 from inspector_app.running.value_form import ValueForm
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.safe_browser import ask_about_link
 from inspector_app.widgets.tooltips import set_tooltip
@@ -62,14 +63,9 @@ class PendingForm(QWidget):
         rows = QVBoxLayout(self)
         rows.setContentsMargins(10, 6, 6, 6)
         rows.setSpacing(6)
-        self._question = QLabel(self)
-        self._question.setObjectName("pending_question")
-        self._question.setTextFormat(Qt.TextFormat.PlainText)
-        self._question.setWordWrap(True)
+        self._question = plain_label(name="pending_question", wraps=True, parent=self)
         rows.addWidget(self._question)
-        self._args = QLabel(self)
-        self._args.setObjectName("pending_args")
-        self._args.setTextFormat(Qt.TextFormat.PlainText)
+        self._args = plain_label(name="pending_args", parent=self)
         theme.use_mono(self._args)
         self._args.setWordWrap(True)
         rows.addWidget(self._args)
@@ -226,19 +222,12 @@ class PendingForm(QWidget):
         copy_text(self._consent)
 
     def _line(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setWordWrap(True)
-        label.setProperty("role", "secondary")
+        label = plain_label(name=name, role="secondary", wraps=True, parent=self)
         label.hide()
         return label
 
     def _button(self, text: str, icon: str, name: str, slot: Any) -> QPushButton:
-        button = QPushButton(theme.icon(icon, "text"), text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
+        button = push_button(text, name, slot, icon=theme.icon(icon, "text"), parent=self)
         button.hide()
         return button
 

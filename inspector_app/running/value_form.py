@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from inspector_app.presentation.form_fields import FormField, fields_of_schema, fields_of_value, read
 from inspector_app.presentation.json_text import parse_json
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.json_editor import JsonEditor
 from inspector_app.widgets.tooltips import set_tooltip
 from runtime.support.json_schema import misfit
@@ -132,9 +133,7 @@ class ValueForm(QWidget):
         form.setVerticalSpacing(5)
         for field in fields:
             title = visible((field.label or field.key)[:80])
-            label = QLabel(title.replace("&", "&&"), page)
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setProperty("role", "dim")
+            label = plain_label(title.replace("&", "&&"), role="dim", parent=page)
             set_tooltip(label, field.hint)
             control = self._control(field, page)
             control.setObjectName(f"{self._name}_{field.key}")

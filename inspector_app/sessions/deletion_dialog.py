@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPus
 from inspector_app.presentation.values import since, visible
 from inspector_app.sessions.session_node import Summary
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.empty_state import EmptyState
 from runtime.sessions.session_key import SessionKey
 
@@ -138,9 +139,7 @@ def _events(count: int) -> str:
 
 
 def _label(role: str) -> QLabel:
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+    label = plain_label(wraps=True)
     if role:
         label.setProperty("role", role)
     return label

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QLineEdit,
     QProgressBar,
-    QPushButton,
     QStackedLayout,
     QStyle,
     QStyledItemDelegate,
@@ -28,6 +26,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.list_below import ListBelow
 
@@ -88,15 +87,10 @@ class SearchDialog(QDialog):
         self.progress.setObjectName("search_progress")
         self.progress.setAccessibleName("Reading the database")
         self.progress.setFormat("Reading the database: %p%")
-        self.cancel = QPushButton("Cancel")
-        self.cancel.setObjectName("search_cancel")
-        self.cancel.setAccessibleName("Stop reading the database")
+        self.cancel = push_button("Cancel", "search_cancel", does="Stop reading the database")
         self.cancel.setAutoDefault(False)  # Enter in the words begins a search; it must not end it at once
         self._asked = ""
-        self._said = QLabel()
-        self._said.setObjectName("search_said")
-        self._said.setTextFormat(Qt.TextFormat.PlainText)
-        self._said.setProperty("role", "secondary")
+        self._said = plain_label(name="search_said", role="secondary")
         self._nothing = EmptyState("Reading the database…")
         self._stack = QStackedLayout()
         self._stack.addWidget(self._nothing)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextFormat
-from PySide6.QtWidgets import QDialog, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QVBoxLayout, QWidget
 
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.safe_browser import SafeBrowser
 
 _SPACE = 8
@@ -31,9 +32,7 @@ class HelpDialog(QDialog):
         text.set_markdown(markdown)
         _space_out(text.document())
         text.moveCursor(QTextCursor.MoveOperation.Start)
-        close = QPushButton("Close")
-        close.setObjectName("close_help")
-        close.setAccessibleName("Close")
+        close = push_button("Close", "close_help")
         close.setDefault(True)
         close.clicked.connect(self.accept)
         layout = QVBoxLayout(self)

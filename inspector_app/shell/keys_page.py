@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QLineEdit,
     QPushButton,
     QTableWidget,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label, push_button
 
 PROPOSED = ("GOOGLE_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 _COLUMNS = ("Name", "Key")
@@ -41,7 +41,7 @@ class KeysPage(QWidget):
         super().__init__()
         self._kept: frozenset[str] = frozenset()
         self._can_store = False
-        heading = _label(_HEADING, "dim")
+        heading = plain_label(_HEADING, role="dim", wraps=True)
         self._table = self._name_table()
         self._name = _field("settings_key_name", "Name of the key", PROPOSED[0])
         self._key = _field("settings_key", "Key to store", "Paste the key")
@@ -51,7 +51,7 @@ class KeysPage(QWidget):
         self._set.clicked.connect(self._on_set)
         self._remove = _button("Remove", "settings_remove_key", "Remove the key of this name from the system's keyring")
         self._remove.clicked.connect(self._on_remove)
-        self._problem = _label("", "dim")
+        self._problem = plain_label("", role="dim", wraps=True)
         self._problem.setObjectName("settings_key_problem")
         for field in (self._name, self._key):
             field.textChanged.connect(self._update_buttons)
@@ -138,14 +138,6 @@ class KeysPage(QWidget):
         self.removal_requested.emit(self._name.text().strip())
 
 
-def _label(text: str, role: str) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setProperty("role", role)
-    label.setWordWrap(True)
-    return label
-
-
 def _field(name: str, title: str, hint: str) -> QLineEdit:
     field = QLineEdit()
     field.setObjectName(name)
@@ -155,9 +147,7 @@ def _field(name: str, title: str, hint: str) -> QLineEdit:
 
 
 def _button(text: str, name: str, title: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setObjectName(name)
-    button.setAccessibleName(title)
+    button = push_button(text, name, does=title)
     button.setToolTip(title)
     button.setAutoDefault(False)
     return button

@@ -6,12 +6,13 @@ from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.text_dialog import broken_lines
 
@@ -56,10 +57,7 @@ class MessageRow(QWidget):
         icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
         line.addWidget(icon)
         cut = len(message.text) > LONGEST
-        text = QLabel(visible_lines(message.text[:LONGEST]) + ("…" if cut else ""), self)
-        text.setObjectName("message_text")
-        text.setTextFormat(Qt.TextFormat.PlainText)
-        text.setWordWrap(True)
+        text = plain_label(visible_lines(message.text[:LONGEST]) + ("…" if cut else ""), "message_text", wraps=True, parent=self)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
         line.addWidget(text, 1)
         if message.offers_reload:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QTa
 
 from inspector_app.presentation.tokens import own_price
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 
 _COLUMNS = ("Model", "Input", "Output", "Cached")
 _ROW_HEIGHT = 26
@@ -77,9 +78,7 @@ class PricesPage(QWidget):
             table.setItem(row, column, item)
 
     def _button(self, text: str, name: str, slot: Callable[[], Any]) -> QPushButton:
-        button = QPushButton(text)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
+        button = push_button(text, name)
         button.setAutoDefault(False)
         button.clicked.connect(slot)
         return button

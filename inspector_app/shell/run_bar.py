@@ -11,6 +11,7 @@ from inspector_app.shell.status_bar import RUN_ICONS
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.announcements import announce
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.tooltips import describe_by
 
@@ -116,9 +117,7 @@ class RunBar(QToolBar):
         self._buttons[action.objectName()] = button
 
     def _label(self, name: str) -> tuple[QLabel, QAction]:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = plain_label(name=name, parent=self)
         label.setContentsMargins(2, 0, 2, 0)  # the bar's margin is 2 pixels smaller than that of the panes
         return label, self.addWidget(label)
 

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
     QLineEdit,
-    QPushButton,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from inspector_app.shell.keys_page import KeysPage
 from inspector_app.shell.prices_page import PricesPage
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.motion import MOTIONS
 
 THEMES = {"system": "Follow the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
@@ -148,10 +148,7 @@ class SettingsDialog(QDialog):
         self.pages.setAccessibleName("Pages of the settings")
         for page, title in ((general, "General"), (self.keys, "Keys"), (prices, "Prices")):
             self.pages.addTab(page, title)
-        close = QPushButton("Close")
-        close.setObjectName("settings_close")
-        close.setAccessibleName("Close")
-        close.clicked.connect(self.accept)
+        close = push_button("Close", "settings_close", self.accept)
         close.setDefault(True)
         rows = QVBoxLayout(self)
         rows.setContentsMargins(18, 16, 18, 14)

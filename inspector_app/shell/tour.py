@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 
 _WIDTH = 320
 _GAP = 10  # pixels between the card and what it explains
@@ -59,10 +60,10 @@ class TourCard(QFrame):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setProperty("role", role)
         self._text.setWordWrap(True)
-        self._back = self._button("Back", "tour_back", self._on_back)
-        self._next = self._button("Next", "tour_next", self._on_next)
+        self._back = push_button("Back", "tour_back", self._on_back, parent=self)
+        self._next = push_button("Next", "tour_next", self._on_next, parent=self)
         self._next.setProperty("primary", "true")
-        self._skip = self._button("Skip", "tour_skip", self.end)
+        self._skip = push_button("Skip", "tour_skip", self.end, parent=self)
         buttons = QHBoxLayout()
         buttons.addWidget(self._count)
         buttons.addStretch(1)
@@ -165,13 +166,6 @@ class TourCard(QFrame):
         place.setX(min(max(place.x(), room.left()), room.right() - width))
         place.setY(min(max(place.y(), room.top()), room.bottom() - self.height()))
         self.move(place)
-
-    def _button(self, text: str, name: str, slot: object) -> QPushButton:
-        button = QPushButton(text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
-        return button
 
 
 def _bring_to_front(about: QWidget) -> None:

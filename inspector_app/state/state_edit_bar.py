@@ -6,9 +6,10 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPushButton, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.json_editor import JsonEditor
 from inspector_app.widgets.tooltips import set_tooltip
@@ -138,10 +139,10 @@ class StateEditBar(QWidget):
         line = QHBoxLayout(bar)
         line.setContentsMargins(8, 4, 8, 6)
         line.setSpacing(6)
-        self._edit = self._button("state_edit", "pen", "Edit…", self._on_edit)
-        self._add = self._button("state_add", "plus", "Add…", self._on_add)
-        self._clear = self._button("state_clear", "eraser", "Clear", self._on_clear)
-        self._undo = self._button("state_undo", "rotate-left", "Undo", self.undo_requested.emit)
+        self._edit = push_button("Edit…", "state_edit", self._on_edit, icon=theme.icon("pen", "text"), parent=self)
+        self._add = push_button("Add…", "state_add", self._on_add, icon=theme.icon("plus", "text"), parent=self)
+        self._clear = push_button("Clear", "state_clear", self._on_clear, icon=theme.icon("eraser", "text"), parent=self)
+        self._undo = push_button("Undo", "state_undo", self.undo_requested.emit, icon=theme.icon("rotate-left", "text"), parent=self)
         for button in (self._edit, self._add, self._clear, self._undo):
             line.addWidget(button)
         line.addStretch(1)
@@ -161,10 +162,10 @@ class StateEditBar(QWidget):
         self._key.setAccessibleName("Key")
         self._key.setPlaceholderText("key")
         self._editor = JsonEditor("state_value", "Value as JSON", form)
-        self._set = self._button("state_set", "check", "Set", self._on_set)
+        self._set = push_button("Set", "state_set", self._on_set, icon=theme.icon("check", "text"), parent=self)
         self._set.setProperty("primary", True)
         self._set.setIcon(theme.icon("check", "on_accent"))
-        cancel = self._button("state_cancel", "xmark", "Cancel", self._on_cancel)
+        cancel = push_button("Cancel", "state_cancel", self._on_cancel, icon=theme.icon("xmark", "text"), parent=self)
         self._key.textChanged.connect(self._show_set)
         self._editor.changed.connect(self._show_set)
         self._note = ElidedLabel()
@@ -185,10 +186,3 @@ class StateEditBar(QWidget):
         rows.addWidget(self._editor, 1)
         rows.addLayout(foot)
         return form
-
-    def _button(self, name: str, icon: str, text: str, slot: Any) -> QPushButton:
-        button = QPushButton(theme.icon(icon, "text"), text, self)
-        button.setObjectName(name)
-        button.setAccessibleName(text)
-        button.clicked.connect(slot)
-        return button

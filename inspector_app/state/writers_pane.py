@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QHeaderView,
-    QLabel,
     QSizePolicy,
     QStackedWidget,
     QTreeWidget,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.values import clock, full_time, plain_tooltip, visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.empty_state import EmptyState
 
 _ROW = Qt.ItemDataRole.UserRole
@@ -76,11 +76,7 @@ class WritersPane(QWidget):
         super().__init__(parent)
         self.setObjectName("writers_pane")
         self._rows: list[WriterRow] = []
-        self._title = QLabel(self)
-        self._title.setObjectName("writers_title")
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setProperty("role", "secondary")
-        self._title.setWordWrap(True)
+        self._title = plain_label(name="writers_title", role="secondary", wraps=True, parent=self)
         self.tree = self._make_tree()
         shown = QWidget(self)
         rows = QVBoxLayout(shown)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible
 from inspector_app.stream.saved_filters import SavedFilters
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.tooltips import set_tooltip
 
 PAUSE_MS = 150  # without a key press until the filter is applied
@@ -83,10 +84,7 @@ class FilterBar(QWidget):
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.field.setCompleter(completer)
-        self._hits = QLabel()
-        self._hits.setObjectName("filter_hits")
-        self._hits.setTextFormat(Qt.TextFormat.PlainText)
-        self._hits.setProperty("role", "secondary")
+        self._hits = plain_label(name="filter_hits", role="secondary")
         self._previous = self._button("filter_previous", "arrow-up", "Previous hit", "Shift+F3")
         self._next = self._button("filter_next", "arrow-down", "Next hit", "F3")
         self._stop = self._button("filter_stop", "stop", "Stop searching", "Esc")
@@ -107,11 +105,7 @@ class FilterBar(QWidget):
         self._sent = ""
         self.field.textChanged.connect(self._on_text_changed)
         self.field.key_pressed.connect(self._on_key)
-        self._reason = QLabel()
-        self._reason.setObjectName("filter_reason")
-        self._reason.setTextFormat(Qt.TextFormat.PlainText)
-        self._reason.setWordWrap(True)
-        self._reason.setProperty("role", "bad")
+        self._reason = plain_label(name="filter_reason", role="bad", wraps=True)
         row = QHBoxLayout()
         row.setSpacing(6)
         column = QVBoxLayout(self)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.presentation.decisions import Choice, Fact
 from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -44,7 +45,7 @@ class DecisionCard(QWidget):
         self._name = name
         self._buttons: list[QPushButton] = []
         self._icon = IconLabel(16, self)
-        self._title = _text(self, f"{name}_title")
+        self._title = plain_label(name=f"{name}_title", wraps=True, parent=self)
         self._title.setProperty("role", "name")
         self._head = QHBoxLayout()
         self._head.setSpacing(9)
@@ -104,9 +105,7 @@ class DecisionCard(QWidget):
         few = len(choices) <= 2
         self._buttons = []
         for choice in choices:
-            button = QPushButton(choice.text, self)
-            button.setObjectName(f"{self._name}_{choice.name}")
-            button.setAccessibleName(choice.text)
+            button = push_button(choice.text, f"{self._name}_{choice.name}", parent=self)
             button.setEnabled(choice.enabled)
             set_tooltip(button, choice.does)
             button.setProperty("primary", choice is choices[0])
@@ -128,7 +127,7 @@ class DecisionCard(QWidget):
         grid.setRowStretch(len(facts), 1)
         for row, fact in enumerate(facts):
             grid.addWidget(IconLabel(13, inside, name=fact.icon, role=fact.role), row, 0, Qt.AlignmentFlag.AlignTop)
-            text = _text(inside, f"{self._name}_line_{row}")
+            text = plain_label(name=f"{self._name}_line_{row}", wraps=True, parent=inside)
             text.setText(fact.text)
             text.setAlignment(Qt.AlignmentFlag.AlignTop)
             if fact.role in ("dim", "ok"):
@@ -184,11 +183,3 @@ class _Facts(QScrollArea):
     def minimumSizeHint(self) -> QSize:
         """Return the height that remains in a low window."""
         return QSize(super().minimumSizeHint().width(), min(self._wanted, MIN_HEIGHT))
-
-
-def _text(parent: QWidget, name: str) -> QLabel:
-    label = QLabel(parent)
-    label.setObjectName(name)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
-    return label

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
 
 
@@ -29,10 +30,7 @@ class HintBar(QWidget):
         line.setSpacing(9)
         self._icon = IconLabel(16, self)
         line.addWidget(self._icon)
-        self._text = QLabel(self)
-        self._text.setObjectName(f"{name}_text")
-        self._text.setTextFormat(Qt.TextFormat.PlainText)
-        self._text.setWordWrap(True)
+        self._text = plain_label(name=f"{name}_text", wraps=True, parent=self)
         line.addWidget(self._text, 1)
         self._button = QPushButton(self)
         self._button.setObjectName(f"{name}_button")

@@ -6,12 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector_app.presentation.json_text import parse_json
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.json_view import JsonHighlighter
 
 # The box asks for at least this many lines, and for at most this fraction (1/n) of the window's height.
@@ -60,11 +61,7 @@ class JsonEditor(QWidget):
         self.edit.setTabChangesFocus(True)
         self.edit.textChanged.connect(self._on_text_changed)
         self._highlighter = JsonHighlighter(self.edit.document())
-        self._problem = QLabel(self)
-        self._problem.setObjectName(f"{name}_problem")
-        self._problem.setTextFormat(Qt.TextFormat.PlainText)
-        self._problem.setWordWrap(True)
-        self._problem.setProperty("role", "bad")
+        self._problem = plain_label(name=f"{name}_problem", role="bad", wraps=True, parent=self)
         self._problem.hide()
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)

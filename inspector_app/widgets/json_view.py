@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextOption
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.text_dialog import MOST_WRAPPED, TextDialog, broken_lines
 
 T = TypeVar("T")
@@ -37,17 +37,15 @@ class JsonView(QWidget):
         self._shown.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         theme.use_mono(self._shown)
         self._highlighter = JsonHighlighter(self._shown.document())
-        self._facts = QLabel()
-        self._facts.setTextFormat(Qt.TextFormat.PlainText)
-        self._facts.setProperty("role", "secondary")
-        self._full = QPushButton(theme.icon("up-right-from-square"), "Open full")
-        self._full.setObjectName("open_full_json")
-        self._full.setAccessibleName("Open the whole JSON in a window")
-        self._full.clicked.connect(self._on_open_full)
-        copy = QPushButton(theme.icon("copy"), "Copy")
-        copy.setObjectName("copy_json")
-        copy.setAccessibleName("Copy the event as JSON")
-        copy.clicked.connect(self._on_copy)
+        self._facts = plain_label(role="secondary")
+        self._full = push_button(
+            "Open full",
+            "open_full_json",
+            self._on_open_full,
+            icon=theme.icon("up-right-from-square"),
+            does="Open the whole JSON in a window",
+        )
+        copy = push_button("Copy", "copy_json", self._on_copy, icon=theme.icon("copy"), does="Copy the event as JSON")
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 6, 6, 6)
         bar.addWidget(self._facts, 1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
+from inspector_app.widgets.controls import plain_label, push_button
 
 LINE_LENGTH = 1000  # characters; longer lines are broken, because a text widget lays out a line of a megabyte very slowly
 MAX_SHOWN = 5_000_000  # characters shown; Copy all copies the whole text
@@ -42,16 +43,9 @@ class TextDialog(QDialog):
         shown.setReadOnly(True)
         shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
         theme.use_mono(shown)
-        facts = QLabel(_facts(text))
-        facts.setTextFormat(Qt.TextFormat.PlainText)
-        facts.setProperty("role", "secondary")
-        copy = QPushButton(theme.icon("copy"), "Copy all")
-        copy.setObjectName("copy_full_text")
-        copy.setAccessibleName("Copy the whole text")
-        copy.clicked.connect(self._on_copy)
-        close = QPushButton("Close")
-        close.setObjectName("close_full_text")
-        close.setAccessibleName("Close")
+        facts = plain_label(_facts(text), role="secondary")
+        copy = push_button("Copy all", "copy_full_text", self._on_copy, icon=theme.icon("copy"), does="Copy the whole text")
+        close = push_button("Close", "close_full_text")
         close.setDefault(True)
         close.clicked.connect(self.accept)
         buttons = QHBoxLayout()

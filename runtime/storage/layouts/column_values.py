@@ -123,12 +123,17 @@ def as_name(value: Any) -> str:
     return f"(unreadable: {'NULL' if value is None else f'{len(value)} bytes' if isinstance(value, bytes) else value})"
 
 
+def micros_of(value: Any) -> int:
+    """Return a time column's microseconds, 0 if it does not hold a time."""
+    try:
+        return read_time(value)
+    except ValueError:
+        return 0
+
+
 def epoch(value: Any) -> float:
     """Return a time column's epoch seconds, 0 if it does not hold a time."""
-    try:
-        return to_epoch(read_time(value))
-    except ValueError:
-        return 0.0
+    return to_epoch(micros_of(value))
 
 
 def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:

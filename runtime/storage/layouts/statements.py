@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, NOTES
+from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, METADATA, NOTES, OF_NAMED_SESSION
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
@@ -38,9 +38,8 @@ class DriverConnection(Protocol):
         """Run a statement."""
 
 
-_OF_SESSION = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 _SESSION = "app_name = :app_name AND user_id = :user_id AND id = :session_id"
-_LAST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT 1)"
+_LAST = f"(SELECT id FROM events WHERE {OF_NAMED_SESSION} ORDER BY rowid DESC LIMIT 1)"
 _LISTED = "SELECT user_id, id, update_time, state FROM sessions WHERE app_name = :app_name"
 _PAGE = " ORDER BY user_id, id LIMIT :limit"
 _EVENT_COLUMNS = "id, invocation_id, timestamp, event_data"
@@ -55,13 +54,13 @@ SQL = {
     "app_sessions_after": f"{_LISTED} AND (user_id, id) > (:after_user, :after_id){_PAGE}",
     "user_sessions": f"{_LISTED} AND user_id = :user_id{_PAGE}",
     "user_sessions_after": f"{_LISTED} AND user_id = :user_id AND id > :after_id{_PAGE}",
-    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid",
-    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY rowid DESC LIMIT :count",
-    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY rowid",
-    "event_number": f"SELECT rowid FROM events WHERE {_OF_SESSION} AND id = :event_id",
-    "events_after": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND rowid > :number ORDER BY rowid",
-    "count_events": f"SELECT count(*) FROM events WHERE {_OF_SESSION}",
-    "latest_time": f"SELECT max(timestamp) FROM events WHERE {_OF_SESSION}",
+    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {OF_NAMED_SESSION} ORDER BY rowid",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {OF_NAMED_SESSION} ORDER BY rowid DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {OF_NAMED_SESSION} AND timestamp >= :time ORDER BY rowid",
+    "event_number": f"SELECT rowid FROM events WHERE {OF_NAMED_SESSION} AND id = :event_id",
+    "events_after": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {OF_NAMED_SESSION} AND rowid > :number ORDER BY rowid",
+    "count_events": f"SELECT count(*) FROM events WHERE {OF_NAMED_SESSION}",
+    "latest_time": f"SELECT max(timestamp) FROM events WHERE {OF_NAMED_SESSION}",
     "insert_session": (
         "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time)"
         " VALUES (:app_name, :user_id, :session_id, :state, :time, :time)"
@@ -89,8 +88,8 @@ SQL = {
         f"INSERT INTO {COMMITS} (seq, app_name, user_id, session_id, event_id, at, writer, baseline, shared, temp)"
         " VALUES (:seq, :app_name, :user_id, :session_id, :event_id, :at, :writer, :baseline, :shared, :temp)"
     ),
-    "last_commit": (f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"),
-    "creation": f"SELECT writer, at FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL ORDER BY seq DESC LIMIT 1",
+    "last_commit": (f"SELECT writer, at FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND event_id = :event_id ORDER BY seq DESC LIMIT 1"),
+    "creation": f"SELECT writer, at FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND event_id IS NULL ORDER BY seq DESC LIMIT 1",
     "newest_events": (
         "SELECT e.app_name, e.user_id, e.session_id, e.id, e.timestamp, e.event_data, EXISTS (SELECT 1 FROM"
         f" {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id AND c.event_id = e.id)"
@@ -98,7 +97,7 @@ SQL = {
     ),
     "all_app_states": "SELECT app_name, state FROM app_states ORDER BY app_name",
     "all_user_states": "SELECT app_name, user_id, state FROM user_states ORDER BY app_name, user_id",
-    "temp": f"SELECT event_id, temp FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND temp IS NOT NULL ORDER BY seq",
+    "temp": f"SELECT event_id, temp FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND event_id IS NOT NULL AND temp IS NOT NULL ORDER BY seq",
     "temp_after": f"SELECT seq, temp FROM {COMMITS} WHERE seq > :seq AND event_id IS NOT NULL AND temp IS NOT NULL",
     "set_temp": f"UPDATE {COMMITS} SET temp = :temp WHERE seq = :seq",
     "newest_commit": f"SELECT max(seq) FROM {COMMITS}",
@@ -107,29 +106,29 @@ SQL = {
     "set_temp_checked": (
         f"INSERT INTO {METADATA} (key, value) VALUES ('temp_checked', :value) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
     ),
-    "first_state": f"SELECT baseline FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL AND at = :at ORDER BY seq DESC LIMIT 1",
-    "ends": f"SELECT invocation_id, status, reason, last_event_id, at FROM {INVOCATIONS} WHERE {_OF_SESSION}",
-    "forget_end": f"DELETE FROM {INVOCATIONS} WHERE {_OF_SESSION} AND invocation_id = :invocation_id",
+    "first_state": f"SELECT baseline FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND event_id IS NULL AND at = :at ORDER BY seq DESC LIMIT 1",
+    "ends": f"SELECT invocation_id, status, reason, last_event_id, at FROM {INVOCATIONS} WHERE {OF_NAMED_SESSION}",
+    "forget_end": f"DELETE FROM {INVOCATIONS} WHERE {OF_NAMED_SESSION} AND invocation_id = :invocation_id",
     "insert_end": (
         f"INSERT INTO {INVOCATIONS} (app_name, user_id, session_id, invocation_id, status, reason, last_event_id, at)"
         " VALUES (:app_name, :user_id, :session_id, :invocation_id, :status, :reason, :last_event_id, :at)"
     ),
-    "forget_ends": f"DELETE FROM {INVOCATIONS} WHERE {_OF_SESSION}",
-    "notes": f"SELECT event_id, text, is_bookmark, at FROM {NOTES} WHERE {_OF_SESSION}",
+    "forget_ends": f"DELETE FROM {INVOCATIONS} WHERE {OF_NAMED_SESSION}",
+    "notes": f"SELECT event_id, text, is_bookmark, at FROM {NOTES} WHERE {OF_NAMED_SESSION}",
     "put_note": (
         f"INSERT INTO {NOTES} (app_name, user_id, session_id, event_id, text, is_bookmark, at)"
         " VALUES (:app_name, :user_id, :session_id, :event_id, :text, :is_bookmark, :at)"
         " ON CONFLICT (app_name, user_id, session_id, event_id)"
         " DO UPDATE SET text = excluded.text, is_bookmark = excluded.is_bookmark, at = excluded.at"
     ),
-    "forget_note": f"DELETE FROM {NOTES} WHERE {_OF_SESSION} AND event_id = :event_id",
-    "forget_notes": f"DELETE FROM {NOTES} WHERE {_OF_SESSION}",
-    "delete_events": f"DELETE FROM events WHERE {_OF_SESSION}",
+    "forget_note": f"DELETE FROM {NOTES} WHERE {OF_NAMED_SESSION} AND event_id = :event_id",
+    "forget_notes": f"DELETE FROM {NOTES} WHERE {OF_NAMED_SESSION}",
+    "delete_events": f"DELETE FROM events WHERE {OF_NAMED_SESSION}",
     "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
-    "forget_commits": f"DELETE FROM {COMMITS} WHERE {_OF_SESSION} AND shared IS NULL",
+    "forget_commits": f"DELETE FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND shared IS NULL",
     # The user and app state that a deleted session wrote stays part of their history.
     "detach_commits": (
-        f"UPDATE {COMMITS} SET session_id = '', event_id = '', baseline = NULL, temp = NULL WHERE {_OF_SESSION} AND shared IS NOT NULL"
+        f"UPDATE {COMMITS} SET session_id = '', event_id = '', baseline = NULL, temp = NULL WHERE {OF_NAMED_SESSION} AND shared IS NOT NULL"
     ),
     "data_version": "PRAGMA data_version",
     "schema_version": "SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'",
@@ -147,9 +146,9 @@ _SEQ = (
     f"(SELECT max(c.seq) FROM {COMMITS} AS c WHERE c.app_name = e.app_name AND c.user_id = e.user_id AND c.session_id = e.session_id"
     " AND c.event_id = e.id)"
 )
-_NUMBERED = f"(SELECT {_EVENT_COLUMNS}, {_SEQ} AS seq FROM events AS e WHERE {_OF_SESSION}) AS numbered"
+_NUMBERED = f"(SELECT {_EVENT_COLUMNS}, {_SEQ} AS seq FROM events AS e WHERE {OF_NAMED_SESSION}) AS numbered"
 # Our timestamps increase with every event, so the newest event is the last.
-_NEWEST = f"(SELECT id FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT 1)"
+_NEWEST = f"(SELECT id FROM events WHERE {OF_NAMED_SESSION} ORDER BY timestamp DESC, id DESC LIMIT 1)"
 _NEW_ROW = " ON CONFLICT DO NOTHING"
 
 POSTGRESQL = {
@@ -164,7 +163,7 @@ POSTGRESQL = {
     "events": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} ORDER BY seq NULLS LAST, {_BY_TIME}",
     "recent_events": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} ORDER BY seq DESC NULLS FIRST, timestamp DESC, id DESC LIMIT :count",
     "events_since": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} WHERE timestamp >= :time ORDER BY seq NULLS LAST, {_BY_TIME}",
-    "event_number": f"SELECT max(seq) FROM {COMMITS} WHERE {_OF_SESSION} AND event_id = :event_id GROUP BY event_id",
+    "event_number": f"SELECT max(seq) FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND event_id = :event_id GROUP BY event_id",
     "events_after": f"SELECT {_EVENT_COLUMNS} FROM {_NUMBERED} WHERE seq IS NULL OR seq > :number ORDER BY seq NULLS LAST, {_BY_TIME}",
     "newest_events": (
         "SELECT app_name, user_id, session_id, id, timestamp, event_data, false FROM events AS e"
@@ -172,17 +171,17 @@ POSTGRESQL = {
     ),
     "newest_of_session": (
         "SELECT app_name, user_id, session_id, id, timestamp, event_data, false FROM events AS e"
-        f" WHERE {_OF_SESSION} AND {_SEQ} IS NULL ORDER BY timestamp DESC, id DESC"
+        f" WHERE {OF_NAMED_SESSION} AND {_SEQ} IS NULL ORDER BY timestamp DESC, id DESC"
     ),
 }
 
 POSTGRESQL_NOT_OURS = {
     **POSTGRESQL,
-    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY {_BY_TIME}",
-    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} ORDER BY timestamp DESC, id DESC LIMIT :count",
-    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {_OF_SESSION} AND timestamp >= :time ORDER BY {_BY_TIME}",
+    "events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {OF_NAMED_SESSION} ORDER BY {_BY_TIME}",
+    "recent_events": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {OF_NAMED_SESSION} ORDER BY timestamp DESC, id DESC LIMIT :count",
+    "events_since": f"SELECT {_EVENT_COLUMNS} FROM events WHERE {OF_NAMED_SESSION} AND timestamp >= :time ORDER BY {_BY_TIME}",
     # Events have no number here. Returning no row makes the caller read all events again.
-    "event_number": f"SELECT id FROM events WHERE {_OF_SESSION} AND id = :event_id AND 1 = 0",
+    "event_number": f"SELECT id FROM events WHERE {OF_NAMED_SESSION} AND id = :event_id AND 1 = 0",
 }
 
 

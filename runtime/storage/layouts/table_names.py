@@ -31,3 +31,7 @@ SCHEMA_VERSION = "1"  # version of google-adk's v1 layout
 
 # What an event's JSON contains if its delta writes a `user:` or `app:` key; `{}` is the text.
 MAY_BE_SHARED = "{0} LIKE '%\"user:%' OR {0} LIKE '%\"app:%'"
+
+# The condition on a session's rows, for the three parts of its key in order, and for them by name.
+OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
+OF_NAMED_SESSION = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"

@@ -41,7 +41,7 @@ class CopiedEvents:
         )
         self._connection.executemany(
             "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-            ((event.id, *_parts(key), event.invocation_id, event.timestamp, event.model_dump_json(exclude_none=True)) for event in events),
+            ((event.id, *key, event.invocation_id, event.timestamp, event.model_dump_json(exclude_none=True)) for event in events),
         )
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
@@ -54,7 +54,3 @@ class CopiedEvents:
 
     def __del__(self) -> None:
         self.close()
-
-
-def _parts(key: SessionKey) -> tuple[str, str, str]:
-    return key.app_name, key.user_id, key.session_id

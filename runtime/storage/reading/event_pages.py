@@ -19,6 +19,7 @@ from runtime.history.steps import UNKNOWN_DELTA, Step, step_of
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
+from runtime.storage.layouts.table_names import OF_NAMED_SESSION
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.saved_scan import SavedScan
 from runtime.support.quick_json import from_json
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 # Using the session's index would need a sort, and would read database pages out of file order.
-_PIECE = (
-    "FROM events NOT INDEXED WHERE rowid BETWEEN :first AND :last"
-    " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
-)
+_PIECE = f"FROM events NOT INDEXED WHERE rowid BETWEEN :first AND :last AND {OF_NAMED_SESSION}"
 # As bytes, which are parsed without being made a text first.
 _DELTA = "CAST(coalesce(json_extract(event_data, '$.actions.state_delta'), json_extract(event_data, '$.actions.stateDelta')) AS BLOB)"
 _IS_LOST = f"json_extract(event_data, '$.custom_metadata.{UNREADABLE}.actions') IS NOT NULL"  # in a copy of a v0 session
@@ -133,10 +131,7 @@ class EventPages:
 
     def following(self, most: int) -> list[tuple[int, str]]:
         """Return row numbers and ids of at most `most` events that follow the last known one, for `grow`."""
-        query = (
-            "SELECT rowid, id FROM events NOT INDEXED WHERE rowid > :last"
-            " AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id ORDER BY rowid LIMIT :most"
-        )
+        query = f"SELECT rowid, id FROM events NOT INDEXED WHERE rowid > :last AND {OF_NAMED_SESSION} ORDER BY rowid LIMIT :most"
         parameters = {**self._names, "last": self._rowids[-1] if self._rowids else -1, "most": most}
         found: list[tuple[int, str]] = self._file.read(lambda connection: connection.execute(query, parameters).fetchall())
         return found
@@ -276,7 +271,7 @@ class EventPages:
 
     def index_of(self, event_id: str) -> int | None:
         """Return the index of the event with this id, or None."""
-        query = "SELECT rowid FROM events WHERE id = :id AND app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+        query = f"SELECT rowid FROM events WHERE id = :id AND {OF_NAMED_SESSION}"
         found = self._file.read(lambda connection: connection.execute(query, {**self._names, "id": event_id}).fetchone())
         place = self.place_of(found[0]) if found else len(self)
         return place if place < len(self) else None
@@ -301,7 +296,7 @@ class EventPages:
         if assume and lowest is not None and len(connection.execute("SELECT 1 FROM sessions LIMIT 2").fetchall()) == 1:
             self.is_assumed = True
             return range(lowest, highest + 1)
-        of_session = "FROM events WHERE app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
+        of_session = f"FROM events WHERE {OF_NAMED_SESSION}"
         count, lowest, highest = connection.execute(f"SELECT count(*), min(rowid), max(rowid) {of_session}", self._names).fetchone()
         if count == 0:
             return range(0)

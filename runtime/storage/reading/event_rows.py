@@ -11,12 +11,11 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.local_times import utc_offset
 from runtime.storage.layouts.statements import Rows
-from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.layouts.table_names import COMMITS, OF_SESSION
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 Written = tuple[str, str, str, Mapping[str, Any]]  # user_id, session_id, event id and state delta
 
 
@@ -57,14 +56,14 @@ class EventRows:
         """
         query = f"SELECT {', '.join(self._columns)} FROM events WHERE {OF_SESSION} AND rowid > ? ORDER BY rowid LIMIT ?"
         start = self._number(connection, key, after) if after is not None else 0
-        return connection.execute(query, (*parts(key), start, -1 if limit is None else limit)).fetchall()
+        return connection.execute(query, (*key, start, -1 if limit is None else limit)).fetchall()
 
     def newest(self, connection: ReadingConnection, key: SessionKey, count: int) -> list[Sequence[Any]]:
         """Return a session's newest rows, the oldest first, to be decoded with `decoder`."""
         # Sorting the row numbers alone is a hundred times faster than sorting the rows.
         newest = f"SELECT rowid FROM events WHERE {OF_SESSION} ORDER BY rowid DESC LIMIT ?"
         query = f"SELECT {', '.join(self._columns)} FROM events WHERE rowid IN ({newest}) ORDER BY rowid"
-        return connection.execute(query, (*parts(key), count)).fetchall()
+        return connection.execute(query, (*key, count)).fetchall()
 
     def numbers(self, connection: ReadingConnection, key: SessionKey, after: str | None) -> array[int]:
         """Return the row numbers of a session's events in commit order, for `numbered`.
@@ -78,7 +77,7 @@ class EventRows:
             NotFoundError: there is no event `after`.
         """
         start = self._number(connection, key, after) if after is not None else -(2**63)
-        found = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND +rowid > ?", (*parts(key), start))
+        found = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND +rowid > ?", (*key, start))
         return array("q", sorted(rowid for (rowid,) in found))
 
     def numbered(self, connection: ReadingConnection, numbers: Sequence[int]) -> list[Sequence[Any]]:
@@ -92,7 +91,7 @@ class EventRows:
         It scans the table from there instead of using the session's index, which is faster for events just added to a long session.
         """
         query = f"SELECT {', '.join(self._columns)} FROM events NOT INDEXED WHERE rowid > ? AND {OF_SESSION} ORDER BY rowid LIMIT ?"
-        return connection.execute(query, (rowid, *parts(key), limit)).fetchall()
+        return connection.execute(query, (rowid, *key, limit)).fetchall()
 
     def decoder(self, connection: ReadingConnection) -> Callable[[Sequence[Any]], Event]:
         """Return the function that decodes a row of `read` into its event."""
@@ -108,7 +107,7 @@ class EventRows:
         rows = connection.execute(
             f"SELECT user_id, session_id, id, {self._body} FROM events WHERE app_name = ?"
             f" AND ((user_id = ? AND session_id = ?) OR {self._may_be_shared()}) ORDER BY {self.order}",
-            parts(key),
+            key,
         )
         for user_id, session_id, event_id, body in rows:
             own = user_id == key.user_id and session_id == key.session_id
@@ -134,7 +133,7 @@ class EventRows:
         return "1 = 1" if not self._format.is_json else f"{self._body} LIKE '%\"user:%' OR {self._body} LIKE '%\"app:%'"
 
     def _number(self, connection: ReadingConnection, key: SessionKey, event_id: str) -> int:
-        row = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?", (*parts(key), event_id)).fetchone()
+        row = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?", (*key, event_id)).fetchone()
         if row is None:
             raise no_event(key, event_id)
         return int(row[0])
@@ -154,11 +153,6 @@ def read_offset(connection: ReadingConnection) -> int:
 def no_event(key: SessionKey, event_id: str) -> NotFoundError:
     """Return the error for a missing event."""
     return NotFoundError(f"Session {key.session_id} has no event {event_id}.")
-
-
-def parts(key: SessionKey) -> tuple[str, str, str]:
-    """Return a key's parts as query parameters."""
-    return key.app_name, key.user_id, key.session_id
 
 
 def _may_share(body: Any) -> bool:

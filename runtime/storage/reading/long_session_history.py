@@ -17,10 +17,8 @@ from runtime.sessions.state import Scope, scope_of
 from runtime.sessions.temp_trace import read_trace
 from runtime.storage.layouts.column_values import load_json_object, read_time, to_epoch
 from runtime.storage.layouts.commit_record import delta_of
-from runtime.storage.layouts.table_names import COMMITS
+from runtime.storage.layouts.table_names import COMMITS, OF_SESSION
 from runtime.storage.reading.event_pages import EventPages
-
-_OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 
 
 def read_long_history(
@@ -73,10 +71,10 @@ class _LongHistory:
         ).fetchone()
         # An older record belongs to a deleted session of the same name.
         begin = connection.execute(
-            f"SELECT max(seq) FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NULL AND at = ?", (*self._parts, _micros(created))
+            f"SELECT max(seq) FROM {COMMITS} WHERE {OF_SESSION} AND event_id IS NULL AND at = ?", (*self._parts, _micros(created))
         ).fetchone()[0]
         own = connection.execute(
-            f"SELECT seq FROM {COMMITS} WHERE {_OF_SESSION} AND event_id IS NOT NULL AND seq > ?", (*self._parts, begin or -1)
+            f"SELECT seq FROM {COMMITS} WHERE {OF_SESSION} AND event_id IS NOT NULL AND seq > ?", (*self._parts, begin or -1)
         )
         # Events and their records are committed together, so both have the same order.
         numbers = array("q", sorted(number for (number,) in own))

@@ -8,8 +8,8 @@ from typing import Any
 from runtime.sessions.note import Note, NoteError, checked_text
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name, to_epoch
-from runtime.storage.layouts.table_names import NOTES
-from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
+from runtime.storage.layouts.table_names import NOTES, OF_SESSION
+from runtime.storage.reading.event_rows import ReadingConnection
 
 Notes = dict[SessionKey, dict[str, Note]]
 
@@ -32,7 +32,7 @@ def read_notes(connection: ReadingConnection, key: SessionKey | None = None) -> 
         connection: a connection that reads.
         key: the session; None: all.
     """
-    where, values = (f" WHERE {OF_SESSION}", parts(key)) if key is not None else ("", ())
+    where, values = (f" WHERE {OF_SESSION}", key) if key is not None else ("", ())
     query = f"SELECT app_name, user_id, session_id, event_id, text, is_bookmark, at FROM {NOTES}{where}"
     found: Notes = {}
     for app_name, user_id, session_id, event_id, *row in connection.execute(query, values):

@@ -29,10 +29,11 @@ from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.layouts.json_formats import JSON_COLUMNS, V1
 from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.layouts.read_time_limit import one_read
+from runtime.storage.layouts.table_names import OF_SESSION
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_fields import has_field
 from runtime.storage.reading.event_pages import EventPages, Found
-from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, no_event, parts, read_offset
+from runtime.storage.reading.event_rows import EventRows, ReadingConnection, no_event, read_offset
 from runtime.storage.reading.long_session_history import read_long_history
 from runtime.storage.reading.notes import has_notes, read_notes, server_has_notes
 from runtime.storage.reading.pending_rows import PendingRows
@@ -266,7 +267,7 @@ class StoredDatabase:
         """
         assert column in ("id", "invocation_id")
         query = f"SELECT DISTINCT {column} FROM events WHERE {OF_SESSION} AND substr({column}, 1, ?) = ?"
-        rows = self._file.read(lambda connection: connection.execute(query, (*parts(key), len(beginning), beginning)).fetchall())
+        rows = self._file.read(lambda connection: connection.execute(query, (*key, len(beginning), beginning)).fetchall())
         return [str(name) for (name,) in rows]
 
     def state(self, key: SessionKey) -> dict[str, Any]:
@@ -307,7 +308,7 @@ class StoredDatabase:
 
         def read(connection: ReadingConnection) -> float:
             _stored_state(connection, key)
-            return epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", parts(key)).fetchone()[0])
+            return epoch(connection.execute(f"SELECT create_time FROM sessions WHERE {_SESSION}", key).fetchone()[0])
 
         return self._file.read(read)
 
@@ -470,7 +471,7 @@ class StoredDatabase:
     def count_up_to(self, key: SessionKey, limit: int) -> int:
         """Return a session's number of events, at most `limit`."""
         query = f"SELECT count(*) FROM (SELECT 1 FROM events WHERE {OF_SESSION} LIMIT ?)"
-        return int(self._file.read(lambda connection: connection.execute(query, (*parts(key), limit)).fetchone())[0])
+        return int(self._file.read(lambda connection: connection.execute(query, (*key, limit)).fetchone())[0])
 
     @one_read()
     def pages(self, key: SessionKey, count: int | None = None, *, assume: bool = False) -> EventPages:
@@ -575,7 +576,7 @@ def _note_on_times(connection: ReadingConnection, note: str | None) -> str:
 
 
 def _stored_state(connection: ReadingConnection, key: SessionKey) -> Any:
-    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", parts(key)).fetchone()
+    row = connection.execute(f"SELECT state FROM sessions WHERE {_SESSION}", key).fetchone()
     if row is None:
         raise SessionNotFoundError(f"There is no session {key.session_id} of user {key.user_id} in app {key.app_name}.")
     return row[0]
@@ -583,6 +584,6 @@ def _stored_state(connection: ReadingConnection, key: SessionKey) -> Any:
 
 def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, Any]:
     session = _stored_state(connection, key)
-    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", parts(key)[:2]).fetchone()
-    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", parts(key)[:1]).fetchone()
+    user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", key[:2]).fetchone()
+    app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", key[:1]).fetchone()
     return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})

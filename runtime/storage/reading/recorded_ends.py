@@ -5,7 +5,7 @@ from __future__ import annotations
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name, to_epoch
-from runtime.storage.layouts.table_names import INVOCATIONS
+from runtime.storage.layouts.table_names import INVOCATIONS, OF_SESSION
 from runtime.storage.reading.event_rows import ReadingConnection
 
 
@@ -22,7 +22,7 @@ def recorded_ends(connection: ReadingConnection, key: SessionKey | None = None) 
         key: the session; None: all.
     """
     query = f"SELECT app_name, user_id, session_id, invocation_id, status, reason, last_event_id, at FROM {INVOCATIONS}"
-    of_session = " WHERE app_name = ? AND user_id = ? AND session_id = ?" if key else ""
+    of_session = f" WHERE {OF_SESSION}" if key else ""
     found: dict[SessionKey, dict[str, RecordedEnd]] = {}
     for app_name, user_id, session_id, name, status, reason, last_event_id, at in connection.execute(query + of_session, tuple(key or ())):
         if status in ("finished", "interrupted") and isinstance(at, int):

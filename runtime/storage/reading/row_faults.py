@@ -10,7 +10,8 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name, read_state, read_time, to_epoch
 from runtime.storage.layouts.detect import Layout, sqlite_tables
-from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
+from runtime.storage.layouts.table_names import OF_SESSION
+from runtime.storage.reading.event_rows import ReadingConnection
 
 _STATES = {"sessions": "app_name, user_id, id", "user_states": "app_name, user_id", "app_states": "app_name"}
 FaultKind = Literal["state", "time", "text time", "app row", "user row", "schema version", "session row"]
@@ -56,7 +57,7 @@ def row_times(connection: ReadingConnection, key: SessionKey) -> list[RowTime]:
         connection: a connection to a file, in a transaction.
         key: the session.
     """
-    rows = connection.execute(f"SELECT rowid, id, timestamp FROM events WHERE {OF_SESSION} ORDER BY rowid", parts(key)).fetchall()
+    rows = connection.execute(f"SELECT rowid, id, timestamp FROM events WHERE {OF_SESSION} ORDER BY rowid", key).fetchall()
     return [RowTime(number, as_name(event_id), _time(value)) for number, event_id, value in rows]
 
 

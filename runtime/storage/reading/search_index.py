@@ -22,7 +22,8 @@ from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.column_values import as_name
-from runtime.storage.reading.event_rows import OF_SESSION, parts, read_offset
+from runtime.storage.layouts.table_names import OF_SESSION
+from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.reading.searched_texts import DEEPEST, SEARCHED, STRUCTURE, reader_of_texts, searched_texts
@@ -200,7 +201,7 @@ class SearchIndex:
 
     def _note_hit(self, key: SessionKey, event_id: str, text: str, wanted: list[str]) -> Hit | None:
         query = f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?"
-        row = self._database.read(lambda connection: connection.execute(query, (*parts(key), event_id)).fetchone())
+        row = self._database.read(lambda connection: connection.execute(query, (*key, event_id)).fetchone())
         hit = self._hit(row[0], wanted) if row is not None else None
         if hit is None:
             return None

@@ -13,8 +13,8 @@ from runtime.storage.connections.database_url import shown_url
 from runtime.storage.connections.server import NO_DRIVER, server_tables, set_up_server
 from runtime.storage.layouts.detect import Layout, layout_of
 from runtime.storage.layouts.statements import Rows
-from runtime.storage.layouts.table_names import COMMITS, MAY_BE_SHARED
-from runtime.storage.reading.event_rows import OF_SESSION, EventRows, ReadingConnection, Written, no_event, parts
+from runtime.storage.layouts.table_names import COMMITS, MAY_BE_SHARED, OF_SESSION
+from runtime.storage.reading.event_rows import EventRows, ReadingConnection, Written, no_event
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -164,7 +164,7 @@ class ServerRows(EventRows):
         return self._of_app(connection, key, f" AND NOT EXISTS ({recorded})")
 
     def _names(self, key: SessionKey) -> tuple[str, ...]:
-        return parts(key) * (2 if self._ours else 1)
+        return key * (2 if self._ours else 1)
 
     def _page(
         self,
@@ -181,7 +181,7 @@ class ServerRows(EventRows):
             f"WITH page AS MATERIALIZED (SELECT id, timestamp, seq FROM {self._keys} WHERE {condition} ORDER BY {order} LIMIT ?)"
             f" SELECT {columns} FROM page JOIN events AS e ON e.id = page.id AND e.app_name = ? AND e.user_id = ? AND e.session_id = ?"
             f" ORDER BY page.seq NULLS LAST, page.timestamp, page.id",
-            (*self._names(key), *values, limit, *parts(key)),
+            (*self._names(key), *values, limit, *key),
         ).fetchall()
 
     def _of_app(self, connection: ReadingConnection, key: SessionKey, condition: str) -> Iterator[Written]:
@@ -197,7 +197,7 @@ class ServerRows(EventRows):
             f"SELECT {columns} FROM events AS e WHERE {own}{condition}"
             f" UNION ALL SELECT {columns} FROM events AS e WHERE {others}{condition}"
             ") AS written ORDER BY timestamp, id",
-            (*parts(key), *parts(key)),
+            (*key, *key),
         )
         for user_id, session_id, event_id, data in rows:
             yield user_id, session_id, event_id, self._delta_of(data)

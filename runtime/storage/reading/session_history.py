@@ -15,7 +15,7 @@ from runtime.sessions.state import SCOPES, Scope, scope_of
 from runtime.sessions.temp_trace import read_trace
 from runtime.storage.layouts.column_values import as_name, load_json_object, read_time, to_epoch
 from runtime.storage.layouts.table_names import COMMITS
-from runtime.storage.reading.event_rows import EventRows, ReadingConnection, Written, parts
+from runtime.storage.reading.event_rows import EventRows, ReadingConnection, Written
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -36,7 +36,7 @@ def read_history(
     """
     walk = _Walk(key, events)
     if ours:
-        created = connection.execute("SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", parts(key))
+        created = connection.execute("SELECT create_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", key)
         walk.recorded(connection, _micros(created.fetchone()[0]))
         walk.events_of_app(rows.unrecorded(connection, key))
     else:
@@ -78,7 +78,7 @@ def read_first_state(connection: ReadingConnection, key: SessionKey) -> dict[str
         f"SELECT s.create_time, c.at, c.baseline FROM sessions AS s JOIN {COMMITS} AS c ON c.app_name = s.app_name"
         " AND c.user_id = s.user_id AND c.session_id = s.id AND c.event_id IS NULL"
         " WHERE s.app_name = ? AND s.user_id = ? AND s.id = ? ORDER BY c.seq DESC LIMIT 1",
-        parts(key),
+        key,
     ).fetchone()
     return load_json_object(row[2]) if row and row[2] and row[1] == _micros(row[0]) else None
 
@@ -124,7 +124,7 @@ class _Walk:
         rows = connection.execute(
             f"SELECT user_id, session_id, event_id, at, baseline, shared, temp FROM {COMMITS}"
             " WHERE app_name = ? AND (shared IS NOT NULL OR (user_id = ? AND session_id = ?)) ORDER BY seq",
-            parts(key),
+            key,
         )
         for user_id, session_id, event_id, at, baseline, shared, temp in rows:
             delta = load_json_object(shared) if shared else {}
@@ -191,7 +191,7 @@ def _fixed_from(connection: ReadingConnection, rows: EventRows, key: SessionKey,
     newest = f"ORDER BY {rows.time_order.format('create_time')} DESC, create_time DESC LIMIT 1"
     found: dict[Scope, int] = {}
     for scope, condition in others.items():
-        row = connection.execute(f"SELECT create_time FROM sessions WHERE {condition} {newest}", parts(key)).fetchone()
+        row = connection.execute(f"SELECT create_time FROM sessions WHERE {condition} {newest}", key).fetchone()
         found[scope] = _first_after(row[0] if row else None, events)
     return found
 

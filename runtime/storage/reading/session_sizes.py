@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.statements import quoted_name
-from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
+from runtime.storage.layouts.table_names import OF_SESSION
+from runtime.storage.reading.event_rows import ReadingConnection
 
 MOST_MEASURED = 100  # events of a session; the size of a longer one is extrapolated, because measuring all events means reading them
 
@@ -42,7 +43,7 @@ def session_sizes(
     query = f"SELECT count(*), sum(bytes) FROM (SELECT {row} AS bytes FROM events WHERE {OF_SESSION} LIMIT ?) AS measured"
     found = {}
     for key, count in counts:
-        measured, size = connection.execute(query, (*parts(key), MOST_MEASURED + 1)).fetchone()
+        measured, size = connection.execute(query, (*key, MOST_MEASURED + 1)).fetchone()
         is_exact = measured <= MOST_MEASURED
         whole = int(size or 0) if is_exact else round(int(size) / measured * max(count, measured))
         found[key] = SessionSize(whole, is_exact)

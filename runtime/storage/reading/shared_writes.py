@@ -10,7 +10,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State
 from runtime.storage.layouts.column_values import load_json_object
 from runtime.storage.layouts.table_names import COMMITS
-from runtime.storage.reading.event_rows import EventRows, ReadingConnection, parts
+from runtime.storage.reading.event_rows import EventRows, ReadingConnection
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -53,7 +53,7 @@ def read_shared_commits(connection: ReadingConnection, rows: EventRows, key: Ses
 def _recorded(connection: ReadingConnection, key: SessionKey, name: str) -> Iterator[SharedCommit]:
     rows = connection.execute(
         f"SELECT user_id, session_id, event_id, shared FROM {COMMITS} WHERE app_name = ? AND shared IS NOT NULL ORDER BY seq",
-        parts(key)[:1],
+        key[:1],
     )
     of_user = name.startswith(State.USER_PREFIX)
     for user_id, session_id, event_id, shared in rows:

@@ -15,6 +15,7 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name
+from runtime.storage.layouts.table_names import OF_SESSION
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedModelRequest, RecordedToolCall
 from runtime.support.bounded import MOST_BYTES, Budget, TooMuchError, parse
 
@@ -29,7 +30,6 @@ _CALL = (
 )
 _TOOL = "app_name, user_id, session_id, invocation_id, branch, agent, tool, call_id, started, ended, error FROM inspector_tool_calls"
 _UNFINISHED = "unfinished"
-_OF_SESSION = " WHERE app_name = ? AND user_id = ? AND session_id = ?"
 
 
 def recording_beside(database: Path) -> Path:
@@ -120,7 +120,7 @@ class Recording:
         call = self.call_of_event(event_id)
         if call is None:
             return None
-        query = f"SELECT max(id) FROM inspector_model_calls{_OF_SESSION} AND agent = ? AND id < ?"
+        query = f"SELECT max(id) FROM inspector_model_calls WHERE {OF_SESSION} AND agent = ? AND id < ?"
         values = (*call.key, call.agent, call.number)
         (previous,) = self._file.read(lambda connection: connection.execute(query, values).fetchone())
         return RecordedExchange(call, self.request(call.number), None if previous is None else self.request(previous))
@@ -144,7 +144,7 @@ class Recording:
     def _rows(self, query: str, key: SessionKey | None, invocations: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         if self._is_empty:
             return []
-        where, values = (_OF_SESSION, tuple(key)) if key is not None else ("", ())
+        where, values = (f" WHERE {OF_SESSION}", tuple(key)) if key is not None else ("", ())
         if key is not None and invocations:
             where += f" AND invocation_id IN ({', '.join('?' * len(invocations))})"
             values += tuple(invocations)

@@ -22,7 +22,8 @@ from runtime.storage.connections.companions import companion, real_file
 from runtime.storage.connections.wal_copy import CLOCK_TICK
 from runtime.storage.layouts.column_values import as_name, epoch
 from runtime.storage.layouts.read_time_limit import one_read
-from runtime.storage.reading.event_rows import OF_SESSION, EventRows, parts
+from runtime.storage.layouts.table_names import OF_SESSION
+from runtime.storage.reading.event_rows import EventRows
 from runtime.storage.reading.notes import has_notes, revision
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.tail.tail import Changes, Tail
@@ -260,11 +261,11 @@ class FileTail(Tail):
         if followed.last_id is None:
             return _BEFORE_ALL
         query = f"SELECT rowid FROM events WHERE {OF_SESSION} AND id = ?"
-        row = connection.execute(query, (*parts(followed.key), followed.last_id)).fetchone()
+        row = connection.execute(query, (*followed.key, followed.last_id)).fetchone()
         if row is None and followed.count and self._has_own_ids:
             # The row's id may differ from the id of the event stored in it.
             query = f"SELECT rowid, event_data FROM events WHERE {OF_SESSION} ORDER BY rowid LIMIT 1 OFFSET ?"
-            row = connection.execute(query, (*parts(followed.key), followed.count - 1)).fetchone()
+            row = connection.execute(query, (*followed.key, followed.count - 1)).fetchone()
             if row is not None and followed.last_id not in str(row[1]):
                 return None
         return int(row[0]) if row else None
@@ -309,5 +310,5 @@ def _last(connection: sqlite3.Connection, table: str) -> _Place:
 
 def _update_time(connection: sqlite3.Connection, key: SessionKey) -> float | None:
     """Return the time of a session's last change, or None if the session does not exist (its events may remain)."""
-    row = connection.execute("SELECT update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", parts(key)).fetchone()
+    row = connection.execute("SELECT update_time FROM sessions WHERE app_name = ? AND user_id = ? AND id = ?", key).fetchone()
     return epoch(row[0]) if row else None

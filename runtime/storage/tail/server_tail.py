@@ -16,7 +16,8 @@ from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import epoch
-from runtime.storage.reading.event_rows import OF_SESSION, ReadingConnection, parts
+from runtime.storage.layouts.table_names import OF_SESSION
+from runtime.storage.reading.event_rows import ReadingConnection
 from runtime.storage.reading.notes import revision, server_has_notes
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
@@ -145,7 +146,7 @@ class ServerTail(Tail):
                 return
         else:
             query = f"SELECT id FROM events WHERE {OF_SESSION} AND {_SINCE}"
-            ids = [name for (name,) in connection.execute(query, (*parts(followed.key), self._oldest))]
+            ids = [name for (name,) in connection.execute(query, (*followed.key, self._oldest))]
             new = [name for name in ids if name not in followed.ids]
             found = rows.of_ids(connection, followed.key, new) if new else []
         if followed.count + len(found) == _count(connection, followed.key):
@@ -155,4 +156,4 @@ class ServerTail(Tail):
 
 
 def _count(connection: ReadingConnection, key: SessionKey) -> int:
-    return int(connection.execute(f"SELECT count(*) FROM events WHERE {OF_SESSION}", parts(key)).fetchone()[0])
+    return int(connection.execute(f"SELECT count(*) FROM events WHERE {OF_SESSION}", key).fetchone()[0])

@@ -19,7 +19,7 @@ from runtime.storage.layouts.column_values import (
     as_name,
     as_text,
     load_json_object,
-    read_time,
+    micros_of,
     to_epoch,
     to_micros,
     without_lone_surrogates,
@@ -193,7 +193,7 @@ class _Writer:
             self._last[_names(row)] = -1
         moved, orphans, hidden = self._events(progress)
         for row in sessions:
-            self._run("touch_session", **_key(row), time=as_text(max(self._last[_names(row)], _micros(row["update_time"]))))
+            self._run("touch_session", **_key(row), time=as_text(max(self._last[_names(row)], micros_of(row["update_time"]))))
         if self._unreadable and not self._drops_unreadable:
             raise StorageError(
                 f"{_events(self._unreadable)} cannot be read completely, so the changes would be lost. Nothing was converted."
@@ -375,15 +375,8 @@ def _state(row: Row) -> str:
     return str(row["state"])
 
 
-def _micros(value: Any) -> int:
-    try:
-        return read_time(value)
-    except ValueError:
-        return 0
-
-
 def _time(value: Any) -> str:
-    return as_text(_micros(value))
+    return as_text(micros_of(value))
 
 
 def _events(count: int) -> str:

@@ -28,7 +28,6 @@ from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.detect import sqlite_tables
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES
-from runtime.storage.reading.event_rows import parts
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.file_names import unusable_name
 
@@ -99,7 +98,7 @@ def _copy_table(database: StoredDatabase, written: sqlite3.Connection, table: st
     written.execute(f"CREATE TABLE {table} ({columns})")  # without types, so that SQLite converts no value
     query = f"SELECT {columns} FROM {table} WHERE app_name = ? AND user_id = ? AND {_ID_COLUMN[table]} = ? ORDER BY rowid"
     for key in keys:
-        rows = database.read(lambda connection, key=key: connection.execute(query, parts(key)).fetchall())  # type: ignore[misc]
+        rows = database.read(lambda connection, key=key: connection.execute(query, key).fetchall())  # type: ignore[misc]
         if table == COMMITS:
             rows = [_without_temp_values(dict(zip(names, row, strict=True))) for row in rows]
         written.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(names))})", rows)

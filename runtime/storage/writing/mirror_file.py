@@ -15,6 +15,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import split_delta
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.column_values import as_text, to_micros
+from runtime.storage.layouts.table_names import OF_SESSION
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -33,7 +34,6 @@ CREATE INDEX events_of_session ON events (app_name, user_id, session_id);
 INSERT INTO adk_internal_metadata VALUES ('schema_version', '1');
 """
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
-_OF_SESSION = "app_name = ? AND user_id = ? AND session_id = ?"
 
 
 class MirrorFile:
@@ -75,9 +75,9 @@ class MirrorFile:
         created = events[0].timestamp if events else updated
         with self._lock, self._connection as run:
             run.execute("BEGIN IMMEDIATE")
-            known = [name for (name,) in run.execute(f"SELECT id FROM events WHERE {_OF_SESSION} ORDER BY rowid", key)]
+            known = [name for (name,) in run.execute(f"SELECT id FROM events WHERE {OF_SESSION} ORDER BY rowid", key)]
             if known != [row[0] for row in rows[: len(known)]]:
-                run.execute(f"DELETE FROM events WHERE {_OF_SESSION}", key)
+                run.execute(f"DELETE FROM events WHERE {OF_SESSION}", key)
                 known = []
             values = (json.dumps(scopes["session"]), _time(created), _time(updated))
             change = f"UPDATE sessions SET state = ?, create_time = ?, update_time = ? WHERE {_SESSION}"
@@ -93,7 +93,7 @@ class MirrorFile:
         with self._lock, self._connection as run:
             run.execute("BEGIN IMMEDIATE")
             for key in keys:
-                run.execute(f"DELETE FROM events WHERE {_OF_SESSION}", key)
+                run.execute(f"DELETE FROM events WHERE {OF_SESSION}", key)
                 run.execute(f"DELETE FROM sessions WHERE {_SESSION}", key)
 
     def close(self) -> None:

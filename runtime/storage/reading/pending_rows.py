@@ -21,26 +21,23 @@ from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
 from runtime.storage.layouts.event_format import EventRow
+from runtime.storage.layouts.table_names import OF_NAMED_SESSION, OF_SESSION
 from runtime.storage.reading.copied_events import Readable
-from runtime.storage.reading.event_glance import Fields, Glance, Ids, look, look_closely
+from runtime.storage.reading.event_glance import Fields, Ids, glance, look_closely
 from runtime.storage.reading.saved_scan import SavedScan
-from runtime.storage.reading.typed_glance import typed_look
-from runtime.storage.reading.whole_invocations import IsFinished, Stretch, finished_look, stretches
-from runtime.support.quick_json import from_json, parser_of_many
+from runtime.storage.reading.whole_invocations import Stretch, finished_look, stretches
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
 _CHUNK = 1_000  # rows in one short transaction; about 3 ms of work
-_FEW = 4_000  # rows that are read without loading msgspec
 WORTH_SAVING = 20_000  # rows above which the result of a scan is saved
 _COLUMNS = "id, invocation_id, timestamp, event_data"  # of a row to be decoded
 _ROW, _NEXT = "SELECT rowid, invocation_id, event_data", f"ORDER BY rowid LIMIT {_CHUNK}"
 _NAMES = ("app_name", "user_id", "session_id")
-_IS_OF = "app_name = :app_name AND user_id = :user_id AND session_id = :session_id"
 # Rows after one: those of a session; all, without the JSON of other sessions, as SQLite compares names faster than it returns them; all.
-_OF_ONE = f"{_ROW} FROM events WHERE rowid > :last AND {_IS_OF} {_NEXT}"
-_MARKED = f"SELECT rowid, invocation_id, CASE WHEN {_IS_OF} THEN event_data END FROM events WHERE rowid > :last {_NEXT}"
+_OF_ONE = f"{_ROW} FROM events WHERE rowid > :last AND {OF_NAMED_SESSION} {_NEXT}"
+_MARKED = f"SELECT rowid, invocation_id, CASE WHEN {OF_NAMED_SESSION} THEN event_data END FROM events WHERE rowid > :last {_NEXT}"
 _NAMED = f"{_ROW}, app_name, user_id, session_id FROM events WHERE rowid > :last {_NEXT}"
 _Run = tuple[tuple[Any, ...], list[Stretch]]  # stored names of a session, and successive rows of it
 _NO_ANSWERS: frozenset[str | None] = frozenset()
@@ -232,12 +229,10 @@ class PendingRows:
     ) -> None:
         self._file = file
         self._decode = decode
-        self._json_wins = json_wins
         self._ends = ends
         self._saved = saved
-        self._parse = parser_of_many()
-        self._typed_look: Callable[[Any, Any], Fields | None] | None = None
-        self._is_finished: IsFinished | None = None
+        self._glance = glance(json_wins=json_wins)
+        self._is_finished = finished_look(json_wins=json_wins)
 
     def find(
         self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
@@ -273,7 +268,7 @@ class PendingRows:
             return found
 
         number = rowid = 0
-        quickly = self._quick_look(number)
+        quickly = self._glance
         for chunk in self._chunks(key, last, session_of):
             progress(number)
             number += chunk.size
@@ -287,7 +282,6 @@ class PendingRows:
                         continue
                     for place, invocation_id, data in rows:
                         add(place, quickly(invocation_id, data) or self._look_closely(place))
-            quickly = self._quick_look(number)
             if gently:
                 time.sleep(0.001)
         of_names.clear()
@@ -321,27 +315,13 @@ class PendingRows:
         ]
         return with_recorded_ends(entries, ends)
 
-    def _look(self, invocation_id: Any, data: Any) -> Glance | None:
-        return look(invocation_id, data, self._parse, json_wins=self._json_wins)
-
-    def _glance_at(self, row: EventRow) -> Glance:
+    def _invocation_of(self, row: EventRow) -> str:
         _, invocation_id, _, data = row
-        return look(invocation_id, data, from_json, json_wins=self._json_wins) or look_closely(self._decode(row))
+        return (self._glance(invocation_id, data) or look_closely(self._decode(row)))[0]
 
-    def _look_closely(self, rowid: int) -> Glance:
+    def _look_closely(self, rowid: int) -> Fields:
         row = self._file.read(lambda connection: connection.execute(f"SELECT {_COLUMNS} FROM events WHERE rowid = ?", (rowid,)).fetchone())
         return look_closely(self._decode(row))
-
-    def _quick_look(self, number: int) -> Callable[[Any, Any], Fields | None]:
-        """Return what reads the usual rows; for many rows, that is worth loading another library.
-
-        Args:
-            number: rows that have been or will be read.
-        """
-        if number > _FEW and self._typed_look is None:
-            self._typed_look = typed_look(json_wins=self._json_wins) or self._look
-            self._is_finished = finished_look(json_wins=self._json_wins)
-        return self._typed_look or self._look
 
     def _chunks(self, key: SessionKey | None, after: int | None, session_of: Callable[[tuple[Any, ...]], _Session]) -> Iterable[_Chunk]:
         last = -(2**63) if after is None else after
@@ -391,9 +371,9 @@ class PendingRows:
 
     def _events(self, key: SessionKey, invocation_id: str, rowids: array[int] | None) -> list[Event]:
         if rowids is None:
-            query = f"SELECT {_COLUMNS} FROM events WHERE app_name = ? AND user_id = ? AND session_id = ? ORDER BY rowid"
+            query = f"SELECT {_COLUMNS} FROM events WHERE {OF_SESSION} ORDER BY rowid"
             rows = self._file.read(partial(_fetch, query=query, values=key))
-            return [self._decode(row) for row in rows if self._glance_at(row).invocation_id == invocation_id]
+            return [self._decode(row) for row in rows if self._invocation_of(row) == invocation_id]
         query = f"SELECT {_COLUMNS} FROM events WHERE rowid = ?"
         found = self._file.read(lambda connection: [connection.execute(query, (rowid,)).fetchone() for rowid in rowids])
         return [self._decode(row) for row in found if row]

@@ -7,25 +7,22 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from runtime.storage.reading.typed_glance import decoders
+from runtime.storage.reading.event_glance import decoders
 
 Row = tuple[int, Any, Any]  # number, invocation id and JSON
 Stretch = tuple[str, list[Row] | None]  # an invocation and its rows; None if they are all its rows and it is finished
 IsFinished = Callable[[str, list[Row]], bool]
 
 
-def finished_look(*, json_wins: bool) -> IsFinished | None:
-    """Return a function that tells from all rows of an invocation that it is certainly finished; None if msgspec is not installed.
+def finished_look(*, json_wins: bool) -> IsFinished:
+    """Return a function that tells from all rows of an invocation that it is certainly finished.
 
     It tells so of an invocation with an answer at its end, a result of each call, and no row that `event_type` finds unusual.
 
     Args:
         json_wins: see `PendingRows`.
     """
-    found = decoders(is_usual=True)
-    if found is None:
-        return None
-    decode, other, errors = found
+    decode, other, errors = decoders(is_usual=True)
 
     def is_finished(name: str, rows: list[Row]) -> bool:
         nonlocal decode, other
@@ -73,20 +70,20 @@ class Stretches(NamedTuple):
     last: int
 
 
-def stretches(rows: Iterable[Row], known: Container[str], new: set[Any], is_finished: IsFinished | None) -> Stretches:
+def stretches(rows: Iterable[Row], known: Container[str], new: set[Any], is_finished: IsFinished) -> Stretches:
     """Return successive rows of a session by invocation. They are read one by one, while they are in the processor's cache.
 
     Args:
         rows: the rows. The last invocation may have more rows after them.
         known: names of invocations that may have earlier rows.
         new: names of invocations with rows in the same chunk; those of `rows` are added.
-        is_finished: from `finished_look`; None: the rows of all are returned.
+        is_finished: from `finished_look`.
     """
     found: list[Stretch] = []
     size = 0
     kept: list[Row] = []
     for name, group in groupby(rows, itemgetter(1)):
-        if found and is_finished is not None:
+        if found:
             before = found[-1][0]
             if type(before) is str and before not in new and before not in known and is_finished(before, kept):
                 found[-1] = before, None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Attach
 from inspector_app.commands.output import complain_of_nothing, print_json, print_table
 from inspector_app.commands.window import load_app
 from inspector_app.engines.running_apps import HOW_TO_LIST, PLUGIN, AttachError, choose, running_apps
 
 
-def attach(options: Options) -> int:
+def attach(options: Attach) -> int:
     """List the running apps, or open the window on the named one.
 
     Raises:

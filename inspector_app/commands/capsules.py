@@ -9,7 +9,7 @@ from typing import Any
 
 from inspector_app.commands import stdout
 from inspector_app.commands.opening import open_artifacts
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.reading import CapsuleOptions
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.reading import opened
@@ -29,7 +29,7 @@ from runtime.storage.reading.reader import StoredDatabase
 CANCELLED = 1
 
 
-def capsule(options: Options) -> int:
+def capsule(options: CapsuleOptions) -> int:
     """Write a capsule of a session, and a test of it."""
     for path in (options.out, options.pytest):
         if path is not None and Path(path).exists():
@@ -48,13 +48,13 @@ def capsule(options: Options) -> int:
         stdout.complain("agent-inspector: No capsule was written.\n")
         return CANCELLED
     save_capsule(made, options.out)
-    if options.pytest:
+    if options.pytest and options.agent:
         save_test(options.pytest, options.out, options.agent)
     _report(made, options, divergences)
     return 0
 
 
-def _slice(database: StoredDatabase, key: SessionKey, options: Options) -> tuple[int, int | None]:
+def _slice(database: StoredDatabase, key: SessionKey, options: CapsuleOptions) -> tuple[int, int | None]:
     """Return the places of the first and the last event that were named; None for the last one."""
     if options.first is None and options.last is None:
         return 0, None
@@ -70,7 +70,7 @@ def _slice(database: StoredDatabase, key: SessionKey, options: Options) -> tuple
     return first, last
 
 
-def _confirmed(made: Capsule, options: Options) -> bool:
+def _confirmed(made: Capsule, options: CapsuleOptions) -> bool:
     """Show what was replaced, and ask whether that is all; without a terminal, or with `--yes`, nothing is asked."""
     places = made.about["replaced"]
     for place in places:
@@ -84,7 +84,7 @@ def _confirmed(made: Capsule, options: Options) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _report(made: Capsule, options: Options, divergences: list[str]) -> None:
+def _report(made: Capsule, options: CapsuleOptions, divergences: list[str]) -> None:
     facts: dict[str, Any] = {
         "file": options.out,
         "session": made.about["session_id"],
@@ -102,5 +102,5 @@ def _report(made: Capsule, options: Options, divergences: list[str]) -> None:
     print_line(f"{options.out}: {', '.join(parts)} of session {visible(facts['session'])}")
     for each in divergences:
         print_line(f"Its agent no longer does what was recorded: {visible(each)}")
-    if options.pytest:
+    if options.pytest and options.agent:
         print_line(f"{options.pytest}: run it with pytest")

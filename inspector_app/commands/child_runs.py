@@ -10,7 +10,7 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Run
 from inspector_app.engines.adk_storage import session_storage
 from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import ChildEngine
@@ -98,14 +98,14 @@ async def open_child(plan: EnginePlan, database: str | None, recording: Path | N
         await engine.close()
 
 
-async def session_of(engine: ChildEngine, options: Options) -> tuple[Session, dict[str, Any]]:
+async def session_of(engine: ChildEngine, options: Run) -> tuple[Session, dict[str, Any]]:
     """Return the session to send a message to, created if it does not exist, and the state that the message is to set.
 
     Args:
         engine: the agent's engine.
         options: the command line's options.
     """
-    state: dict[str, Any] = options.state
+    state: dict[str, Any] = options.state or {}
     app_name = engine.agent.app_name
     if options.session is not None:
         found = await ChildSessions(engine).get_session(app_name=app_name, user_id=options.user, session_id=options.session)

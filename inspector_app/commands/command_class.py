@@ -31,7 +31,7 @@ def _adapted(params: Iterable[Any]) -> list[Any]:
     """Return parameters that pass their values on, and whose help names no Python types."""
     found = list(params)
     for param in found:
-        param._runtime_param = _UNCHANGED
+        param.get_runtime_param = lambda: _UNCHANGED
         if isinstance(param, TyperArgument):
             _name_plainly(param)
         elif param.is_flag:

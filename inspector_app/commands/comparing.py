@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.branching import Compare
 from inspector_app.commands.output import print_json, print_line, print_table
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import session_key
@@ -21,7 +21,7 @@ from runtime.sessions.session_key import SessionKey
 DIFFERENT = 1  # exit status, as diff's
 
 
-def compare_sessions(options: Options) -> int:
+def compare_sessions(options: Compare) -> int:
     """Compare two sessions event by event."""
     (left_key, left), (right_key, right) = (_read(options, number) for number in (0, 1))
     found = compare(left.events, right.events)
@@ -42,7 +42,7 @@ def _differ(found: Comparison, left: History, right: History) -> bool:
     return found.first_difference is not None or bool(state_differences(left, len(left) - 1, right, len(right) - 1))
 
 
-def _read(options: Options, number: int) -> tuple[SessionKey, History]:
+def _read(options: Compare, number: int) -> tuple[SessionKey, History]:
     """Return the key and history of one of the two sessions."""
     target = (options.db2 or options.db) if number else options.db
     app, user, session = (names[min(number, len(names) - 1)] if names else None for names in (options.app, options.user, options.session))

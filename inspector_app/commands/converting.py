@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.changing import Convert
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.reading import count_events
@@ -12,7 +12,7 @@ from inspector_app.documents.event_notes import EventNotes
 from runtime.storage.writing.convert import convert as convert_database
 
 
-def convert(options: Options) -> int:
+def convert(options: Convert) -> int:
     """Convert a database into a new file; the old one is not changed."""
     with Progress("Converting events", lambda: count_events(options.old)) as progress:
         done = convert_database(

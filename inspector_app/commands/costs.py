@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.reading import Costs
 from inspector_app.commands.output import print_json, print_table
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import existing_key
@@ -33,7 +33,7 @@ GROUPS: dict[str, Groups] = {
 """Each name of a grouping, and the groups to which a call belongs. A call of several tools counts for each."""
 
 
-def costs(options: Options) -> int:
+def costs(options: Costs) -> int:
     """Sum the model calls of a database or of one session."""
     prices = Prices({**own_prices(Preferences().prices), **dict(options.price or ())})
     with opened(options.db) as database:
@@ -67,7 +67,7 @@ def costs(options: Options) -> int:
     return 0
 
 
-def _keys(database: StoredDatabase, options: Options) -> list[SessionKey]:
+def _keys(database: StoredDatabase, options: Costs) -> list[SessionKey]:
     if options.session is not None:
         return [existing_key(database, options)]
     return [

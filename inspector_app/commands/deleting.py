@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.changing import Delete, Prune, Undelete
 from inspector_app.commands.output import counted, local_time, print_json, print_line, print_table
 from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import command_line, session_key
@@ -27,7 +27,7 @@ from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_bac
 DAY = 86_400.0
 
 
-def delete(options: Options) -> int:
+def delete(options: Delete) -> int:
     """Delete the named sessions."""
     with opened(options.db) as database:
         known = [summary.key for summary in database.listing()]
@@ -37,7 +37,7 @@ def delete(options: Options) -> int:
     return _delete(chosen, options)
 
 
-def prune(options: Options) -> int:
+def prune(options: Prune) -> int:
     """Delete the sessions without changes for some days."""
     oldest = time.time() - options.days * DAY
     with opened(options.db) as database:
@@ -52,7 +52,7 @@ def prune(options: Options) -> int:
     return _delete(sorted(chosen, key=lambda summary: summary.last_update_time), options)
 
 
-def undelete(options: Options) -> int:
+def undelete(options: Undelete) -> int:
     """Restore sessions from a copy."""
     file = _file(options.db)
     if file is None:
@@ -78,7 +78,7 @@ def undelete(options: Options) -> int:
     return 0
 
 
-def _delete(chosen: Sequence[SessionSummary], options: Options) -> int:
+def _delete(chosen: Sequence[SessionSummary], options: Delete | Prune) -> int:
     file, events = _file(options.db), sum(summary.event_count or 0 for summary in chosen)
     if not options.json:
         _print_chosen(chosen)
@@ -120,7 +120,7 @@ def _agreed(question: str, file: Path | None) -> bool:
     return answer.strip().casefold() in ("y", "yes")
 
 
-def _check_writable(database: StoredDatabase, options: Options) -> None:
+def _check_writable(database: StoredDatabase, options: Delete | Prune) -> None:
     check_layout_is_written(database, options.db)
     if not (database.layout.ours or options.in_place or options.dry_run):
         raise StorageError(f"{options.db} was written by another program. To write into it after a backup, give --in-place.")

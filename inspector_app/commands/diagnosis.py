@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.reading import Doctor
 from inspector_app.commands.output import print_json, print_line
 from inspector_app.engines.agent_loader import check_agent_path
 from inspector_app.engines.engine_choice import EngineChoice, plan_engine
 from inspector_app.presentation.values import visible
 
 
-def doctor(options: Options) -> int:
+def doctor(options: Doctor) -> int:
     """Print which environment and which engine an agent runs on.
 
     Raises:
         AgentLoadError: there is no agent at the path.
     """
-    check_agent_path(options.agent)
-    plan = plan_engine(options.agent, EngineChoice(options.engine, options.python))
+    check_agent_path(options.path)
+    plan = plan_engine(options.path, EngineChoice(options.engine, options.python))
     if not options.json:
         for line in plan.lines():
             print_line(visible(line))

@@ -10,7 +10,7 @@ from google.genai import types
 
 from inspector_app.commands.child_runs import open_child
 from inspector_app.commands.opening import open_runner, planned_engine
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Eval, Run
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.engines.child_engine import ChildEngine
@@ -45,16 +45,16 @@ class DrivenAgent(Protocol):
 
 
 @asynccontextmanager
-async def open_driven(options: Options) -> AsyncIterator[DrivenAgent]:
+async def open_driven(options: Run | Eval) -> AsyncIterator[DrivenAgent]:
     """Yield the agent that the options name, on the engine that they choose.
 
     Args:
-        options: with `agent`, `engine`, `python`, `debugpy`, `db` (None: in memory) and `app`.
+        options: the command line's options.
 
     Raises:
         KnownError: the agent cannot be loaded, or its engine cannot use the database.
     """
-    plan = planned_engine(options)
+    plan = planned_engine(options.agent, options.engine, options.python, options.debugpy)
     if plan.kind != "embedded":
         async with open_child(plan, options.db) as engine:
             yield _InChild(plan, engine)

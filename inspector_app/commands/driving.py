@@ -10,7 +10,8 @@ from pathlib import Path
 
 from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import ChildSessions
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.branching import ForkOptions
+from inspector_app.commands.options.running import Resume, Run
 from inspector_app.commands.output import pending_json, pending_text, print_event, print_json, print_line
 from inspector_app.commands.selection import command_line, session_words
 from inspector_app.engines.tracebacks import traceback_of
@@ -31,7 +32,7 @@ async def drive(
     events: AsyncGenerator[Event, None],
     service: BaseSessionService | ChildSessions,
     key: SessionKey,
-    options: Options,
+    options: Run | Resume | ForkOptions,
     earlier: set[str],
     invocation_id: str | None = None,
 ) -> int:
@@ -67,7 +68,7 @@ async def drive(
     contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events do not record the failure
     if ended is not None and (options.json or not contradicts):
         _print_end(key, ended, options)
-    return _status(failure, ended, options.agent)
+    return _status(failure, ended, options.agent or "")
 
 
 async def _ended(
@@ -104,7 +105,7 @@ def _status(failure: Exception | None, ended: Invocation | None, agent: str) -> 
     return FAILED
 
 
-def _print_end(key: SessionKey, ended: Invocation, options: Options) -> None:
+def _print_end(key: SessionKey, ended: Invocation, options: Run | Resume | ForkOptions) -> None:
     if options.json:
         end = {
             "app_name": key.app_name,
@@ -121,9 +122,9 @@ def _print_end(key: SessionKey, ended: Invocation, options: Options) -> None:
         print_line(f"Waiting for: {visible(pending_text(ended.pending))}. {visible(_how_to_answer(key, ended.pending, options))}")
 
 
-def _how_to_answer(key: SessionKey, pending: Sequence[PendingItem], options: Options) -> str:
+def _how_to_answer(key: SessionKey, pending: Sequence[PendingItem], options: Run | Resume | ForkOptions) -> str:
     """Return the command that answers the first waiting call, to be pasted and changed."""
-    database = getattr(options, "into", None) or options.db
+    database = (options.into if isinstance(options, ForkOptions) else None) or options.db
     if not database:
         return "The session was kept in memory only, so it cannot be continued. Give --db to store it."
     item = pending[0]
@@ -133,7 +134,7 @@ def _how_to_answer(key: SessionKey, pending: Sequence[PendingItem], options: Opt
     return f"Answer with: {command_line(*words, '--response', response)}"
 
 
-def _engine_words(options: Options) -> tuple[str, ...]:
+def _engine_words(options: Run | Resume | ForkOptions) -> tuple[str, ...]:
     """Return the options that choose what runs the agent, as they were given."""
     named = (("--engine", options.engine), ("--python", options.python))
     return tuple(word for name, value in named if value is not None for word in (name, value))

@@ -16,7 +16,7 @@ from inspector_app.analysis.evals import CaseResult, Evaluation, Score
 from inspector_app.analysis.judging import judge_of
 from inspector_app.commands import stdout
 from inspector_app.commands.driven import open_driven
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Eval
 from inspector_app.commands.output import counted, print_json, print_line, print_table
 from inspector_app.commands.selection import command_line
 from inspector_app.exchange.eval_cases import expected_copy
@@ -29,7 +29,7 @@ FAILED = 1
 EXPECTED = "-expected"  # ends the id of the session with what a failed case expected
 
 
-def evaluate(options: Options) -> int:
+def evaluate(options: Eval) -> int:
     """Run eval sets on an agent; the exit status is 1 unless all cases passed."""
     sets = [_read(given) for given in options.eval_sets]
     criteria = criteria_for(options.config, [file for file, _ in sets])
@@ -55,7 +55,7 @@ def _read(given: str) -> tuple[Path, EvalSet]:
     return Path(name), EvalSet(found.id, tuple(case for case in found.cases if case.id in ids))
 
 
-async def _run(options: Options, sets: Sequence[EvalSet], criteria: Sequence[Criterion]) -> list[CaseResult]:
+async def _run(options: Eval, sets: Sequence[EvalSet], criteria: Sequence[Criterion]) -> list[CaseResult]:
     async with open_driven(options) as agent:
         evaluation = Evaluation(criteria, judge_of(agent.plan) if any(one.is_judged for one in criteria) else None)
         results = []
@@ -120,7 +120,7 @@ def _content_json(content: types.Content) -> Any:
     return json.loads(content.model_dump_json(exclude_none=True))
 
 
-def _print(results: Sequence[CaseResult], options: Options) -> None:
+def _print(results: Sequence[CaseResult], options: Eval) -> None:
     metrics = list(dict.fromkeys(score.metric for result in results for score in result.scores))
     rows = []
     for result in results:
@@ -142,7 +142,7 @@ def _score_text(score: Score) -> str:
     return f"{score.overall:.3f}{least}"
 
 
-def _print_failure(result: CaseResult, options: Options) -> None:
+def _print_failure(result: CaseResult, options: Eval) -> None:
     print_line(f"\n{visible(result.case.id)}: {result.error or result.status}")
     for score in result.scores:
         if score.note:

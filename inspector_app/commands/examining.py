@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.commands import diagnosis
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.reading import Doctor
 from inspector_app.commands.output import coloured, counted, print_json, print_line
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.reading import count_events, opened
-from inspector_app.commands.selection import existing_key
+from inspector_app.commands.selection import session_key
 from inspector_app.presentation.values import visible
 from runtime.storage.connections.database_url import named_file, without_password
 from runtime.support.file_names import unusable_name
@@ -30,19 +30,20 @@ _COLOURS = {"error": "\x1b[31m", "warning": "\x1b[33m", "note": "\x1b[2m"}
 FOUND_ERRORS = 1
 
 
-def doctor(options: Options) -> int:
+def doctor(options: Doctor) -> int:
     """Examine a database, or explain how an agent would run; the path decides which."""
     if not is_database(options.path):
         if options.agent or options.app or options.user or options.session:
             raise UsageError(f"{options.path} is an agent: --agent, --app, --user and --session are for a database.")
-        return diagnosis.doctor(Options(agent=options.path, engine=options.engine, python=options.python, json=options.json))
+        return diagnosis.doctor(options)
     if (options.engine or options.python) and not options.agent:
         raise UsageError("--engine and --python choose what loads the agent: give --agent, too.")
     root = _root(options) if options.agent else None
     with opened(options.path) as database:
+        known = [summary.key for summary in database.listing()]
         named = options.app or options.user or options.session
-        only = existing_key(database, Options(**vars(options), db=options.path)) if named else None
-        sessions = 1 if only else len(database.listing())
+        only = session_key(known, options.app, options.user, options.session, options.path) if named else None
+        sessions = 1 if only else len(known)
         with Progress("Examining events", lambda: count_events(options.path)) as progress:
             found = examine(database, without_password(options.path), root=root, only=only, seen=progress.show)
             findings = by_severity(list(found))
@@ -68,10 +69,10 @@ def is_database(path: str) -> bool:
     return file.exists() or file.suffix in _DATABASE_FILES
 
 
-def _root(options: Options) -> BaseAgent:
+def _root(options: Doctor) -> BaseAgent:
     """Return the agent tree as it is now. It runs the code that defines it."""
     opening = importlib.import_module("inspector_app.commands.opening")
-    plan = opening.planned_engine(Options(agent=options.agent, engine=options.engine, python=options.python, debugpy=None))
+    plan = opening.planned_engine(options.agent, options.engine, options.python)
     if plan.kind == "embedded":
         loaded = importlib.import_module("inspector_app.engines.agent_loader").load_agent(options.agent)
         root: BaseAgent = loaded.app.root_agent

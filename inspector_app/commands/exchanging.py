@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.changing import Import
+from inspector_app.commands.options.reading import Export
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.progress import Progress
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from runtime.events import Event
 
 
-def export(options: Options) -> int:
+def export(options: Export) -> int:
     """Write sessions into a file for others."""
     out = None if options.out == "-" else Path(options.out)
     kind = options.format or (format_of(out.name) if out else "jsonl")
@@ -108,7 +109,7 @@ class _Counter:
             yield event
 
 
-def _chosen(database: StoredDatabase, options: Options) -> list[SessionSummary]:
+def _chosen(database: StoredDatabase, options: Export) -> list[SessionSummary]:
     """Return the sessions that the options mean: all that fit, or the named one."""
     listed = database.sessions()
     if options.session is not None:
@@ -120,7 +121,7 @@ def _chosen(database: StoredDatabase, options: Options) -> list[SessionSummary]:
     return found
 
 
-def import_sessions(options: Options) -> int:
+def import_sessions(options: Import) -> int:
     """Store the sessions of a file in a database, with their ids and times."""
     reader = importlib.import_module("inspector_app.exchange.imported_sessions")
     storing = importlib.import_module("inspector_app.exchange.storing")

@@ -15,7 +15,7 @@ from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import ChildSessions, message_of, open_child
 from inspector_app.commands.driving import drive
 from inspector_app.commands.opening import open_artifacts, open_runner, planned_engine
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.branching import ForkOptions, Forks
 from inspector_app.commands.output import complain_of_nothing, counted, local_time, print_json, print_line
 from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import existing_key, whole_id
@@ -39,12 +39,12 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
 
-def fork(options: Options) -> int:
+def fork(options: ForkOptions) -> int:
     """Fork a session, and run an agent in the fork if one is given."""
     with stdout.kept_for_answers():
         artifacts = open_artifacts(options.artifacts, options.db)
-        plan = planned_engine(options) if options.agent else None
-        loaded = load_agent(options.agent) if plan is not None and plan.kind == "embedded" else None
+        plan = planned_engine(options.agent, options.engine, options.python, options.debugpy) if options.agent else None
+        loaded = load_agent(options.agent) if options.agent and plan is not None and plan.kind == "embedded" else None
         with opened(options.db) as database:
             if not options.into:
                 check_layout_is_written(database, options.db)
@@ -65,7 +65,7 @@ def fork(options: Options) -> int:
         return asyncio.run(_run(loaded, made, recording, files, options))
 
 
-def _write_out_ids(options: Options, key: SessionKey, events: Sequence[Event]) -> None:
+def _write_out_ids(options: ForkOptions, key: SessionKey, events: Sequence[Event]) -> None:
     """Replace the beginnings of ids in the options by the whole ids."""
     if options.at is not None:
         options.at = whole_id("event", options.at, (event.id for event in events), key, options.db)
@@ -73,27 +73,27 @@ def _write_out_ids(options: Options, key: SessionKey, events: Sequence[Event]) -
         options.before = whole_id("invocation", options.before, (event.invocation_id for event in events), key, options.db)
 
 
-async def _run_in_child(plan: EnginePlan, made: Fork, recording: Recording | None, options: Options) -> int:
+async def _run_in_child(plan: EnginePlan, made: Fork, recording: Recording | None, options: ForkOptions) -> int:
     async with open_child(plan, options.into or options.db) as engine:
         sessions = ChildSessions(engine)
         session = await sessions.get_session(app_name=made.key.app_name, user_id=made.key.user_id, session_id=made.key.session_id)
         earlier = {event.invocation_id for event in session.events} if session else set()
         if recording is None:
-            events = engine.run(made.key, message_of(options.message), streaming=False)
+            events = engine.run(made.key, message_of(options.message or ""), streaming=False)
             return await drive(events, sessions, made.key, options, earlier)
         if reason := engine.why_not("rerun"):
             raise RecordingError(reason)
         return await drive(_told(engine.rerun(made.key, recording), options.json), sessions, made.key, options, earlier)
 
 
-async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: Options) -> int:
+async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: ForkOptions) -> int:
     service = open_session_service(options.into or options.db)
     kept = (files.target or files.source) if files else files_of(options.into or options.db)
     async with service, open_runner(loaded, made.key.app_name, service, kept) as runner:
         session = await service.get_session(app_name=made.key.app_name, user_id=made.key.user_id, session_id=made.key.session_id)
         earlier = {event.invocation_id for event in session.events} if session else set()
         if recording is None:
-            return await drive(_send(runner, made.key, options.message), service, made.key, options, earlier)
+            return await drive(_send(runner, made.key, options.message or ""), service, made.key, options, earlier)
         rerun = Rerun(runner, made.key, recording)
         return await drive(_told(rerun, options.json), service, made.key, options, earlier)
 
@@ -121,7 +121,7 @@ async def _told(rerun: RepeatedRun, as_json: bool) -> AsyncGenerator[Event, None
                 print_line(visible(f"Diverged: {sentence}"))
 
 
-def _recording(events: Sequence[Event], options: Options) -> Recording:
+def _recording(events: Sequence[Event], options: ForkOptions) -> Recording:
     if not events:
         raise RecordingError("The session has no events, so there is nothing to run again.")
     recording = recording_until(events, options.at or events[-1].id)
@@ -136,7 +136,7 @@ def _recording(events: Sequence[Event], options: Options) -> Recording:
     return recording.with_override(_with_result(recording.last, options))
 
 
-def _with_result(event: Event, options: Options) -> types.Content:
+def _with_result(event: Event, options: ForkOptions) -> types.Content:
     """Return a tool result's content with one result replaced as the options specify."""
     ids = [response.id for response in event.get_function_responses()]
     if options.call is None and len(ids) > 1:
@@ -151,7 +151,7 @@ def _with_result(event: Event, options: Options) -> types.Content:
     return content
 
 
-def _cut(events: Sequence[Event], options: Options, recording: Recording | None) -> Cut:
+def _cut(events: Sequence[Event], options: ForkOptions, recording: Recording | None) -> Cut:
     name = options.new_session
     if recording is not None:
         return Cut(before=recording.first_event_id, session_id=name, files_at=recording.last.id, changed=changed_in(events, recording))
@@ -192,7 +192,7 @@ def _lineage_json(lineage: Lineage) -> dict[str, Any]:
     }
 
 
-def forks(options: Options) -> int:
+def forks(options: Forks) -> int:
     """Show the fork trees of a database."""
     with opened(options.db) as database:
         trees = fork_trees([summary.key for summary in database.sessions()], database.lineages())

@@ -6,13 +6,13 @@ import importlib
 from contextlib import suppress
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.serving import Mcp
 from runtime.errors import EmptyDatabaseError, StorageError
 from runtime.errors.missing_package_error import require
 from runtime.storage.reading.reader import StoredDatabase
 
 
-def mcp(options: Options) -> int:
+def mcp(options: Mcp) -> int:
     """Serve coding agents over stdin and stdout until they close it."""
     require("mcp", "mcp", "Answers to a coding agent", oldest="2.3")
     places = importlib.import_module("inspector_app.mcp_server.places").Places(options.paths)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.changing import NoteOptions
+from inspector_app.commands.options.reading import Notes
 from inspector_app.commands.output import local_time, print_json, print_line, print_table
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import existing_key, whole_id
@@ -18,7 +19,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
 
-def note(options: Options) -> int:
+def note(options: NoteOptions) -> int:
     """Write, bookmark or delete the note on an event."""
     if is_capsule(options.db):
         raise StorageError(f"{options.db} is a capsule, which is not changed. Open it in the window, and note it there.")
@@ -52,7 +53,7 @@ async def _put(kept: EventNotes, target: str | None, key: SessionKey, event_id: 
         await kept.put(service, key, event_id, new)
 
 
-def notes(options: Options) -> int:
+def notes(options: Notes) -> int:
     """List the notes of a database or of some of its sessions."""
     with opened(options.db) as database:
         found = EventNotes(options.db).read(database)

@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Resume, Run
 from inspector_app.documents.session_files import files_folder
 from inspector_app.engines.agent_loader import LoadedAgent, check_agent_path
-from inspector_app.engines.engine_choice import EngineChoice, EnginePlan, plan_engine
+from inspector_app.engines.engine_choice import EngineChoice, EngineKind, EnginePlan, plan_engine
 from inspector_app.engines.recorder_file import recorder_plugin
 from inspector_app.support.preferences import Preferences
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -22,7 +22,7 @@ from runtime.storage.recordings.recording import recording_beside
 from runtime.support.file_names import unusable_name
 
 
-def recording_of(options: Options) -> Path | None:
+def recording_of(options: Run | Resume) -> Path | None:
     """Return the file that records the model calls of a run: the one beside the database, as the window names it.
 
     None without a database file, with `--no-record`, or if recording is turned off in the window.
@@ -32,10 +32,15 @@ def recording_of(options: Options) -> Path | None:
     return recording_beside(Path(options.db))
 
 
-def planned_engine(options: Options) -> EnginePlan:
-    """Return what runs the agent that the options name."""
-    check_agent_path(options.agent)
-    return plan_engine(options.agent, EngineChoice(options.engine, options.python, options.debugpy))
+def planned_engine(agent: str, engine: EngineKind | None, python: str | None, debugpy: int | None = None) -> EnginePlan:
+    """Return what runs an agent.
+
+    Args:
+        agent: its folder or file.
+        engine, python, debugpy: as in `EngineChoice`.
+    """
+    check_agent_path(agent)
+    return plan_engine(agent, EngineChoice(engine, python, debugpy))
 
 
 def open_artifacts(folder: str | None, database: str) -> FileArtifactService | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -143,15 +144,15 @@ Session = Annotated[
     ),
 ]
 Apps = Annotated[
-    list[str] | None,
+    Sequence[str],
     typer.Option("--app", metavar="A", callback=texts, autocompletion=completion.apps, help="The app's name, once or for each session."),
 ]
 Users = Annotated[
-    list[str] | None,
+    Sequence[str],
     typer.Option("--user", metavar="U", callback=texts, autocompletion=completion.users, help="The user, once or for each session."),
 ]
 Sessions = Annotated[
-    list[str] | None,
+    Sequence[str],
     typer.Option(
         "--session",
         metavar="S",
@@ -178,7 +179,7 @@ AgentApp = Annotated[
 ]
 Trust = Annotated[bool, typer.Option("--trust", hidden=True, help="Accepted without effect: this command trusts the agent it names.")]
 Engine = Annotated[
-    str | None,
+    Literal["adk", "embedded", "embedded-process"] | None,
     typer.Option(
         "--engine",
         metavar="NAME",
@@ -192,7 +193,7 @@ Python = Annotated[
     typer.Option("--python", metavar="PATH", callback=text, help="The Python of the agent's environment, or the environment's folder."),
 ]
 DebugpyPort = Annotated[
-    str | None,
+    int | None,
     typer.Option(
         "--debugpy",
         metavar="PORT",

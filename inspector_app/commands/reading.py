@@ -12,7 +12,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.base import Options
+from inspector_app.commands.options.reading import Events, Invocations, Sessions, State
 from inspector_app.commands.output import (
     complain_of_nothing,
     counted,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 _ALL = 2**62  # events
 
 
-def sessions(options: Options) -> int:
+def sessions(options: Sessions) -> int:
     """List the sessions of a database with their pending items."""
     with opened(options.db) as database:
         listed = database.sessions()
@@ -85,7 +86,7 @@ def sessions(options: Options) -> int:
     return 0
 
 
-def events(options: Options) -> int:
+def events(options: Events) -> int:
     """List a session's events."""
     condition = condition_of(options.where) if options.where is not None else None
     with opened(options.db, options) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
@@ -118,13 +119,13 @@ def _no_events(condition: Expression | None) -> str:
     return "No event matches."
 
 
-def state(options: Options) -> int:
+def state(options: State) -> int:
     """Show the present state, the state after an event, or the writes of one key."""
     if options.writers is not None:
-        return _writers(options)
+        return _writers(options, options.writers)
     with opened(options.db, options) as database:
         key = existing_key(database, options)
-        scopes = _state_after(database, key, options) if options.at is not None else _state_now(database, key)
+        scopes = _state_after(database, key, options.at, options.db) if options.at is not None else _state_now(database, key)
     if options.json:
         print_json(scopes)
         return 0
@@ -138,9 +139,9 @@ def state(options: Options) -> int:
     return 0
 
 
-def _writers(options: Options) -> int:
+def _writers(options: State, name: str) -> int:
     with opened(options.db, options) as database:
-        found = database.writes(existing_key(database, options), options.writers)
+        found = database.writes(existing_key(database, options), name)
     if options.json:
         print_json([_write_json(write) for write in found])
         return 0
@@ -174,7 +175,7 @@ def _write_json(write: Write) -> dict[str, Any]:
     return {"session_id": write.session.session_id, "user_id": write.session.user_id, **{name: getattr(write, name) for name in names}}
 
 
-def invocations(options: Options) -> int:
+def invocations(options: Invocations) -> int:
     """List a session's invocations."""
     with opened(options.db, options) as database:
         found = database.invocations(existing_key(database, options))
@@ -270,9 +271,9 @@ def _state_now(database: StoredDatabase, key: SessionKey) -> dict[str, Any]:
     return scopes
 
 
-def _state_after(database: StoredDatabase, key: SessionKey, options: Options) -> dict[str, Any]:
+def _state_after(database: StoredDatabase, key: SessionKey, at: str, target: str) -> dict[str, Any]:
     past = database.history(key)
-    index = _index(past.events, whole_id("event", options.at, (event.id for event in past.events), key, options.db))
+    index = _index(past.events, whole_id("event", at, (event.id for event in past.events), key, target))
     then = past.state_at(index)
     if lost := [event.id for event in past.events[: index + 1] if has_unreadable_actions(event)]:
         more = f", nor those of {counted(len(lost) - 1, 'other')}" if lost[1:] else ""

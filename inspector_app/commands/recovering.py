@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.changing import Recover
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.progress import Progress
 from inspector_app.presentation.values import visible
@@ -17,7 +17,7 @@ _PAGE = 4096  # bytes of a page, in nearly every file
 _MOST_PAGES = 10  # numbers in the report
 
 
-def recover(options: Options) -> int:
+def recover(options: Recover) -> int:
     """Copy what is readable of a damaged database into a new file."""
     file = named_file(options.db)
     pages = file.stat().st_size // _PAGE if file is not None and _is_file(file) else 0

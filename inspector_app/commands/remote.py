@@ -10,7 +10,7 @@ from inspector_app.commands.progress import Progress
 from inspector_app.remote import mirror
 
 if TYPE_CHECKING:
-    from inspector_app.commands.options import Options
+    from inspector_app.commands.options.base import Options
     from runtime.sessions.session_key import SessionKey
 
 

@@ -9,7 +9,7 @@ from inspector_app.analysis.repeats import PathGroup, RunFacts, by_path, run_onc
 from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import message_of
 from inspector_app.commands.driven import open_driven
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Run
 from inspector_app.commands.output import counted, print_json, print_line, print_table
 from inspector_app.commands.selection import command_line
 from inspector_app.presentation.costs import cost_json, cost_text
@@ -20,14 +20,16 @@ from runtime.support.ids import new_uuid
 FAILED = 1
 
 
-async def repeat(options: Options) -> int:
+async def repeat(options: Run) -> int:
     """Send the message as often as asked; the exit status is 1 if a run failed."""
+    assert options.repeat is not None
+    assert options.message is not None  # both are checked
     prices = Prices()
     name = options.session or new_uuid()[:8]
     async with open_driven(options) as agent:
         runs = []
         for number in range(1, options.repeat + 1):
-            key = await agent.new_session(options.user, options.state, f"{name}-{number}")
+            key = await agent.new_session(options.user, options.state or {}, f"{name}-{number}")
             runs.append(await run_once(agent, key, [message_of(options.message)], prices))
             stdout.complain("" if options.json else f"run {number} of {options.repeat}: {runs[-1].status}\n")
     groups = by_path(runs)
@@ -56,7 +58,7 @@ def _run_json(run: RunFacts) -> dict[str, Any]:
     }
 
 
-def _print(groups: Sequence[PathGroup], options: Options) -> None:
+def _print(groups: Sequence[PathGroup], options: Run) -> None:
     rows = []
     for group in groups:
         path = " · ".join(group.path) or "no tools"

@@ -10,7 +10,7 @@ from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import ChildSessions, open_child
 from inspector_app.commands.driving import drive
 from inspector_app.commands.opening import open_runner, planned_engine
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Run
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import session_key
@@ -28,35 +28,47 @@ from runtime.storage.open_service import open_session_service
 DIFFERENT = 1
 
 
-async def replay(options: Options) -> int:
+async def replay(options: Run) -> int:
     """Run a stored session again in a new session; the exit status is 1 if it does not go as recorded."""
+    assert options.replay is not None  # it is what runs
     with opened(options.replay) as database:
         key = session_key([each.key for each in database.listing()], options.app, None, options.replay_session, options.replay)
         recordings = recordings_of(database.events(key))
-        options.state = {**(database.first_state(key) or {}), **options.state}
-    plan = planned_engine(options)
-    how = {"runs_tools": options.run_tools, "strict": not options.go_on}
+        state = {**(database.first_state(key) or {}), **(options.state or {})}
+    plan = planned_engine(options.agent, options.engine, options.python, options.debugpy)
     if plan.kind != "embedded":
         async with open_child(plan, options.db) as engine:
             if reason := engine.why_not("rerun"):
                 raise RecordingError(reason)
-            made = await engine.new_session(options.user, options.state, options.session)
-            return await _drive(recordings, lambda one: engine.rerun(made, one, **how), ChildSessions(engine), made, options)
+            made = await engine.new_session(options.user, state, options.session)
+            return await _drive(
+                recordings,
+                lambda one: engine.rerun(made, one, runs_tools=options.run_tools, strict=not options.go_on),
+                ChildSessions(engine),
+                made,
+                options,
+            )
     loaded = load_agent(options.agent)
     name = options.app or loaded.name
     service = open_session_service(options.db) if options.db else InMemorySessionService()
     async with service, open_runner(loaded, name, service, files_of(options.db)) as runner:
-        session = await service.create_session(app_name=name, user_id=options.user, state=options.state, session_id=options.session)
-        return await _drive(recordings, lambda one: Rerun(runner, session.key, one, **how), service, session.key, options)
+        session = await service.create_session(app_name=name, user_id=options.user, state=state, session_id=options.session)
+        return await _drive(
+            recordings,
+            lambda one: Rerun(runner, session.key, one, runs_tools=options.run_tools, strict=not options.go_on),
+            service,
+            session.key,
+            options,
+        )
 
 
-async def _drive(recordings: Sequence[Recording], repeat: Callable[[Recording], Repeat], service: Any, key: Any, options: Options) -> int:
+async def _drive(recordings: Sequence[Recording], repeat: Callable[[Recording], Repeat], service: Any, key: Any, options: Run) -> int:
     run = SessionReplay(recordings, repeat, goes_on=options.go_on)
     status = await drive(_told(run, options), service, key, options, set())
     return DIFFERENT if run.divergences and status == 0 else status
 
 
-async def _told(run: SessionReplay, options: Options) -> AsyncGenerator[Event, None]:
+async def _told(run: SessionReplay, options: Run) -> AsyncGenerator[Event, None]:
     try:
         async with aclosing(run.events()) as events:
             async for event in events:

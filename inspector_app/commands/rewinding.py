@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from inspector_app.commands.opening import open_artifacts
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.changing import Rewind
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import command_line, existing_key, session_words, whole_id
@@ -21,7 +21,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
 
-def rewind(options: Options) -> int:
+def rewind(options: Rewind) -> int:
     """Show what a rewind takes back, and do it unless `--dry-run` is given."""
     artifacts = open_artifacts(options.artifacts, options.db)
     with opened(options.db) as database:
@@ -47,7 +47,7 @@ def rewind(options: Options) -> int:
     return 0
 
 
-async def _rewind(options: Options, key: SessionKey, artifacts: BaseArtifactService | None) -> str:
+async def _rewind(options: Rewind, key: SessionKey, artifacts: BaseArtifactService | None) -> str:
     """Rewind, and return the id of the rewind's event."""
     async with open_session_service(options.db) as service:
         nobody = BaseAgent(name="nobody")

@@ -6,7 +6,6 @@ import asyncio
 import importlib
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
 
 from google.genai import types
 
@@ -14,7 +13,7 @@ from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import ChildSessions, check_resumable, message_of, open_child, session_of
 from inspector_app.commands.driving import drive
 from inspector_app.commands.opening import open_runner, planned_engine, recording_of
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.running import Resume, Run
 from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.session_files import files_of
@@ -35,7 +34,7 @@ from runtime.storage.open_service import open_session_service
 _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}
 
 
-def run(options: Options) -> int:
+def run(options: Run) -> int:
     """Send an agent a message, or as often as asked, or run a stored session or a capsule again."""
     with stdout.kept_for_answers(), ExitStack() as stack:
         if is_capsule(options.agent):
@@ -50,25 +49,25 @@ def run(options: Options) -> int:
         if options.replay is not None:
             status: int = asyncio.run(importlib.import_module("inspector_app.commands.replaying").replay(options))
             return status
-        if (plan := planned_engine(options)).kind != "embedded":
+        if (plan := planned_engine(options.agent, options.engine, options.python, options.debugpy)).kind != "embedded":
             return asyncio.run(_run_in_child(plan, options))
         loaded = load_agent(options.agent)
         service = open_session_service(options.db) if options.db else InMemorySessionService()
         return asyncio.run(_run(loaded, service, options))
 
 
-async def _run_in_child(plan: EnginePlan, options: Options) -> int:
+async def _run_in_child(plan: EnginePlan, options: Run) -> int:
     async with open_child(plan, options.db, recording_of(options)) as engine:
         session, state = await session_of(engine, options)
-        events = engine.run(session.key, message_of(options.message), state_delta=state, streaming=options.streaming)
+        events = engine.run(session.key, message_of(options.message or ""), state_delta=state, streaming=options.streaming)
         return await drive(events, ChildSessions(engine), session.key, options, {event.invocation_id for event in session.events})
 
 
-async def _run(loaded: LoadedAgent, service: BaseSessionService, options: Options) -> int:
+async def _run(loaded: LoadedAgent, service: BaseSessionService, options: Run) -> int:
     async with service:
         app_name = options.app or loaded.name
         session = options.session and await service.get_session(app_name=app_name, user_id=options.user, session_id=options.session)
-        state: dict[str, Any] = options.state
+        state = options.state or {}
         if not session:
             session = await service.create_session(app_name=app_name, user_id=options.user, state=state, session_id=options.session)
             state = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
@@ -76,17 +75,17 @@ async def _run(loaded: LoadedAgent, service: BaseSessionService, options: Option
             events = runner.run_async(
                 user_id=options.user,
                 session_id=session.id,
-                new_message=message_of(options.message),
+                new_message=message_of(options.message or ""),
                 state_delta=state or None,
                 run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
             )
             return await drive(events, service, session.key, options, {event.invocation_id for event in session.events})
 
 
-def resume(options: Options) -> int:
+def resume(options: Resume) -> int:
     """Resume an invocation."""
     with stdout.kept_for_answers():
-        plan = planned_engine(options)
+        plan = planned_engine(options.agent, options.engine, options.python, options.debugpy)
         loaded = load_agent(options.agent) if plan.kind == "embedded" else None
         if loaded is not None:
             options.app = options.app or loaded.name
@@ -106,7 +105,7 @@ def resume(options: Options) -> int:
         return asyncio.run(_resume(loaded, open_session_service(options.db), key, chosen.invocation_id, answer, options))
 
 
-async def _resume_in_child(plan: EnginePlan, key: SessionKey, invocation_id: str, answer: types.Content | None, options: Options) -> int:
+async def _resume_in_child(plan: EnginePlan, key: SessionKey, invocation_id: str, answer: types.Content | None, options: Resume) -> int:
     async with open_child(plan, options.db, recording_of(options)) as engine:
         check_resumable(engine)
         events = engine.run(key, answer, invocation_id, streaming=False)
@@ -119,7 +118,7 @@ async def _resume(
     key: SessionKey,
     invocation_id: str,
     answer: types.Content | None,
-    options: Options,
+    options: Resume,
 ) -> int:
     async with service, open_runner(loaded, key.app_name, service, files_of(options.db), recording_of(options)) as runner:
         events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
@@ -154,7 +153,7 @@ def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocatio
     raise NotFoundError(f"The session has no invocation {invocation_id!r}.")
 
 
-def _answer(invocation: Invocation, options: Options) -> types.Content:
+def _answer(invocation: Invocation, options: Resume) -> types.Content:
     """Return the message that answers the waiting call.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.serving import ApiServer
 from inspector_app.commands.output import print_json, print_line
 from inspector_app.engines.agent_loader import agent_folders
 from inspector_app.server.adk_page import page_in, page_of
@@ -17,7 +17,7 @@ from inspector_app.server.services import artifact_service, session_service
 from inspector_app.server.serving import listening_socket, serve, url_of
 
 
-def api_server(options: Options) -> int:
+def api_server(options: ApiServer) -> int:
     """Serve an agent, or a folder of agents, until Ctrl+C."""
     folders = agent_folders(options.folder)
     origins = AllowedOrigins.named(options.allow_origins or ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typer._completion_shared import get_completion_script
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.helping import Completion
 from inspector_app.commands.parameters import SHELLS
 from inspector_app.commands.problems import UsageError
 
@@ -22,7 +22,7 @@ complete -o default -F _agent_inspector_completion agent-inspector
 """.strip()
 
 
-def completion(options: Options) -> int:
+def completion(options: Completion) -> int:
     """Print a shell's completion script."""
     if options.shell not in SHELLS:
         raise UsageError(f"There is no completion for {options.shell}. Shells: {', '.join(SHELLS)}.")

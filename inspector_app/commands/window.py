@@ -7,14 +7,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from inspector_app.commands.options import Options
+from inspector_app.commands.options.window import Window
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.support import system_check
 from runtime.errors import KnownError
 from runtime.support.gc_freeze import frozen_from_gc
 
 
-def open_window(options: Options) -> int:
+def open_window(options: Window) -> int:
     """Open the window, or save a picture of it.
 
     Raises:
@@ -23,7 +23,7 @@ def open_window(options: Options) -> int:
     app = load_app(off_screen=options.screenshot is not None)
     is_given = options.engine or options.python or options.debugpy is not None
     engine = EngineChoice(options.engine, options.python, options.debugpy) if is_given else None
-    look = {"trust": options.trust, "theme": options.theme, "size": options.size, "engine": engine}
+    look: dict[str, Any] = {"trust": options.trust, "theme": options.theme, "size": options.size, "engine": engine}
     if options.screenshot is not None:
         status: int = app.save_screenshot(options.paths, options.screenshot, **look)
     else:

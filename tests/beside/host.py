@@ -19,7 +19,6 @@ from google.genai import types
 from inspector_app.cli import main
 from inspector_app.commands.child_runs import open_child
 from inspector_app.commands.opening import planned_engine
-from inspector_app.commands.options import Options
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.sources import DatabaseSource
 from inspector_app.engines.agent_loader import load_agent
@@ -87,7 +86,7 @@ class Child(Way):
     """An agent in a process of its own, which stores its session itself."""
 
     async def open(self, _: str) -> Any:
-        plan = planned_engine(Options(agent=self.folder, engine="embedded-process", python=None, debugpy=None))
+        plan = planned_engine(self.folder, "embedded-process", None)
         self._stack = contextlib.AsyncExitStack()
         self._engine = await self._stack.enter_async_context(open_child(plan, self.file))
 

@@ -1,0 +1,1 @@
+"""What each command accepts: one class of options for each command, in the order of the help."""

@@ -34,7 +34,6 @@ from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_fields import has_field
 from runtime.storage.reading.event_pages import EventPages, Found
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, no_event, read_offset
-from runtime.storage.reading.long_session_history import read_long_history
 from runtime.storage.reading.notes import has_notes, read_notes, server_has_notes
 from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.present_state import state_after
@@ -42,7 +41,7 @@ from runtime.storage.reading.recorded_ends import has_recorded_ends, recorded_en
 from runtime.storage.reading.row_faults import RowFault, RowTime, row_faults, row_times
 from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
-from runtime.storage.reading.session_history import read_first_state, read_history, read_lineages
+from runtime.storage.reading.session_history import read_first_state, read_history, read_lineages, read_long_history
 from runtime.storage.reading.session_sizes import SessionSize, session_sizes
 from runtime.storage.reading.shared_state import SharedScope, SharedState, shared_scopes, shared_state
 from runtime.storage.reading.shared_writes import read_shared_commits, shared_writes

@@ -62,3 +62,19 @@ async def test_what_a_begun_session_had_before_is_not_guessed(file: Path) -> Non
     writer.close()
     with StoredDatabase.open(str(file)) as database:
         assert [change.kind for change in database.history(KEY).delta_at(0)] == ["written"]
+
+
+async def test_a_session_whose_creation_is_not_recorded_has_the_same_past_in_pages(tmp_path: Path) -> None:
+    file = tmp_path / "some.db"
+    async with DatabaseSessionService(f"sqlite:///{file}") as service:
+        new = await service.create_session(app_name="shop", user_id="maria", session_id="new")
+        other = await service.create_session(app_name="shop", user_id="maria", session_id="other")
+        for session, delta in ((new, {"cart": [1]}), (other, {"user:language": "pt"}), (new, {"cart": [2]}), (other, {"app:vat": 7})):
+            await service.append_event(session, _event(delta))
+    writer = SqlWriter(file)
+    writer.run(f"DELETE FROM {COMMITS} WHERE event_id IS NULL")
+    writer.close()
+    with StoredDatabase.open(str(file)) as database:
+        whole, long = database.history(KEY), database.long_history(KEY, database.pages(KEY))
+    assert [(write.before, write.delta) for write in whole.writes_before(9)] == [(1, {"user:language": "pt"}), (2, {"app:vat": 7})]
+    assert long.writes_before(9) == whole.writes_before(9)

@@ -326,8 +326,8 @@ class ForkController(QObject):
         replay = rerun.answers
         saved = Saved(replay.model_calls, replay.tool_calls)
         self._messages.info(f"Re-run finished: {saved} were answered from the recording.")
-        for sentence in replay.divergences:
-            self._messages.warning(sentence)
+        for each in replay.divergences:
+            self._messages.warning(str(each))
 
     # what happened
 

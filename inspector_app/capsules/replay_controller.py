@@ -22,7 +22,6 @@ from inspector_app.workspace.current_run import CurrentRun, RunEnd
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
-from runtime.forks.recorded_answers import LIVE
 from runtime.forks.recording import Recording
 from runtime.forks.session_replay import SessionReplay, recordings_of
 from runtime.sessions.session_key import SessionKey
@@ -184,7 +183,7 @@ class ReplayController(QObject):
         if not session.divergences:
             self._hint.suggest(f"It went as recorded.{given}", "Compare", "circle-check", "ok")
             return
-        why = session.divergences[0].removesuffix(LIVE).rstrip(".")
+        why = session.divergences[0].what
         can_continue = self._replay is not None and not self._replay.goes_on
         ended = "The replay ended there." if can_continue else "From there on it was live."
         self._hint.suggest(

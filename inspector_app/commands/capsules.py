@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from inspector_app.exchange.capsule_files import save_capsule, save_test
 from inspector_app.exchange.capsule_session import capsule_of
 from inspector_app.presentation.values import visible
 from runtime.errors import StorageError
+from runtime.forks.recorded_answers import Divergence
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -41,7 +43,7 @@ def capsule(options: CapsuleOptions) -> int:
         files, notes = open_artifacts(options.artifacts, options.db), EventNotes(options.db).of(database, key)
         first, last = _slice(database, key, options)
         made = asyncio.run(capsule_of(database, options.db, key, files, agent, notes, first=first, last=last))
-        divergences: list[str] = []
+        divergences: list[Divergence] = []
         if options.agent:
             made.about["asked"], divergences = replay(options.agent, made.events, made.first_state, run_tools=False)
     if not _confirmed(made, options):
@@ -84,7 +86,7 @@ def _confirmed(made: Capsule, options: CapsuleOptions) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _report(made: Capsule, options: CapsuleOptions, divergences: list[str]) -> None:
+def _report(made: Capsule, options: CapsuleOptions, divergences: Sequence[Divergence]) -> None:
     facts: dict[str, Any] = {
         "file": options.out,
         "session": made.about["session_id"],
@@ -93,7 +95,7 @@ def _report(made: Capsule, options: CapsuleOptions, divergences: list[str]) -> N
         "artifacts": len(made.artifacts),
         "replaced": made.about["replaced"],
         "pytest": options.pytest,
-        "divergences": divergences,
+        "divergences": [*map(str, divergences)],
     }
     if options.json:
         print_json(facts)
@@ -101,6 +103,6 @@ def _report(made: Capsule, options: CapsuleOptions, divergences: list[str]) -> N
     parts = [counted(facts["events"], "event"), counted(facts["requests"], "recorded request"), counted(facts["artifacts"], "file")]
     print_line(f"{options.out}: {', '.join(parts)} of session {visible(facts['session'])}")
     for each in divergences:
-        print_line(f"Its agent no longer does what was recorded: {visible(each)}")
+        print_line(f"Its agent no longer does what was recorded: {visible(str(each))}")
     if options.pytest and options.agent:
         print_line(f"{options.pytest}: run it with pytest")

@@ -112,7 +112,7 @@ async def _told(rerun: RepeatedRun, as_json: bool) -> AsyncGenerator[Event, None
         replay = rerun.answers
         if as_json:
             counts = {"model_calls": replay.model_calls, "tool_calls": replay.tool_calls}
-            print_json({"rerun": {"answered_from_the_recording": counts, "divergences": replay.divergences}})
+            print_json({"rerun": {"answered_from_the_recording": counts, "divergences": [*map(str, replay.divergences)]}})
         else:
             print_line(
                 f"answered from the recording: {counted(replay.model_calls, 'model call')}, {counted(replay.tool_calls, 'tool call')}"

@@ -18,7 +18,6 @@ from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.presentation.values import visible
 from runtime.events import Event
-from runtime.forks.recorded_answers import LIVE
 from runtime.forks.recording import Recording, RecordingError
 from runtime.forks.rerun import Rerun
 from runtime.forks.session_replay import Repeat, SessionReplay, recordings_of
@@ -75,11 +74,11 @@ async def _told(run: SessionReplay, options: Run) -> AsyncGenerator[Event, None]
                 yield event
     finally:
         if options.json:
-            names = ("model_calls", "tool_calls", "divergences")
-            print_json({"replay": {name: getattr(run, name) for name in names}})
+            counts = {"model_calls": run.model_calls, "tool_calls": run.tool_calls}
+            print_json({"replay": {**counts, "divergences": [*map(str, run.divergences)]}})
         else:
             if run.model_calls or run.tool_calls:  # a capsule's stand-in agent calls neither
                 print_line(f"From the recording: {counted(run.model_calls, 'model answer')}, {counted(run.tool_calls, 'tool result')}.")
             for each in run.divergences:
-                text = each if options.go_on else f"No longer as recorded: {each.removesuffix(LIVE).rstrip('.')}. --go-on continues live."
+                text = str(each) if options.go_on else f"No longer as recorded: {each.what}. --go-on continues live."
                 stdout.complain(f"agent-inspector: {visible(text)}\n")

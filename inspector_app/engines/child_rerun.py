@@ -10,7 +10,7 @@ from google.genai import types
 
 from inspector_app.engines.protocol import Capability
 from runtime.events.event import Event
-from runtime.forks.recorded_answers import RecordedAnswers
+from runtime.forks.recorded_answers import NOT_ASKED, RecordedAnswers
 from runtime.forks.recording import Recording
 from runtime.forks.replay import ended, is_request, recorded_effects, recorded_response, recorded_result
 from runtime.models.llm_response import LlmResponse
@@ -121,7 +121,7 @@ class ChildRerun:
         for number, message in enumerate(self._recording.messages):
             content = self._with_new_ids(message.content)
             if number and not await self._is_requested(content):
-                self.answers.divergences.append("The run does not wait for the recorded answer, so the answer was not given.")
+                self.answers.divergences.append(NOT_ASKED)
                 return
             self._before_each()
             resumed = invocation_id if self._engine.why_not("resume") is None else ""

@@ -14,7 +14,7 @@ from inspector_app.exchange.capsule import read_capsule
 from inspector_app.exchange.exported_session import replaced_places
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.events.event import Event
-from runtime.forks.recorded_answers import LIVE
+from runtime.forks.recorded_answers import Divergence
 from runtime.forks.recording import Recording
 from runtime.forks.rerun import Rerun
 from runtime.forks.session_replay import SessionReplay, recordings_of
@@ -41,14 +41,14 @@ def check_capsule(capsule: Path, agent: str | Path, *, run_tools: bool = True) -
     """
     read = read_capsule(Path(capsule))
     asked, divergences = replay(str(agent), read.events, read.first_state, run_tools=run_tools)
-    problems = [f"The agent no longer does what was recorded: {each.removesuffix(LIVE)}" for each in divergences]
+    problems = [f"The agent no longer does what was recorded: {each.what}" for each in divergences]
     expected = read.about.get("asked")
     if not problems and isinstance(expected, list):
         problems = _differences(expected, asked)
     assert not problems, "\n".join(problems)
 
 
-def replay(agent: str, events: Sequence[Json], state: Json, *, run_tools: bool) -> tuple[list[Json], list[str]]:
+def replay(agent: str, events: Sequence[Json], state: Json, *, run_tools: bool) -> tuple[list[Json], list[Divergence]]:
     """Run a session again on the embedded runtime, with recorded answers in place of its models.
 
     Args:
@@ -64,7 +64,7 @@ def replay(agent: str, events: Sequence[Json], state: Json, *, run_tools: bool) 
     loaded = load_agent(agent)
     asked: list[Json] = []
 
-    async def run() -> tuple[list[Json], list[str]]:
+    async def run() -> tuple[list[Json], list[Divergence]]:
         service = InMemorySessionService()
         runner = Runner(
             app=loaded.app,

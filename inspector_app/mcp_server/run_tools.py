@@ -209,7 +209,7 @@ class _Orders:
             return repeated.events()
 
         run = await self._runs.start(path, agent, made, key.user_id, begin, given["until"])
-        run.notes = lambda: [sentence for each in answers for sentence in each.divergences]
+        run.notes = lambda: [str(one) for each in answers for one in each.divergences]
         report = await self._report(run, given["seconds"])
         compare = (
             f"what_differs(session={key.session_id!r}, database={target!r}, other_session={made.session_id!r}, other_database=<database>)"

@@ -34,8 +34,8 @@ def preflight_of(plan: ResumePlan, number_of: Callable[[str], int | None]) -> Pr
     ]
     shown.lines += [Fact("code-compare", "warn", f"Changed since: {text}") for text in plan.changed]
     shown.warns = bool(shown.lines)
-    if steps := _steps(plan):
-        shown.lines.insert(len(plan.blocks), Fact("play", "accent", steps))
+    if plan.next_steps:
+        shown.lines.insert(len(plan.blocks), Fact("play", "accent", " ".join(plan.next_steps)))
     if plan.lost_temp:
         shown.lines.append(Fact("eraser", "dim", f"Lost with the interrupted run: {', '.join(plan.lost_temp)}"))
     shown.lines += [
@@ -54,11 +54,6 @@ def _title(plan: ResumePlan, number_of: Callable[[str], int | None]) -> str:
     place = number_of(plan.last_checkpoint.id) if plan.last_checkpoint else None
     where = f" from the checkpoint at {place:,}" if place is not None else "" if plan.last_checkpoint else " (it has no checkpoint yet)"
     return f"{name}{where}?"
-
-
-def _steps(plan: ResumePlan) -> str:
-    """Return the next steps that no other line mentions."""
-    return " ".join(step for step in plan.next_steps if not any(step.startswith(f"{over} keeps no") for over in plan.starts_over))
 
 
 def _call(run: ToolRun) -> str:

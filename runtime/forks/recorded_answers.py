@@ -8,6 +8,7 @@ other branches do not see the change and continue from the recording.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runtime.compare.event_differences import call_ids, differences_of
@@ -18,8 +19,27 @@ from runtime.forks.recording import Recording, is_agent_output
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-LIVE = "; from there on the run is live."  # ends a divergence
 Stream = tuple[str, str | None]  # an agent's name and its branch
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A place where a run differs from its recording.
+
+    Attributes:
+        what: what happened there, without a full stop.
+        is_live: whether the run continues without the recording from there on.
+    """
+
+    what: str
+    is_live: bool = True
+
+    def __str__(self) -> str:
+        """Return it as a sentence."""
+        return f"{self.what}; from there on the run is live." if self.is_live else f"{self.what}."
+
+
+NOT_ASKED = Divergence("The run does not wait for the recorded answer, so the answer was not given", is_live=False)
 
 
 class RecordedAnswers:
@@ -28,7 +48,7 @@ class RecordedAnswers:
     Attributes:
         model_calls: how many model calls were answered from the recording.
         tool_calls: how many tool calls were answered from it.
-        divergences: where the run differs from the recording, as sentences; from there on it is live.
+        divergences: where the run differs from the recording.
 
     Args:
         recording: the recording to repeat.
@@ -39,7 +59,7 @@ class RecordedAnswers:
         self._exact = exact
         self.model_calls = 0
         self.tool_calls = 0
-        self.divergences: list[str] = []
+        self.divergences: list[Divergence] = []
         self._left: dict[Stream, list[Event]] = {}
         self._results: dict[str, list[Event]] = {}
         self._questions: dict[str, list[Event]] = {}
@@ -123,7 +143,7 @@ class RecordedAnswers:
 
     def _diverge(self, branch: str | None, what: str) -> None:
         self._gone.append(branch)
-        self.divergences.append(what + LIVE)
+        self.divergences.append(Divergence(what))
 
     def _holds(self, branch: str | None) -> bool:
         return not any(_sees(branch, gone) for gone in self._gone)

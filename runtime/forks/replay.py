@@ -14,7 +14,7 @@ from runtime.contexts.hooks import NoResult
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import EDITED, REPLAYED, RESUMED, inner_run
-from runtime.forks.recorded_answers import LIVE, RecordedAnswers
+from runtime.forks.recorded_answers import Divergence, RecordedAnswers
 from runtime.forks.recording import Recording, overridable_part
 from runtime.history.turns import answer_set
 from runtime.models.llm_response import LlmResponse
@@ -43,9 +43,8 @@ def ended(answers: RecordedAnswers, agent: str) -> LlmResponse:
         agent: the agent that calls its model.
     """
     if not answers.divergences:
-        answers.divergences.append(f"{agent} called its model after the end of the recording.")
-    why = answers.divergences[0].removesuffix(LIVE)
-    text = f"No longer as recorded at model call {answers.model_calls + 1}: {why.rstrip('.')}."
+        answers.divergences.append(Divergence(f"{agent} called its model after the end of the recording", is_live=False))
+    text = f"No longer as recorded at model call {answers.model_calls + 1}: {answers.divergences[0].what}."
     return LlmResponse(error_code=REPLAY_ENDED, error_message=text)
 
 

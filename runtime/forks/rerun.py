@@ -7,6 +7,7 @@ from contextlib import aclosing
 
 from runtime.contexts.run_config import RunConfig
 from runtime.events.event import Event
+from runtime.forks.recorded_answers import NOT_ASKED
 from runtime.forks.recording import Recording
 from runtime.forks.replay import Replay
 from runtime.models.llm_request import LlmRequest
@@ -57,7 +58,7 @@ class Rerun:
         try:
             for number, message in enumerate(self._recording.messages):
                 if number and not await self._is_requested(message):
-                    self.answers.divergences.append("The run does not wait for the recorded answer, so the answer was not given.")
+                    self.answers.divergences.append(NOT_ASKED)
                     return
                 async with aclosing(self._run(message)) as events:
                     async for event in events:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Protocol
 
-from runtime.forks.recorded_answers import RecordedAnswers
+from runtime.forks.recorded_answers import Divergence, RecordedAnswers
 from runtime.forks.recording import Recording, RecordingError, recording_until
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class SessionReplay:
 
     Attributes:
         model_calls, tool_calls: how many were answered from the recording.
-        divergences: where the run differs, as sentences.
+        divergences: where the run differs.
 
     Args:
         recordings: the session's recordings.
@@ -61,7 +61,7 @@ class SessionReplay:
     def __init__(self, recordings: Sequence[Recording], repeat: Callable[[Recording], Repeat], *, goes_on: bool = False) -> None:
         self.model_calls = 0
         self.tool_calls = 0
-        self.divergences: list[str] = []
+        self.divergences: list[Divergence] = []
         self._recordings = recordings
         self._repeat = repeat
         self._goes_on = goes_on

@@ -49,7 +49,8 @@ class ResumePlan:
         invocation: its status.
         last_checkpoint: the event of its last checkpoint or end; None if it has none.
         finished: agents that do not run again.
-        next_steps: what happens first, one sentence for each agent that continues (several agents may run in parallel).
+        next_steps: what happens first, one sentence for each agent that continues (several agents may run in parallel), but for those that
+            start over.
         runs_again: tool calls that are executed.
         starts_over: custom agents that keep no checkpoints; their events repeat.
         waits_for: requests that a person must answer first.
@@ -237,7 +238,7 @@ class _Walk:
                     self.visit(sub_agent, branch)
         elif any(event.author in keys for event in self._events):
             self._plan.starts_over.append(key)
-            self._add_step(f"{key} keeps no checkpoints: it starts over and its events repeat.")
+            self.can_continue = True
         else:
             self._add_step(f"{key} starts.")
 

@@ -124,5 +124,7 @@ async def test_a_run_that_diverges_says_where_and_continues_live(shared: Started
     without_result = [event for event in recording.answers if not event.get_function_responses()]
     recording = Recording(recording.invocation_id, recording.messages, tuple(without_result))
     fork, answers, _ = await repeat(shared, recording)
-    assert answers.divergences == ["weather was called, but no result was recorded for this call; from there on the run is live."]
+    assert [*map(str, answers.divergences)] == [
+        "weather was called, but no result was recorded for this call; from there on the run is live."
+    ]
     assert summary((await stored(shared, fork))[1])[1:] == ["call weather", "result {'sky': 'blue over Bern'}", "text done"]

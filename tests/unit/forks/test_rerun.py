@@ -282,7 +282,7 @@ async def test_a_changed_agent_diverges_and_this_is_reported(made: Made) -> None
     made.clear()
     _, again, replay = await session.again(whole[-1])
     assert texts(again)[-1] == "I do not call models."
-    assert replay.divergences == ["agent committed something else (answer) than was recorded; from there on the run is live."]
+    assert [*map(str, replay.divergences)] == ["agent committed something else (answer) than was recorded; from there on the run is live."]
     assert not made
 
 
@@ -298,7 +298,7 @@ async def test_an_additional_model_call_makes_the_rest_live(made: Made) -> None:
     made.clear()
     _, again, replay = await session.again(whole[-1])
     assert texts(again) == ["go", "text", "extra", "good"]
-    assert made == {"model": 2} and len(replay.divergences) == 1 and "editor called its model" in replay.divergences[0]
+    assert made == {"model": 2} and len(replay.divergences) == 1 and "editor called its model" in replay.divergences[0].what
 
 
 def right() -> LlmAgent:

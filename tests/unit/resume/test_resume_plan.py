@@ -60,7 +60,7 @@ async def test_the_plan_after_every_prefix_matches_the_resumed_run(name: str) ->
         # A finished invocation may only get the missing end of an agent.
         assert not plan.blocks or all(event.actions.end_of_agent for event in after), f"after {kept} events"
         assert plan.blocks or after, f"after {kept} events"
-        assert bool(plan.next_steps) or bool(plan.blocks), f"after {kept} events"
+        assert plan.next_steps or plan.starts_over or plan.blocks, f"after {kept} events"
 
 
 @pytest.mark.rule("C10")
@@ -73,13 +73,18 @@ async def test_the_plan_after_every_prefix_matches_the_resumed_run(name: str) ->
         ("loop_llm", 7, "b is finished; lp continues with its next round."),
         ("solo_tool", 2, "solo runs fetch_prices."),
         ("steps", 4, 'flow continues from its checkpoint {"step": 1, "done": ["one"]}.'),
-        ("emit_seq", 3, "e1 keeps no checkpoints: it starts over and its events repeat."),
         ("transfer", 4, "sub runs fetch_prices."),
     ],
 )
 async def test_next_steps_are_described(name: str, kept: int, says: str) -> None:
     whole = list((await stored(await _run(TREES[name]))).events)
     assert _plan(TREES[name], whole[:kept]).next_steps == [says]
+
+
+async def test_an_agent_without_checkpoints_is_one_that_starts_over_and_no_step() -> None:
+    whole = list((await stored(await _run(TREES["emit_seq"]))).events)
+    plan = _plan(TREES["emit_seq"], whole[:3])
+    assert (plan.starts_over, plan.next_steps, plan.blocks) == (["e1"], [], [])
 
 
 async def test_agents_finished_before_a_sequences_last_checkpoint_are_listed() -> None:

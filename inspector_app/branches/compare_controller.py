@@ -11,7 +11,7 @@ from inspector_app.branches.comparison_aspects import aspects_of
 from inspector_app.branches.session_picker import PickableSession, SessionPicker
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
-from inspector_app.presentation.values import duration, visible
+from inspector_app.presentation.values import counted, duration, visible
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.cursor import Cursor
@@ -174,12 +174,8 @@ class CompareController(QObject):
         self.closed.emit()
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
 def _totals(totals: Totals) -> str:
-    parts = [_counted(totals.events, "event"), _counted(totals.tool_calls, "tool call"), duration(totals.seconds)]
+    parts = [counted(totals.events, "event"), counted(totals.tool_calls, "tool call"), duration(totals.seconds)]
     if totals.tokens:
         parts.insert(2, f"{totals.tokens:,} tokens")
     return " · ".join(parts)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from inspector_app.branches.aspect_view import AspectView
 from inspector_app.branches.comparison_model import LEFT, LEFT_NUMBER, RIGHT, RIGHT_NUMBER, SIGN, ComparisonModel
 from inspector_app.branches.view_data import Aspect
+from inspector_app.presentation.values import counted
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
@@ -70,11 +71,6 @@ class ComparePage(QWidget):
         rows.setSpacing(6)
         rows.addLayout(self._head())
         rows.addWidget(split, 1)
-
-    @property
-    def count_text(self) -> str:
-        """The number of the selected difference and their count."""
-        return self._count.text()
 
     def show_comparison(self, titles: tuple[str, str], totals: tuple[str, str], differing: Sequence[int]) -> None:
         """Show the model's comparison and select the first difference.
@@ -188,7 +184,7 @@ class ComparePage(QWidget):
         elif row in self._differing:
             self._count.setText(f"Difference {self._differing.index(row) + 1:,} of {count:,}")
         else:
-            self._count.setText(f"{count:,} difference{'' if count == 1 else 's'}")
+            self._count.setText(counted(count, "difference"))
         self._next.setEnabled(any(number > row for number in self._differing[-1:]))
         self._previous.setEnabled(any(number < row for number in self._differing[:1]))
 

@@ -10,7 +10,7 @@ from inspector_app.presentation.decisions import Choice, Fact
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.result_override import readable_content
 from inspector_app.presentation.session_info import ForkInfo
-from inspector_app.presentation.values import full_time, preview, visible
+from inspector_app.presentation.values import counted, full_time, preview, visible
 from runtime.artifacts.artifact_names import USER_PREFIX
 from runtime.forks.recording import Recording, is_agent_output
 from runtime.sessions.lineage import Lineage, What
@@ -47,7 +47,7 @@ class Saved:
 
     def __str__(self) -> str:
         """Return the numbers as text."""
-        return f"{_count(self.model_calls, 'model call')} and {_count(self.tool_calls, 'tool call')}"
+        return f"{counted(self.model_calls, 'model call')} and {counted(self.tool_calls, 'tool call')}"
 
 
 def saved_by(recording: Recording, root: BaseAgent | None) -> Saved:
@@ -100,7 +100,7 @@ def fork_choices(saved: Saved | None, part: What | None, no_edit: str | None, no
         part: the part of the event that can be replaced; None if there is none.
         no_edit, no_rerun: why the message cannot be edited, or the run not repeated; None if it can.
     """
-    count = f" ({_count(saved.model_calls, 'model call')} saved)" if saved is not None else ""
+    count = f" ({counted(saved.model_calls, 'model call')} saved)" if saved is not None else ""
     again = no_rerun or "Answered from the recording up to here, then live"
     choices = [
         Choice(FORK, "Fork", "A new session up to this event (Enter)"),
@@ -137,7 +137,3 @@ def fork_info(lineage: Lineage) -> ForkInfo:
 
 def _from(before: object) -> str:
     return "" if before is None else f"{preview(before, 60)} → "
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -19,7 +19,7 @@ _MOST = 12  # keys, invocations or files listed individually
 def rewind_title(plan: RewindPlan) -> str:
     """Return the question of the rewind card."""
     count = len(plan.undone)
-    return f"Rewind to before {short_id(plan.invocation_id)}? It undoes {count} invocation{'' if count == 1 else 's'}."
+    return f"Rewind to before {short_id(plan.invocation_id)}? It undoes {counted(count, 'invocation')}."
 
 
 def rewind_facts(plan: RewindPlan) -> list[Fact]:

@@ -14,6 +14,7 @@ from inspector_app.commands.selection import existing_key
 from inspector_app.presentation.costs import CostSum, ModelCall, cost_json, cost_text, model_calls
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import own_prices
+from inspector_app.presentation.values import counted
 from inspector_app.support.preferences import Preferences
 from runtime.errors import StorageError
 from runtime.sessions.session_key import SessionKey
@@ -103,7 +104,7 @@ def _cells(found: CostSum) -> tuple[str, ...]:
 
 
 def _unpriced(total: CostSum, models: list[str]) -> str:
-    calls = "1 call" if total.unpriced == 1 else f"{total.unpriced:,} calls"
+    calls = counted(total.unpriced, "call")
     if not models:
         return f"agent-inspector: The price of {calls} is unknown: their events do not name the model. Name it with --model.\n"
     named = ", ".join(models[:5])

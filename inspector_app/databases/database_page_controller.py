@@ -11,7 +11,7 @@ from inspector_app.databases.database_page import DatabasePage
 from inspector_app.databases.raw_tables_controller import RawTablesController
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.documents.tail_thread import TailUpdate
-from inspector_app.presentation.values import since
+from inspector_app.presentation.values import counted, since
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.cursor import Cursor
@@ -193,5 +193,5 @@ def _with_asked_for(scopes: list[SharedScope], asked: SharedScope | None) -> lis
 
 
 def _facts(found: SharedState) -> str:
-    keys = f"{len(found.values):,} key{'' if len(found.values) == 1 else 's'}"
+    keys = counted(len(found.values), "key")
     return f"{keys} · last written {since(found.update_time, time.time())}" if found.update_time else keys if found.values else ""

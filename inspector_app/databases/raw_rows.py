@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor
 
-from inspector_app.presentation.values import plain_tooltip, visible
+from inspector_app.presentation.values import counted, plain_tooltip, visible
 from inspector_app.widgets import theme
 
 Index = QModelIndex | QPersistentModelIndex
@@ -114,4 +114,4 @@ def shown(value: Value) -> str:
 def length_of(value: Value) -> str:
     """Return the length of a text or BLOB with its unit."""
     unit = "byte" if value.kind == "blob" else "character"
-    return f"{value.length or 0:,} {unit}{'' if value.length == 1 else 's'}"
+    return counted(value.length or 0, unit)

@@ -112,11 +112,6 @@ class RawTablesPane(QWidget):
             if (count := self.tables.item(row, 1)) is not None:
                 count.setForeground(theme.color("dim"))
 
-    @property
-    def place_text(self) -> str:
-        """The numbers of the displayed rows and the row count."""
-        return self._place.text()
-
     def set_tables(self, tables: Sequence[tuple[str, str, str]], *, chosen: int = -1) -> None:
         """Replace the list of tables.
 

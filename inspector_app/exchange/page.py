@@ -9,7 +9,7 @@ from importlib.resources import files
 from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block, local_moment
 from inspector_app.exchange.exported_session import ExportedSession, header
 from inspector_app.exchange.inert_data import PAGE_BEGIN, PAGE_END, enclosed, inert
-from inspector_app.presentation.values import visible
+from inspector_app.presentation.values import counted, visible
 
 # Even a mistake in the escaping could neither run nor load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -44,7 +44,7 @@ def _session(session: ExportedSession, data: list[str]) -> Iterator[str]:
     yield f'<section><h1>Session {_shown(key.session_id)}</h1>\n<p class="about">{names}, {times}</p>\n'
     data.append(inert({"session": header(session)}))
     if session.state:
-        keys = f"{len(session.state)} key{'' if len(session.state) == 1 else 's'}"
+        keys = counted(len(session.state), "key")
         yield f'<details class="state"><summary>State, {keys}</summary><pre>{escape(json_block(session.state))}</pre></details>\n'
     for number, event in enumerate(session.events, 1):
         data.append(inert(event))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from inspector_app.exchange.imported_sessions import Imported
+from inspector_app.presentation.values import counted
 from runtime.errors import AlreadyExistsError, StorageError
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
@@ -46,7 +47,7 @@ async def store(service: BaseSessionService, imported: Imported, progress: Calla
         except StorageError as error:
             if stored == 0:
                 raise
-            sessions = "1 session" if stored == 1 else f"{stored:,} sessions"
+            sessions = counted(stored, "session")
             raise StorageError(f"{error} {sessions} of {len(imported.sessions):,} had been imported before.") from error
         if progress is not None:
             progress(stored + 1)

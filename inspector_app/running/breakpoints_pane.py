@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from inspector_app.presentation.values import ordinal, plain_tooltip, visible
+from inspector_app.presentation.values import counted, ordinal, plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.empty_state import EmptyState
@@ -393,6 +393,6 @@ class BreakpointForm(QWidget):
 
 def _does(row: BreakpointRow) -> str:
     what = "logs" if row.log else "stops"
-    skips = f" after {row.after:,} hit{'' if row.after == 1 else 's'}" if row.after else ""
+    skips = f" after {counted(row.after, 'hit')}" if row.after else ""
     every = f"{',' if skips else ''} on every {ordinal(row.every)} hit" if row.every > 1 else ""
     return f"{what}{skips}{every}{f': {visible(row.log)}' if row.log else ''}"

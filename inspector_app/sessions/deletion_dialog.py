@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
-from inspector_app.presentation.values import since, visible
+from inspector_app.presentation.values import counted, since, visible
 from inspector_app.sessions.session_node import Summary
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
@@ -107,7 +107,7 @@ class DeletionDialog(QDialog):
         self._chosen = [summary for summary in self._sessions if not self._by_age or summary.last_update_time < oldest]
         count, events = len(self._chosen), sum(summary.event_count or 0 for summary in self._chosen)
         what = f"{count:,} sessions" if count != 1 else "1 session"
-        asked = f"Delete {what} with {_events(events)} from {self._database}?"
+        asked = f"Delete {what} with {counted(events, 'event')} from {self._database}?"
         self._question.setText(asked)
         self._nothing.set_text(f"No session of {self._database} is that old")
         for widget in (self._question, self._names, self._consequence, self.delete_button):
@@ -131,11 +131,7 @@ class DeletionDialog(QDialog):
 def _line(summary: Summary, now: float) -> str:
     key = summary.key
     where = visible(f"{key.app_name} / {key.user_id} / {key.session_id}")
-    return f"{where}   {_events(summary.event_count or 0)}, last changed {since(summary.last_update_time, now)}"
-
-
-def _events(count: int) -> str:
-    return f"{count:,} event{'' if count == 1 else 's'}"
+    return f"{where}   {counted(summary.event_count or 0, 'event')}, last changed {since(summary.last_update_time, now)}"
 
 
 def _label(role: str) -> QLabel:

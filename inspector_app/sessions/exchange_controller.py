@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.exchange.formats import FORMATS, format_of
+from inspector_app.presentation.values import counted
 from inspector_app.sessions.exchange_dialogs import (
     ask_for_eval_set,
     ask_for_new_database,
@@ -148,9 +149,9 @@ class ExchangeController(QObject):
         finally:
             self._job = None
         self._written = job.out
-        sessions = "1 session" if len(summaries) == 1 else f"{len(summaries):,} sessions"
-        events = "1 event" if job.events == 1 else f"{job.events:,} events"
-        places = "1 place" if job.redactions == 1 else f"{job.redactions:,} places"
+        sessions = counted(len(summaries), "session")
+        events = counted(job.events, "event")
+        places = counted(job.redactions, "place")
         secrets = f" Passwords, keys and tokens in {places} were replaced." if job.redactions else ""
         self._hint.suggest(f"{sessions} with {events} exported to {job.out}.{secrets}", "Open", "file-export", "accent", other="Close")
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector_app.presentation.values import counted
 from inspector_app.shell.keys_page import KeysPage
 from inspector_app.shell.prices_page import PricesPage
 from inspector_app.widgets import theme
@@ -196,7 +197,7 @@ class SettingsDialog(QDialog):
 
 
 def _days_text(days: int) -> str:
-    return "Do not keep" if days == 0 else f"Keep for {days:,} day{'' if days == 1 else 's'}"
+    return "Do not keep" if days == 0 else f"Keep for {counted(days, 'day')}"
 
 
 def _size_text(megabytes: int) -> str:

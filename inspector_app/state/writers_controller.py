@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
-from inspector_app.presentation.values import preview
+from inspector_app.presentation.values import counted, preview
 from inspector_app.state.writers_pane import WriterRow, WritersPane
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import Actions
@@ -116,7 +116,7 @@ class WritersController(QObject):
         rows = await run_in_thread(_rows, session.address, history, root, name, writes)
         if session.address != self._cursor.session or name != self._name:
             return  # another session is selected by now, or another key was asked for
-        count = f"{len(writes):,} write{'' if len(writes) == 1 else 's'}"
+        count = counted(len(writes), "write")
         prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."
         self._pane.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
         if not again:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app.presentation.event_summary import is_model_answer
 from inspector_app.presentation.value_filters import value_filters
+from inspector_app.presentation.values import counted
 from inspector_app.stream.event_cells import Column
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.stream_table import StreamTable
@@ -257,7 +258,7 @@ class EventStreamView(QWidget):
     def _show_tail_button(self) -> None:
         self._tail_button.setVisible(not self._following and self._unseen > 0)
         if self._unseen:
-            words = f"{self._unseen:,} new event{'' if self._unseen == 1 else 's'}"
+            words = counted(self._unseen, "new event")
             self._tail_button.setText(f"{words} ↓")
             self._tail_button.setAccessibleName(f"Show {words}")
             self._place_tail_button()

@@ -475,10 +475,6 @@ class EventTableModel(QAbstractTableModel):
         """The agents in the order they first spoke."""
         return self._make.colours.authors
 
-    def role_of(self, author: str) -> str:
-        """Return an author's colour role."""
-        return self._make.colours.role(author)
-
     def committed(self, index: int) -> Event:
         """Return the event at an index.
 

@@ -10,7 +10,7 @@ from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import USER_ROLE
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
-from inspector_app.presentation.values import clock, duration, visible
+from inspector_app.presentation.values import clock, counted, duration, visible
 from runtime.events.kinds import node_path
 from runtime.events.marks import EDITED
 from runtime.sessions.note import Note
@@ -86,7 +86,7 @@ def header_row(group: InvocationGroup, status: str, cost: str = "") -> StreamRow
     if group.unread:
         return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
     name = f"invocation {short_id(group.invocation_id)}" if group.invocation_id else "no invocation"
-    facts = [f"{group.count:,} event{'' if group.count == 1 else 's'}"]
+    facts = [counted(group.count, "event")]
     if group.count > 1 and group.seconds is not None:
         facts.append(duration(group.seconds))
     if group.tokens:
@@ -175,7 +175,7 @@ def tool_agent_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
     count, tokens = len(run.events), sum(tokens_of(event) for event, _ in run.events)
     return StreamRow(
         "tool agent",
-        f"{count:,} event{'' if count == 1 else 's'} inside this call · not stored",
+        f"{counted(count, 'event')} inside this call · not stored",
         author=visible(run.agent[:80]),
         tokens=f"{tokens:,}" if tokens else "",
         role="dim",

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextOption
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from inspector_app.presentation.values import counted
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.controls import plain_label, push_button
@@ -70,7 +71,7 @@ class JsonView(QWidget):
         wraps = len(shown) <= MOST_WRAPPED
         self._shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
         self._shown.setPlainText(broken_lines(shown[:MAX_SHOWN]))
-        self._facts.setText(f"{len(text):,} character{'' if len(text) == 1 else 's'}" + ("" if whole else ", long texts cut"))
+        self._facts.setText(counted(len(text), "character") + ("" if whole else ", long texts cut"))
         self._full.setVisible(not whole)
 
     @property

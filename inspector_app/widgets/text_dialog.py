@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
-from inspector_app.presentation.values import visible_lines
+from inspector_app.presentation.values import counted, visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.controls import plain_label, push_button
@@ -81,5 +81,5 @@ def _pieces(line: str, length: int) -> Iterator[str]:
 
 
 def _facts(text: str) -> str:
-    facts = "1 character" if len(text) == 1 else f"{len(text):,} characters"
+    facts = counted(len(text), "character")
     return facts if len(text) <= MAX_SHOWN else f"{facts}, the first {MAX_SHOWN:,} shown; Copy all copies everything"

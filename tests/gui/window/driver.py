@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QMimeData, QModelIndex, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QComboBox, QLineEdit, QListWidget, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -24,6 +24,13 @@ from inspector_app.widgets.value_tree import FILES
 from runtime.events.event import Event
 
 FORK_KEY = (Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+
+
+def text_of(part: QWidget, name: str) -> str:
+    """Return the text of the label with this object name in a part of the window."""
+    label = part.findChild(QLabel, name)
+    assert label is not None
+    return label.text()
 
 
 class WindowDriver:

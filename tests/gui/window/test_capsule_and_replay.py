@@ -16,7 +16,7 @@ from inspector_app.capsules.capsule_dialog import CapsuleDialog
 from inspector_app.capsules.replay_dialog import ReplayDialog
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.exchange.capsule import Capsule, read_capsule
-from tests.gui.window.driver import WindowDriver
+from tests.gui.window.driver import WindowDriver, text_of
 from tests.gui.window.trusting import trust_folder
 
 DATA = Path(__file__).parents[2] / "data" / "evals"
@@ -107,7 +107,7 @@ def test_a_session_is_replayed_without_its_model_and_compared(clerk: Inspector, 
     assert [event.content for event in driver.stream.events()] == before
     driver.click(driver.bench.replay_hint, "replay_hint_button")
     driver.run_until(lambda: clerk.window.page is clerk.window.compare)
-    assert clerk.window.compare.count_text == "No difference"
+    assert text_of(clerk.window.compare, "compare_count") == "No difference"
 
 
 def test_a_replay_is_stepped(clerk: Inspector, driver: WindowDriver) -> None:

@@ -19,7 +19,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.widgets import theme
 from runtime.events import Event, EventActions
 from runtime.sessions.session import SessionKey
-from tests.gui.window.driver import WindowDriver
+from tests.gui.window.driver import WindowDriver, text_of
 from tests.gui.window.stored_sessions import store_sessions
 from tests.sweep import count
 
@@ -69,12 +69,12 @@ def test_the_first_difference_is_selected_and_f8_moves_between_differences(compa
     model, table = page.model, page.table
     assert [model.kind(row) for row in range(model.rowCount())] == ["same", "changed", "same", "changed", "right only"]
     assert model.index(1, LEFT).data() == "writer · b" and model.index(1, RIGHT).data() == "writer · B"
-    assert table.currentIndex().row() == 1 and page.count_text == "Difference 1 of 3"
+    assert table.currentIndex().row() == 1 and text_of(page, "compare_count") == "Difference 1 of 3"
     for row in (3, 4, 4):
         qtbot.keyClick(table, Qt.Key.Key_F8)
         assert table.currentIndex().row() == row
     qtbot.keyClick(table, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
-    assert table.currentIndex().row() == 3 and page.count_text == "Difference 2 of 3"
+    assert table.currentIndex().row() == 3 and text_of(page, "compare_count") == "Difference 2 of 3"
 
 
 def test_a_side_without_the_event_shows_that(compared: Inspector, qtbot: QtBot) -> None:

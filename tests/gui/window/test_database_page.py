@@ -16,7 +16,7 @@ from inspector_app.app import Inspector
 from inspector_app.databases.database_page import DatabasePage
 from inspector_app.widgets.text_dialog import TextDialog
 from tests.fixture_paths import copy_of
-from tests.gui.window.driver import WindowDriver
+from tests.gui.window.driver import WindowDriver, text_of
 
 PICKLE = b"\x80\x04\x95never decoded"
 
@@ -112,12 +112,12 @@ def test_any_table_is_shown_as_raw_rows(page: DatabasePage, driver: WindowDriver
     cell = pane.tables.visualItemRect(pane.tables.item(names.index("notes"), 0)).center()
     qtbot.mouseClick(pane.tables.viewport(), Qt.MouseButton.LeftButton, pos=cell)
     driver.run_until_idle()
-    assert pane.place_text == "rows 1–100 of 250"
+    assert text_of(pane, "raw_place") == "rows 1–100 of 250"
     assert not pane.buttons["previous"].isEnabled()
     for _ in range(2):
         qtbot.mouseClick(pane.buttons["next"], Qt.MouseButton.LeftButton)
         driver.run_until_idle()
-    assert pane.place_text == "rows 201–250 of 250"
+    assert text_of(pane, "raw_place") == "rows 201–250 of 250"
     assert not pane.buttons["next"].isEnabled()
     assert pane.model.index(0, 1).data().startswith("note 200note 200") and pane.model.index(0, 1).data().endswith("…")
     assert pane.model.index(0, 2).data() == f"{len(PICKLE)} bytes: {PICKLE.hex(' ')}"
@@ -172,13 +172,13 @@ def test_reload_reads_the_displayed_table_again(
     driver.run_until_idle()
     names = [page.tables.tables.item(row, 0).text() for row in range(page.tables.tables.rowCount())]
     page.tables.tables.setCurrentCell(names.index("notes"), 0)
-    qtbot.waitUntil(lambda: page.tables.place_text == "rows 1–100 of 250" and not inspector.tasks.running)
+    qtbot.waitUntil(lambda: text_of(page.tables, "raw_place") == "rows 1–100 of 250" and not inspector.tasks.running)
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("INSERT INTO notes (text) VALUES ('one more')")
     connection.close()
     inspector.window.commands.reload.trigger()
     driver.run_until_idle()
-    assert page.tables.place_text == "rows 1–100 of 251"
+    assert text_of(page.tables, "raw_place") == "rows 1–100 of 251"
 
 
 def test_closing_another_database_closes_its_page(

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QFileDialog
 from inspector_app.app import Inspector
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.evals.eval_page import EvalPage
-from tests.gui.window.driver import WindowDriver
+from tests.gui.window.driver import WindowDriver, text_of
 from tests.gui.window.trusting import trust_folder
 
 DATA = Path(__file__).parents[2] / "data" / "evals"
@@ -80,7 +80,7 @@ def test_a_failed_case_is_shown_beside_what_was_expected(clerk: Inspector, drive
     window = clerk.window
     driver.run_until(lambda: window.page is window.compare)
     driver.run_until_idle()
-    assert window.compare.count_text.startswith("Difference 1 of")
+    assert text_of(window.compare, "compare_count").startswith("Difference 1 of")
     driver.click(window.compare, "compare_close")
     assert window.page is page
     driver.click(page, "eval_session")

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from tests.gui.window.driver import text_of
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_reload_reads_the_file_again_and_other_databases_stay_open(
     connection.close()
     inspector.window.commands.reload.trigger()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert page.tables.place_text == "rows 1–2"
+    assert text_of(page.tables, "raw_place") == "rows 1–2"
     qtbot.mouseClick(page.findChild(QPushButton, "other_database_close"), Qt.MouseButton.LeftButton)
     assert inspector.window.page is inspector.window.workbench
     assert inspector.current.session is not None
@@ -77,7 +78,7 @@ def test_reload_reads_the_file_again_and_other_databases_stay_open(
     opened(story_db)
     opened(file)
     assert inspector.window.page is page, "opened again after another page"
-    assert page.tables.place_text == "rows 1–2"
+    assert text_of(page.tables, "raw_place") == "rows 1–2"
 
 
 def test_the_bars_do_not_describe_the_hidden_session(story: Inspector, file: Path, opened: Callable[..., None], qtbot: QtBot) -> None:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.evals.repeat_dialog import RepeatDialog
 from inspector_app.evals.repeat_page import RepeatPage
-from tests.gui.window.driver import WindowDriver
+from tests.gui.window.driver import WindowDriver, text_of
 from tests.unit.inspector_app.commands.test_repeat import AGENT
 
 SLOW = AGENT.replace("def look(word: str)", "async def look(word: str)").replace(
@@ -75,7 +75,7 @@ def test_one_run_is_opened_and_two_are_compared(dice: Inspector, driver: WindowD
     window = dice.window
     driver.run_until(lambda: window.page is window.compare)
     driver.run_until_idle()
-    assert window.compare.count_text.startswith("Difference 1 of")
+    assert text_of(window.compare, "compare_count").startswith("Difference 1 of")
     driver.click(window.compare, "compare_close")
     assert window.page is page, "closing the comparison goes back to the runs"
     second.setSelected(False)

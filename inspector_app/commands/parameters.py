@@ -241,3 +241,8 @@ def option(name: str, metavar: str, help_text: str, convert: Any = text, propose
         propose: its completion; None: files.
     """
     return typer.Option(name, metavar=metavar, callback=convert, autocompletion=propose, help=help_text)
+
+
+def argument(metavar: str, help_text: str, convert: Any = text, propose: Any = None) -> Any:
+    """Return an argument; see `option`."""
+    return typer.Argument(metavar=metavar, callback=convert, show_default=False, autocompletion=propose, help=help_text)

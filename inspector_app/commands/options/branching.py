@@ -80,10 +80,7 @@ class Compare(Options):
     """Align two sessions' events and show where they differ; then the exit status is 1. Ids and times are ignored."""
 
     db: given.Database
-    db2: Annotated[
-        str | None,
-        typer.Argument(metavar="DB2", callback=given.text, show_default=False, help="The second session's database. Default: the same."),
-    ] = None
+    db2: Annotated[str | None, given.argument("DB2", "The second session's database. Default: the same.")] = None
     app: given.Apps = ()
     user: given.Users = ()
     session: given.Sessions = ()

@@ -23,19 +23,8 @@ from inspector_app.commands.problems import UsageError
 class Import(Options):
     """Store the sessions of a file in a database, with their ids and times. Sessions that exist are not changed."""
 
-    file: Annotated[
-        str,
-        typer.Argument(
-            metavar="FILE",
-            callback=given.text,
-            show_default=False,
-            help="What `export` or `adk web` wrote, or another session database. - is the input.",
-        ),
-    ]
-    db: Annotated[
-        str,
-        typer.Argument(metavar="DB", callback=given.text, show_default=False, help="The session database; created if it does not exist."),
-    ]
+    file: Annotated[str, given.argument("FILE", "What `export` or `adk web` wrote, or another session database. - is the input.")]
+    db: Annotated[str, given.argument("DB", "The session database; created if it does not exist.")]
     app: Annotated[str | None, given.option("--app", "A", "The app's name, in place of the file's.")] = None
     user: Annotated[str | None, given.option("--user", "U", "The user, in place of the file's.")] = None
     session: Annotated[str | None, given.option("--session", "S", "Only the session with this id. Default: all of the file's.")] = None
@@ -46,10 +35,8 @@ class Import(Options):
 class Convert(Options):
     """Copy a database of any google-adk layout into a new file of the present layout."""
 
-    old: Annotated[
-        str, typer.Argument(metavar="OLD", callback=given.text, show_default=False, help="The session database to read; it is not changed.")
-    ]
-    new: Annotated[str, typer.Argument(metavar="NEW", callback=given.text, show_default=False, help="The new file; must not exist.")]
+    old: Annotated[str, given.argument("OLD", "The session database to read; it is not changed.")]
+    new: Annotated[str, given.argument("NEW", "The new file; must not exist.")]
     drop_unreadable: Annotated[
         bool, typer.Option("--drop-unreadable", help="Convert damaged events too, without what cannot be read.", show_default=False)
     ] = False
@@ -64,8 +51,8 @@ class Convert(Options):
 class Recover(Options):
     """Copy what is readable of a damaged database into a new file, and say what was lost."""
 
-    db: Annotated[str, typer.Argument(metavar="DB", callback=given.text, show_default=False, help="The damaged file; it is not changed.")]
-    new: Annotated[str, typer.Argument(metavar="NEW", callback=given.text, show_default=False, help="The new file; must not exist.")]
+    db: Annotated[str, given.argument("DB", "The damaged file; it is not changed.")]
+    new: Annotated[str, given.argument("NEW", "The new file; must not exist.")]
     json: given.AsJson = False
 
 
@@ -91,13 +78,8 @@ class Rewind(OfSession):
 class NoteOptions(OfSession):
     """Write a note on an event, or bookmark it. A database of another program is not changed: its notes are kept in your data folder."""
 
-    event: Annotated[
-        str,
-        typer.Argument(
-            metavar="EVENT", callback=given.text, show_default=False, help="The event's id, or its beginning.", autocompletion=events_of
-        ),
-    ]
-    text: Annotated[str | None, typer.Argument(metavar="TEXT", show_default=False, help="The note, in place of an earlier one.")] = None
+    event: Annotated[str, given.argument("EVENT", "The event's id, or its beginning.", propose=events_of)]
+    text: Annotated[str | None, given.argument("TEXT", "The note, in place of an earlier one.", None)] = None
     bookmark: Annotated[bool | None, typer.Option("--bookmark/--no-bookmark", help="Bookmark the event, or remove its bookmark.")] = None
     delete: Annotated[bool, typer.Option("--delete", help="Delete the note and the bookmark.")] = False
     json: given.AsJson = False
@@ -151,10 +133,7 @@ class Undelete(Options):
     """Restore deleted sessions. Changes made to the database since then are kept."""
 
     db: given.Database
-    copy: Annotated[
-        str,
-        typer.Argument(metavar="COPY", callback=given.text, show_default=False, help="The copy whose name `delete` or `prune` printed."),
-    ]
+    copy: Annotated[str, given.argument("COPY", "The copy whose name `delete` or `prune` printed.")]
     json: given.AsJson = False
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from inspector_app.commands import parameters as given
 from inspector_app.commands.completion import choices
 from inspector_app.commands.options.base import COMMANDS, HELP, Options, command
@@ -19,9 +17,7 @@ def _help_topics(incomplete: str) -> list[str]:
 class Help(Options):
     """Explain a command, or the language of `events --where`."""
 
-    command: Annotated[
-        str | None, typer.Argument(metavar="COMMAND", show_default=False, autocompletion=_help_topics, help="A command, or `where`.")
-    ] = None
+    command: Annotated[str | None, given.argument("COMMAND", "A command, or `where`.", None, _help_topics)] = None
 
 
 @command("version", HELP, "", "agent-inspector version")
@@ -41,9 +37,4 @@ class Version(Options):
 class Completion(Options):
     """Print the script that completes commands, options, and a database's apps, users and ids in your shell."""
 
-    shell: Annotated[
-        str,
-        typer.Argument(
-            metavar="SHELL", show_default=False, autocompletion=choices(*given.SHELLS[:4]), help="bash, zsh, fish or powershell."
-        ),
-    ]
+    shell: Annotated[str, given.argument("SHELL", "bash, zsh, fish or powershell.", None, choices(*given.SHELLS[:4]))]

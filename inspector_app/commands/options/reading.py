@@ -150,9 +150,7 @@ class Export(Options):
     """Write sessions into a file for others: google-adk's JSON, JSON lines, Markdown, an eval set, or a page to attach to a bug report."""
 
     db: given.Database
-    out: Annotated[
-        str, typer.Argument(metavar="OUT", callback=given.text, show_default=False, help="The new file; must not exist. - is the output.")
-    ]
+    out: Annotated[str, given.argument("OUT", "The new file; must not exist. - is the output.")]
     app: given.App = None
     user: given.User = None
     session: Annotated[
@@ -188,10 +186,7 @@ class Export(Options):
 class CapsuleOptions(OfSession):
     """Put a session with its recorded requests and files into one file for another machine. Secrets are replaced."""
 
-    out: Annotated[
-        str,
-        typer.Argument(metavar="OUT", callback=given.text, show_default=False, help="The new file, such as bug.capsule; must not exist."),
-    ]
+    out: Annotated[str, given.argument("OUT", "The new file, such as bug.capsule; must not exist.")]
     agent: Annotated[
         str | None, given.option("--agent", "AGENT", "The agent: the capsule gets its description, and what its models would be asked.")
     ] = None
@@ -227,18 +222,9 @@ class Doctor(Options):
     With an agent in place of the database: say which Python and which engine run it, and why. Nothing of the agent runs then.
     """
 
-    path: Annotated[
-        str,
-        typer.Argument(
-            metavar="DB|AGENT",
-            callback=given.text,
-            show_default=False,
-            help="A session database: a file, or an SQLAlchemy URL. Or an agent's folder or file.",
-        ),
-    ]
+    path: Annotated[str, given.argument("DB|AGENT", "A session database: a file, or an SQLAlchemy URL. Or an agent's folder or file.")]
     agent: Annotated[
-        str | None,
-        given.option("--agent", "AGENT", "Load this agent, and find checkpoints of agents that no longer exist. Its code runs."),
+        str | None, given.option("--agent", "AGENT", "Load this agent, and find checkpoints of agents that no longer exist. Its code runs.")
     ] = None
     app: given.App = None
     user: given.User = None

@@ -85,12 +85,7 @@ class Eval(Options):
     agent: given.Agent
     eval_sets: Annotated[
         Sequence[str],
-        typer.Argument(
-            metavar="EVALSET",
-            callback=given.texts,
-            show_default=False,
-            help="google-adk's *.evalset.json or *.test.json; after a colon, only these cases.",
-        ),
+        given.argument("EVALSET", "google-adk's *.evalset.json or *.test.json; after a colon, only these cases.", given.texts),
     ]
     config: Annotated[
         str | None,
@@ -145,10 +140,7 @@ class Resume(Options):
 class Attach(Options):
     """List the running apps that have the inspector plugin; watch, hold and step the named one in a window."""
 
-    app: Annotated[
-        str | None,
-        typer.Argument(metavar="NAME|PID", callback=given.text, show_default=False, help="The app's name or process. Default: list them."),
-    ] = None
+    app: Annotated[str | None, given.argument("NAME|PID", "The app's name or process. Default: list them.")] = None
     theme: Theme = None
     size: Size = None
     json: given.AsJson = False

@@ -15,10 +15,7 @@ from inspector_app.commands.options.base import SERVE, Options, command
 class ApiServer(Options):
     """Serve agents to programs on this machine, with the endpoints of google-adk's api_server and web."""
 
-    folder: Annotated[
-        str,
-        typer.Argument(metavar="FOLDER", callback=given.text, show_default=False, help="An agent's folder, or a folder of such folders."),
-    ]
+    folder: Annotated[str, given.argument("FOLDER", "An agent's folder, or a folder of such folders.")]
     port: Annotated[int, given.option("--port", "N", "0 takes any free port.", given.port)] = 8000
     host: Annotated[str, given.option("--host", "H", "localhost, 127.0.0.1 or ::1.")] = "127.0.0.1"
     allow_origins: Annotated[
@@ -56,11 +53,6 @@ class Mcp(Options):
 
     paths: Annotated[
         Sequence[str],
-        typer.Argument(
-            metavar="PATH",
-            callback=given.texts,
-            show_default=False,
-            help="Session databases, and agents' folders. Default: any database that a question names.",
-        ),
+        given.argument("PATH", "Session databases, and agents' folders. Default: any database that a question names.", given.texts),
     ] = ()
     allow_runs: Annotated[bool, typer.Option("--allow-runs", help="Let the coding agent run trusted agents. Default: read only.")] = False

@@ -47,12 +47,7 @@ class Program(WindowOptions):
 class Window(WindowOptions):
     """Open the window: watch agents live, stop them anywhere, inspect their state, resume crashed runs."""
 
-    paths: Annotated[
-        Sequence[str],
-        typer.Argument(
-            metavar="PATH", callback=given.texts, show_default=False, help="An agent's folder or file, a session database, or both."
-        ),
-    ] = ()
+    paths: Annotated[Sequence[str], given.argument("PATH", "An agent's folder or file, a session database, or both.", given.texts)] = ()
 
     def check(self) -> None:
         """Raise UsageError if the options contradict each other."""

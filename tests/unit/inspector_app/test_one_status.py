@@ -26,7 +26,6 @@ from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.sessions import BaseSessionService, DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session_key import SessionKey
-from runtime.storage.reading import pending_rows
 from runtime.storage.reading.reader import StoredDatabase
 from tests.answered_trees import stopped_runs
 from tests.fixture_paths import copy_of, fixtures_dir, manifest
@@ -56,10 +55,8 @@ async def check(file: Path, *, most: int = 1_000) -> int:
             assert list(read_facts(database, key, target).invocations) == statuses[key]
         waiting = _pending(statuses)
         assert _known(database.pending(), keys) == waiting
-        with patch.object(pending_rows, "_FEW", -1):  # as for many rows
-            assert _known(database.pending(), keys) == waiting
-            if database.layout.format.is_json:
-                assert _known(_pending(database.unfinished()), keys) == waiting
+        if database.layout.format.is_json:
+            assert _known(_pending(database.unfinished()), keys) == waiting
         longest = max((len(database.events(key)) for key in keys), default=0)
     if longest <= TAIL:
         with patch.object(sources, "LONG", 0):  # as of long sessions

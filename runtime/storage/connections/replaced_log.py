@@ -19,7 +19,7 @@ from runtime.storage.connections.other_processes import pids_with_open
 def has_replaced_log(file: Path) -> bool:
     """Return whether the log beside a database belongs to a replaced file that a process still has open, as far as Linux tells.
 
-    The processes are looked at twice: one that opens or closes the database in that moment may seem to have the log alone. It takes 50 ms
+    The processes are read twice: one that opens or closes the database in that moment may seem to have the log alone. It takes 50 ms
     if there is a log, and as much again if that seems so.
 
     Args:

@@ -202,7 +202,8 @@ def test_state_at_present_and_after_an_event(ordered: str, capsys: pytest.Captur
     events = answer_lines(capsys, "events", ordered, *SESSION)
     first_failure = events[4]["id"]
     then = answer(capsys, "state", ordered, *SESSION, "--at", first_failure)
-    assert then == {"session": {}, "user": {}, "app": {"app:stock_calls": 1}, "unknown": []}
+    said = {"last_answer": "Found it: A4 paper 80 g, box at 4.20 €. "}  # beside its first call
+    assert then == {"session": said, "user": {}, "app": {"app:stock_calls": 1}, "unknown": []}
     assert answer(capsys, "state", ordered, *SESSION, "--at", events[-1]["id"]) == now
 
 

@@ -6,6 +6,7 @@ import json
 import random
 import sqlite3
 import sys
+import tempfile
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -19,8 +20,11 @@ from inspector_app.cli import main
 from inspector_app.documents import sources
 from inspector_app.documents.long_session import TAIL
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.kept_sessions import KeptSessions
+from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime.history.invocations import Invocation, PendingItem, invocations
@@ -71,7 +75,9 @@ def _known(found: Waiting, keys: list[SessionKey]) -> Waiting:
 
 async def _check_window(target: str, statuses: Mapping[SessionKey, list[Invocation]], waiting: Waiting) -> None:
     tasks, cursor, catalog = FakeTasks(), Cursor(), SessionCatalog()
-    databases = OpenDatabases(catalog, tasks)  # type: ignore[arg-type]
+    with tempfile.TemporaryDirectory() as folder:
+        kept = KeptSessions(Preferences(Path(folder) / "preferences.json"), MessageBus())
+    databases = OpenDatabases(catalog, tasks, kept)  # type: ignore[arg-type]
     current = CurrentSession(cursor, databases, catalog, tasks)  # type: ignore[arg-type]
     await databases.open_database(target, scan=False)
     (source,) = (each for each in databases.sources if each.target == target)

@@ -83,6 +83,7 @@ class Debugger:
         self._last_event: Event | None = None
         self._goal: Goal | None = stepping.next_event("start") if paused else None
         self._followed: SharedContext | None = None  # the run that the goal is about; None: any
+        self._beside: tuple[AgentCall, Reason] | None = None  # the agent whose tool call a command has held; it holds those beside it, too
         self._known_state: dict[str, Any] | None = dict(state) if state is not None else None
         self._from: dict[str, AgentCall | None] = {}  # event id → the call that yielded it, until the event arrives here
         self._told_failure: BaseException | None = None
@@ -135,7 +136,7 @@ class Debugger:
         """The places at which a command or a breakpoint may hold the run; all of them until a command has reached its goal."""
         if self._goal is not None:
             return ALL_PLACES
-        found: set[Place] = set()
+        found: set[Place] = {"before tool"} if self._beside is not None else set()
         for one in self.breakpoints:
             if one.enabled:
                 found.update(("error", "event") if one.when == "error" else (one.when,))
@@ -235,7 +236,12 @@ class Debugger:
         self._go(stepping.to_kind(kind))
 
     def resume(self) -> None:
-        """Run to the next breakpoint."""
+        """Run to the next breakpoint. Tool calls beside the held one are released with it, unless a breakpoint has held them."""
+        beside, self._beside = self._beside, None
+        for waiting in self._line[1:]:
+            if beside is not None and waiting.call is beside[0] and waiting.hold.place == "before tool" and waiting.hold.breakpoint is None:
+                waiting.released.set()
+                self._line.remove(waiting)
         self._go(None)
 
     def stop(self) -> None:
@@ -257,6 +263,8 @@ class Debugger:
         """Let a step that followed this run hold at the next one. Called for attached apps, which have several runs."""
         if self._followed is run:
             self._followed = None
+        if self._beside is not None and self._beside[0].run is run:
+            self._beside = None
 
     async def wait_until_held(self) -> Hold:
         """Wait for a hold and return it."""
@@ -361,7 +369,13 @@ class Debugger:
         if self._goal is not None and is_followed and self._goal.reached(moment):
             reason = self._goal.reason
             self._goal = None
+            self._beside = (moment.call, reason) if moment.place == "before tool" and moment.call is not None else None
             return reason, met
+        if self._beside is not None and moment.call is self._beside[0]:
+            if moment.place == "before tool":
+                return self._beside[1], met
+            if moment.place in ("before model", "agent end"):
+                self._beside = None
         return ("breakpoint" if met is not None else None), met
 
     def _met(self, moment: Moment, event: Event, state: Mapping[str, Any] | None, tool: str) -> Breakpoint | None:

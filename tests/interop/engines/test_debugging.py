@@ -8,6 +8,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from google.genai import types
 
 from inspector_app.engines.child_calls import AgentCodeError
 from runtime.debugger.breakpoints import Breakpoints
@@ -88,6 +89,82 @@ async def test_held_at_an_event_it_is_committed_and_nothing_after_it_has_happene
     message = script(["call", "note", {"path": str(file), "text": "one"}], ["done"])
     events = await drive(shared.engine, key, message, debugger, at_hold)
     assert [hold.event for hold in holds] == events
+
+
+def parallel_notes(folder: Path, count: int) -> types.Content:
+    """Return a message that makes the model call `note` several times at once, each with a file of its own."""
+    calls = [part for number in range(count) for part in ("call", "note", {"path": str(folder / str(number)), "text": "x"})]
+    return script(calls, ["done"])
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(file.name for file in folder.iterdir())
+
+
+@pytest.mark.parametrize("command", ["step_into", "step_over", "step"])
+async def test_step_into_holds_each_of_several_parallel_calls_before_it_runs(shared: Started, tmp_path: Path, command: str) -> None:
+    key = await shared.engine.new_session("u")
+    held: list[str] = []
+
+    def at_hold(hold: Hold) -> None:
+        if isinstance(hold.call, ToolCall):
+            file = Path(hold.call.args["path"])
+            assert not file.exists()
+            held.append(file.name)
+            getattr(debugger, command)()
+        elif len(held) < 3:
+            debugger.step_into()
+        else:
+            debugger.resume()
+
+    debugger = Debugger(paused=True)
+    events = await drive(shared.engine, key, parallel_notes(tmp_path, 3), debugger, at_hold)
+    assert sorted(held) == ["0", "1", "2"]
+    assert names_in(tmp_path) == ["0", "1", "2"]
+    assert summary(events)[-1] == "text done"
+
+
+async def test_resume_releases_the_parallel_calls_but_those_at_a_breakpoint(shared: Started, tmp_path: Path) -> None:
+    key = await shared.engine.new_session("u")
+    held: list[str] = []
+
+    def at_hold(hold: Hold) -> None:
+        if isinstance(hold.call, ToolCall):
+            held.append(hold.call.name)
+        if held:
+            debugger.resume()
+        else:
+            debugger.step_into()
+
+    notes = [["call", "note", {"path": str(tmp_path / name), "text": "x"}] for name in ("0", "1")]
+    breakpoints = Breakpoints()
+    breakpoints.add(when="before tool", tool="weather")
+    debugger = Debugger(paused=True, breakpoints=breakpoints)
+    message = script([*notes[0], "call", "weather", {"city": "Bern"}, *notes[1]], ["done"])
+    await drive(shared.engine, key, message, debugger, at_hold)
+    assert held == ["note", "weather"]
+    assert names_in(tmp_path) == ["0", "1"]
+
+
+async def test_a_call_given_by_hand_beside_others_leaves_them_theirs(shared: Started, tmp_path: Path) -> None:
+    key = await shared.engine.new_session("u")
+    held: list[str] = []
+
+    def at_hold(hold: Hold) -> None:
+        if isinstance(hold.call, ToolCall):
+            held.append(Path(hold.call.args["path"]).name)
+            if held[-1] == "1":
+                hold.call.give_result({"given": 1})
+        if len(held) == 3:
+            debugger.resume()
+        else:
+            debugger.step_into()
+
+    debugger = Debugger(paused=True)
+    events = await drive(shared.engine, key, parallel_notes(tmp_path, 3), debugger, at_hold)
+    assert sorted(held) == ["0", "1", "2"]
+    assert names_in(tmp_path) == ["0", "2"]
+    assert "result {'given': 1}" in summary(events)
 
 
 async def test_step_into_stops_at_each_call(shared: Started) -> None:

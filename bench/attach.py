@@ -23,7 +23,7 @@ from typing import Any
 
 from google.genai import types
 
-from inspector_app.engines.running_apps import PLUGIN
+from inspector_app.engines.running_apps import PLUGIN, PROTOCOL
 from runtime.events.event import Event
 from runtime.plugins.base_plugin import BasePlugin
 
@@ -87,7 +87,7 @@ def _attach(folder: Path) -> socket.socket:
     (file,) = folder.glob("agent-inspector/*.json")
     app = json.loads(file.read_text("utf-8"))
     connection = socket.create_connection(("127.0.0.1", app["port"]))
-    lines = [{"type": "attach", "protocol": 1, "token": app["token"], "by": os.getpid()}, {"type": "policy", "hold": []}]
+    lines = [{"type": "attach", "protocol": PROTOCOL, "token": app["token"], "by": os.getpid()}, {"type": "policy", "hold": []}]
     connection.sendall("".join(json.dumps(line) + "\n" for line in lines).encode())
 
     def read() -> None:
@@ -108,7 +108,7 @@ async def main() -> int:
         empty = await _medians(_hooks(BasePlugin("empty")), CALLS)
         alone = await _medians(_hooks(plugin), CALLS)
         connection = _attach(Path(name))
-        while module._link is None or module._link.policy.hold:
+        while module._window is None or module._window.policy.hold:
             await asyncio.to_thread(time.sleep, 0.01)
         attached = await _medians(_hooks(plugin), CALLS_ATTACHED)
         connection.close()

@@ -29,10 +29,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from inspector_app.engines.adk_worker.code_places import code_places
-from inspector_app.engines.adk_worker.description import describe_agent
 from inspector_app.engines.adk_worker.errors import WorkerError, place_of
 from inspector_app.engines.adk_worker.finding import agents_in, is_agent_folder, several_agents
 from inspector_app.engines.adk_worker.loading import factories, private_name
+from inspector_app.engines.adk_worker.plugin_file import plugin
 from inspector_app.engines.agent_output import OnOutput, OutputSources, captured
 from inspector_app.engines.code_files import code_files
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
@@ -129,7 +129,7 @@ class LoadedAgent:
     @property
     def described(self) -> dict[str, Any]:
         """The root agent and those below it as data."""
-        return describe_agent(self.app.root_agent)
+        return plugin.describe_agent(self.app.root_agent)
 
     @property
     def places(self) -> tuple[CodePlace, ...]:

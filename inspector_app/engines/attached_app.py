@@ -130,6 +130,8 @@ class AttachedApp:
         self._changed = asyncio.Event()
         self._is_over = False
         self._policy: dict[str, Any] = {}
+        self._goodbye = ""
+        self._born = _born(app.pid)
         self._debugger: Debugger | None = None
         self._watcher: Watcher | None = None
 
@@ -219,7 +221,8 @@ class AttachedApp:
     def _send_policy(self) -> None:
         """Tell the app where its runs wait for an answer: where the debugger may hold them."""
         assert self._debugger is not None
-        policy = {"hold": sorted(self._debugger.possible_holds), "state": self._debugger.breakpoints.use_state, "requests": True}
+        holds = sorted({"start", *self._debugger.possible_holds})  # a run that starts waits, so that it passes no breakpoint of before
+        policy = {"hold": holds, "state": self._debugger.breakpoints.use_state, "requests": True}
         if policy != self._policy:
             self._policy = policy
             _send(self._writer, "policy", **policy)
@@ -243,7 +246,8 @@ class AttachedApp:
                     del self._rest[: end + 1]
                     searched = 0
                     budget = Budget()
-                    await self._take(budget.parse(line), budget)
+                    head, tab, about = line.partition(b"\t")
+                    await self._take(budget.parse(head), budget.parse(about) if tab else None, budget)
                 searched = len(self._rest)
                 data = await self._reader.read(READ_SIZE)
                 if not data:
@@ -260,24 +264,27 @@ class AttachedApp:
 
     async def _why_lost(self) -> tuple[str, bool]:
         """Return why the connection ended without a word of the window, and whether the process has ended."""
-        with contextlib.suppress(psutil.Error):
-            process = psutil.Process(self.app.pid)
-            for _ in range(60):  # the kernel closes a killed process's sockets a moment before the process has ended
-                if process.status() == psutil.STATUS_ZOMBIE:
-                    break
-                await asyncio.sleep(0.05)
-            else:
-                text = "An app does so when its Runner is closed, or when the window has not answered"
-                return f"{self.title} has closed the connection and continues without the window. {text} for {self._silence:g} s.", False
+        if self._goodbye == "closed":
+            return f"{self.title} has closed its Runner, and continues without the window.", False
+        for _ in range(0 if self._goodbye == "exit" else 60):  # a killed process's sockets are closed a moment before it has ended
+            if _born(self.app.pid) != self._born:
+                break
+            await asyncio.sleep(0.05)
+        else:
+            if not self._goodbye:
+                text = f"An app closes it when the window has not answered for {self._silence:g} s"
+                return f"The connection to {self.title} is lost; the app continues without the window. {text}: attach again.", False
         return f"{self.title} has ended.", True
 
-    async def _take(self, message: Mapping[str, Any], budget: Budget) -> None:
+    async def _take(self, message: dict[str, Any], about: Any, budget: Budget) -> None:
+        """Take a message, and the event that it is about, or the session's events."""
         kind = message["type"]
+        message["event"] = about
         assert self._debugger is not None and self._watcher is not None
         run = self._runs.get(message.get("run") or "")
         if kind == "session":
-            budget.take(EVENT * len(message["events"]))
-            events = [_event(event) for event in message["events"]]
+            budget.take(EVENT * len(about))
+            events = [_event(event) for event in about]
             store = message.get("store") or {}
             self._watcher.on_session(SeenSession(_key(message), events, message["state"], message.get("older") or 0, store.get("file")))
         elif kind == "started":
@@ -294,6 +301,8 @@ class AttachedApp:
             del self._runs[message["run"]]
             self._debugger.run_ended(run.identity)
             self._watcher.on_ended(run.key, message["run"], message.get("error"), bool(message.get("finished")))
+        elif kind == "bye":
+            self._goodbye = str(message.get("why"))
         elif kind == "error":
             error = message.get("error") or {}
             self._watcher.on_problem(f"{self.title}: {error.get('type')}: {error.get('message')}")
@@ -305,6 +314,8 @@ class AttachedApp:
         run.requests = requests
         self._runs[message["run"]] = run
         self._watcher.on_started(run.key, message["run"], message.get("root") or {})
+        if message.get("waits"):
+            self._answer(message["at"], {})
 
     def _commit(self, message: Mapping[str, Any], run: _Run | None) -> None:
         assert self._watcher is not None
@@ -341,6 +352,14 @@ class AttachedApp:
 
     def _on_task_failed(self, name: str, error: BaseException) -> None:
         self._finish(f"{name} failed: {type(error).__name__}: {error}. The app continues without the window.")
+
+
+def _born(pid: int) -> float | None:
+    """Return when a process began, which tells it from another one that has its id later; None if it has ended."""
+    with contextlib.suppress(psutil.Error):
+        process = psutil.Process(pid)
+        return process.create_time() if process.status() != psutil.STATUS_ZOMBIE else None
+    return None
 
 
 def _send(writer: asyncio.StreamWriter, kind: str, **fields: Any) -> None:

@@ -28,7 +28,7 @@ from inspector_app.engines.agent_output import MAX_LINE, MAX_LINES_A_SECOND, OnO
 from runtime.errors import KnownError
 from runtime.support.quick_json import from_json
 
-PROTOCOL = 2  # as in adk_worker/worker.py
+PROTOCOL = 3  # as in inspector_plugin.py
 
 ENGINE_VARIABLE = "AGENT_INSPECTOR_ENGINE"  # as in inspector_plugin.py, which does not listen in processes of an engine
 

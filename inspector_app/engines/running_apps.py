@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 else:
     psutil = lazy_module("psutil")
 
-PROTOCOL = 1  # as in inspector_plugin.py
+PROTOCOL = 3  # as in inspector_plugin.py
 
 FOLDER = "agent-inspector"  # as in inspector_plugin.py
 

@@ -145,7 +145,7 @@ def _never_raises(hook: Callable[..., None]) -> Callable[..., Any]:
     return guarded
 
 
-class RecorderPlugin(BasePlugin):
+class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which has no types
     """Records model requests, answers, their times, and the times of tool calls.
 
     Args:
@@ -495,11 +495,11 @@ class Recording:
         if last is not None and _same_fields(last.fields, fields) and last.declarations == declarations:
             return last.part
         instruction = fields.get("system_instruction")
-        is_text = isinstance(instruction, str)
-        settings = _loaded(call.config.model_copy(update={"tools": None, **({"system_instruction": None} if is_text else {})}))
+        shown = redacted_text(instruction) if isinstance(instruction, str) else None
+        settings = _loaded(call.config.model_copy(update={"tools": None, **({"system_instruction": None} if shown is not None else {})}))
         found = {
             "inspector_format": FORMAT,
-            "instruction": [self._part(_text_json(text)) for text in redacted_text(instruction).split("\n\n")] if is_text else None,
+            "instruction": [self._part(_text_json(text)) for text in shown.split("\n\n")] if shown is not None else None,
             "tools": [self._tool(tool) for tool in fields.get("tools") or ()],
             "settings": self._part(_text_json(settings)),
             "agent": self._part(_text_json(_agent_texts(call.agent))),
@@ -983,6 +983,7 @@ def _value_after(text: str, found: re.Match[str]) -> re.Match[str] | None:
     is_cookie = "cookie" in name.lower()
     if is_cookie and (value := _COOKIES.match(text, found.end())):
         return value
+    searches: tuple[Any, ...]
     if found["tag"]:
         searches, begin, end = (_IN_TAGS.match,), found.end("tag_end"), len(text)
     else:

@@ -1,7 +1,7 @@
 """Texts of objects whose code is not ours: exceptions, tool results, values of a state.
 
 Such an object's `__str__` may raise anything, call itself, or return a gigabyte. Code that turns one into a text calls a function of this
-module. `engines/adk_worker/texts.py` and the plugins in `resources/plugins`, which import nothing of ours, have the same rule.
+module. The plugins in `resources/plugins`, which import nothing of ours, have the same rule.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import time
 from collections import deque
 from typing import Any
 
-from .json_text import to_json
+from .plugin_file import plugin
 
 GATHER_SECONDS = 0.002  # writing wakes the inspector, which costs more than all else about an event
 BLOCKED_SECONDS = 0.02  # without a turn of the event loop, until a thread reads the commands
@@ -38,7 +38,7 @@ class Channel:
             event: an event, as JSON text.
             **fields: its other fields.
         """
-        self._write(self._line(kind, event, fields))
+        self._write(plugin.line_of(kind, event, fields))
 
     def send_soon(self, kind: str, event: str | None = None, /, *, with_next: bool = False, **fields: Any) -> None:
         """Write a message at once if none was written for `GATHER_SECONDS`, else together with later ones; see `flush`.
@@ -47,7 +47,7 @@ class Channel:
             kind, event, fields: see `send`.
             with_next: write it together with the next one in any case.
         """
-        line = self._line(kind, event, fields)
+        line = plugin.line_of(kind, event, fields)
         if not with_next and time.monotonic() - self._written_at > GATHER_SECONDS:
             self._write(line)
             return
@@ -58,10 +58,6 @@ class Channel:
         """Write what is not written yet. To be called `GATHER_SECONDS` after `send_soon`."""
         if self._unsent:
             self._write(b"")
-
-    def _line(self, kind: str, event: str | None, fields: dict[str, Any]) -> bytes:
-        text = to_json({"type": kind, **fields})
-        return (f"{text}\n" if event is None else f"{text}\t{event}\n").encode("utf-8", "backslashreplace")
 
     def _write(self, line: bytes) -> None:
         with self._lock, contextlib.suppress(BrokenPipeError):  # the inspector no longer exists: the guard ends this process

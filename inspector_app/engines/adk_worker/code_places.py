@@ -11,8 +11,8 @@ from pathlib import Path
 from types import CodeType, FunctionType, MethodType
 from typing import Any
 
-from .description import graph_nodes, tool_name
 from .frames import is_agents
+from .plugin_file import plugin
 
 MAX_FILES = 200  # of an agent's code that are searched for the places of its agents
 
@@ -55,15 +55,15 @@ def code_places(root: Any, folder: Path) -> list[dict[str, Any]]:
             if inner is not None:
                 remaining.append(inner)
                 inner_name = str(getattr(inner, "name", ""))
-                places += _entry("tool", name, tool_name(tool), named.get(inner_name) or _place_of_class(type(inner), folder))
+                places += _entry("tool", name, plugin.tool_name(tool), named.get(inner_name) or _place_of_class(type(inner), folder))
             else:
                 code = _place_of_code(getattr(tool, "func", None)) or _place_of_code(tool)
-                places += _entry("tool", name, tool_name(tool), code or _place_of_class(type(tool), folder))
+                places += _entry("tool", name, plugin.tool_name(tool), code or _place_of_class(type(tool), folder))
         for hook in CALLBACKS:
             found = getattr(agent, hook, None)
             for function in found if isinstance(found, (list, tuple)) else [found]:
                 places += _entry("callback", name, hook, _place_of_code(function))
-        remaining += list(getattr(agent, "sub_agents", None) or ()) + graph_nodes(agent)
+        remaining += list(getattr(agent, "sub_agents", None) or ()) + plugin.graph_nodes(agent)
     return places
 
 

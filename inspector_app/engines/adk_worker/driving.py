@@ -6,16 +6,14 @@ import asyncio
 import contextlib
 import importlib
 import json
-from collections.abc import Callable
 from typing import Any
 
 from . import google_adk
 from .channel import GATHER_SECONDS, Channel
 from .current_run import CurrentRun
 from .errors import WorkerError, error_fields
-from .json_text import event_json
 from .loading import is_blocked
-from .places import Places
+from .plugin_file import plugin
 
 LONGEST_TURN = 0.005  # seconds between turns of the event loop, for an agent that awaits nothing
 RETURN_SECONDS = 0.05  # between two looks whether a function of a stopped run has returned
@@ -27,15 +25,11 @@ class Driver:
     Args:
         run: the current run.
         channel: carries messages.
-        places: where the run waits.
-        look: takes the commands that have arrived.
     """
 
-    def __init__(self, run: CurrentRun, channel: Channel, places: Places, look: Callable[[], None]) -> None:
+    def __init__(self, run: CurrentRun, channel: Channel) -> None:
         self._run = run
         self._channel = channel
-        self._places = places
-        self._look = look
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[Any] | None = None
         self._next = asyncio.Event()
@@ -44,6 +38,7 @@ class Driver:
         self._turn_at = 0.0  # when the loop's other tasks have their turn, in its seconds
         self._committed_ids: set[str] = set()  # of this run
         self._appending: asyncio.Task[Any] | None = None  # the task that stores an event which no agent yielded
+        run.on_committed = self._report_commit
 
     def check_idle(self) -> None:
         """Raise a WorkerError if a run is active."""
@@ -85,31 +80,12 @@ class Driver:
         self._appending = asyncio.current_task()
         return await service.append_event(session, event)
 
-    def observe(self, service: Any) -> None:
-        """Report each event that a session service commits."""
-        append = service.append_event
-
-        async def append_event(session: Any, event: Any, *args: Any, **options: Any) -> Any:
-            if event.partial:
-                return await append(session, event, *args, **options)
-            run = self._run
-            self._places.edits.record(event)
-            delta = event.actions.state_delta if event.actions is not None else {}
-            temp = {key: value for key, value in delta.items() if isinstance(key, str) and key.startswith("temp:")}
-            before = run.state if run.policy.state and run.state is not None else None
-            stored = await append(session, event, *args, **options)
-            if run.is_active and session.id == run.session_id:
-                run.state, run.session = dict(session.state), session
-                self._committed_ids.add(stored.id)
-            request = self._places.take_request(event)
-            fields = {"run": run.number, "user_id": session.user_id, "session_id": session.id, "temp": temp, "request": request}
-            if before is not None:
-                fields["state_before"] = before
-            ahead = self._is_held and asyncio.current_task() is not self._appending
-            self._send_soon("committed", event_json(stored), with_next=True, ahead=ahead, **fields)
-            return stored
-
-        service.append_event = append_event
+    def _report_commit(self, session: Any, event: Any, fields: dict[str, Any]) -> None:
+        """Report an event that the session service has stored."""
+        if session is self._run.session:
+            self._committed_ids.add(event.id)
+        ahead = self._is_held and asyncio.current_task() is not self._appending
+        self._send_soon("committed", plugin.event_json(event), with_next=True, ahead=ahead, **fields)
 
     async def _drive(self, runner: Any, options: dict[str, Any]) -> dict[str, Any] | None:
         """Run to the end; pull each event only when told. Return the failure as JSON; None if there is none."""
@@ -136,16 +112,15 @@ class Driver:
             return
         stopped = self._run.is_stopping or task.cancelled()
         failure = None if stopped else _result(task)
-        unmarked = self._places.end_run()
+        unmarked = self._run.end()
         self._committed_ids.clear()
         self._task = None
-        self._run.end()
-        self._channel.send("end", run=self._run.number, error=failure, stopped=stopped, unmarked_edits=unmarked)
+        self._channel.send("end", run=self._run.run.id, error=failure, stopped=stopped, unmarked_edits=unmarked)
 
     async def _yielded(self, event: Any) -> None:
-        self._look()  # a policy or a stop counts at once, also if the agent awaits nothing
+        self._run.look()  # a policy or a stop counts at once, also if the agent awaits nothing
         if event.partial:
-            self._send_soon("partial", event_json(event), run=self._run.number)
+            self._send_soon("partial", plugin.event_json(event), run=self._run.run.id)
         else:
             await self._report_yielded(event)
         if self._loop.time() >= self._turn_at:  # an agent that awaits nothing must not keep others waiting
@@ -156,8 +131,8 @@ class Driver:
         """Report an event that is not partial; wait until the next one is asked for, if the policy says so."""
         self._next.clear()
         waits = "event" in self._run.policy.hold
-        text = None if event.id in self._committed_ids else event_json(event)
-        fields = {"run": self._run.number, "event_id": event.id, "waits": waits}
+        text = None if event.id in self._committed_ids else plugin.event_json(event)
+        fields = {"run": self._run.run.id, "event_id": event.id, "waits": waits}
         if not waits:
             self._send_soon("yielded", text, **fields)
         else:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-_WORKER = f"{Path(__file__).parent}{os.sep}"
-_ours: tuple[str, ...] = ("<frozen ", _WORKER)
+from .plugin_file import FILE
+
+_WORKER = (f"{Path(__file__).parent}{os.sep}", str(FILE))
+_ours: tuple[str, ...] = ("<frozen ", *_WORKER)
 
 
 def hide_frames_of_ours() -> None:
     """Leave the frames of the embedded runtime and the inspector out of tracebacks."""
     global _ours
     top = Path(__file__).resolve().parents[3]
-    _ours = ("<frozen ", _WORKER, f"{top / 'runtime'}{os.sep}", f"{top / 'inspector_app'}{os.sep}")
+    _ours = ("<frozen ", *_WORKER, f"{top / 'runtime'}{os.sep}", f"{top / 'inspector_app'}{os.sep}")
 
 
 def is_ours(filename: str) -> bool:
@@ -22,7 +24,7 @@ def is_ours(filename: str) -> bool:
 
 
 def is_workers(filename: str) -> bool:
-    """Return whether a file is the worker's."""
+    """Return whether a file is the worker's, or the plugin."""
     return filename.startswith(_WORKER)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.metadata
-import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +22,11 @@ def use_embedded_runtime() -> None:
     _root = "runtime"
     sys.path.append(str(Path(__file__).resolve().parents[3]))
     hide_frames_of_ours()
+
+
+def package() -> str:
+    """Return the package that has google-adk's names."""
+    return _root
 
 
 def is_embedded() -> bool:
@@ -91,17 +95,6 @@ def required(module_name: str, name: str) -> Any:
     if found is None:
         raise WorkerError(f"{engine_name_first()} has no {name}.")
     return found
-
-
-def made(place: tuple[str, str], fields: dict[str, Any]) -> Any:
-    """Return an object of a class of google-adk, without the fields that this version does not know.
-
-    Args:
-        place: the class's module and name.
-        fields: values by field name, as JSON has them.
-    """
-    kind = required(*place)
-    return kind.model_validate_json(json.dumps({name: value for name, value in fields.items() if name in kind.model_fields}))
 
 
 def _is_engines(name: str | None) -> bool:

@@ -9,7 +9,7 @@ from . import google_adk
 from .current_run import CurrentRun
 from .driving import Driver
 from .errors import WorkerError
-from .json_text import event_json
+from .plugin_file import plugin
 
 
 class Sessions:
@@ -50,13 +50,13 @@ class Sessions:
 
     async def append_event(self, command: dict[str, Any]) -> dict[str, Any]:
         """Append an event that no agent yielded; return it as it is stored."""
-        session = self._run.session if command["session_id"] == self._run.session_id else None
+        session = self._run.session if command["session_id"] == self._run.run.session_id else None
         if session is None:
             session = await self._service.get_session(**self._names(command))
         if session is None:
             raise WorkerError(f"There is no session {command['session_id']}.")
         event = google_adk.required("google.adk.events.event", "Event").model_validate_json(json.dumps(command["event"]))
-        stored: dict[str, Any] = json.loads(event_json(await self._driver.append(self._service, session, event)))
+        stored: dict[str, Any] = json.loads(plugin.event_json(await self._driver.append(self._service, session, event)))
         return stored
 
     async def rewind(self, command: dict[str, Any]) -> None:
@@ -78,5 +78,5 @@ def _session_json(session: Any) -> dict[str, Any]:
         "id": session.id,
         "state": session.state,
         "last_update_time": session.last_update_time,
-        "events": [json.loads(event_json(event)) for event in session.events],
+        "events": [json.loads(plugin.event_json(event)) for event in session.events],
     }

@@ -17,7 +17,6 @@ from .capabilities import capabilities
 from .channel import Channel, Commands
 from .code_places import code_places, loaded_files
 from .current_run import CurrentRun
-from .description import describe_agent
 from .driving import Driver
 from .errors import WorkerError, of_command
 from .finding import folder_of
@@ -25,15 +24,11 @@ from .guard import start_guarded
 from .loading import Agent, load_agent, load_on_own_thread
 from .model_requests import ask_model
 from .output import MarkedStream
-from .places import Places, make_plugin
-from .policy import PLACES, Policy
+from .plugin_file import plugin
 from .remote_debugger import start_debugpy
 from .services import close, make_other_services, make_runner, make_session_service
 from .sessions import Sessions
 from .stack import where_is_agent
-from .texts import text_of
-
-PROTOCOL = 2  # raised when a message changes its meaning
 
 if TYPE_CHECKING:  # an old Python must get as far as the sentence about its age
     Command = dict[str, Any]
@@ -62,9 +57,8 @@ class Worker:
         self._service: Any = None
         self._sessions: Sessions | None = None
         self._recorders: dict[str, Any] = {}  # by file
-        self._run = CurrentRun()
-        self._places = Places(self._run, channel, self._look)
-        self._driver = Driver(self._run, channel, self._places, self._look)
+        self._run = CurrentRun(channel, self._look)
+        self._driver = Driver(self._run, channel)
         self.at_once: dict[str, Callable[[Command], None]] = {
             "policy": self._on_policy,
             "where": self._on_where,
@@ -74,7 +68,7 @@ class Worker:
             **self.at_once,
             "run": self._on_run,
             "next": lambda command: self._driver.pull(),
-            "go": self._places.answer,
+            "go": self._run.answer,
             "stop": lambda command: self._driver.stop(),
             "quit": lambda command: self._ended.set(),
         }
@@ -94,7 +88,7 @@ class Worker:
 
     async def serve(self) -> None:
         """Read commands until `quit` or the end of the input."""
-        version = {"protocol": PROTOCOL, "pid": os.getpid(), "python": sys.version.split()[0], "adk": google_adk.version()}
+        version = {"protocol": plugin.PROTOCOL, "pid": os.getpid(), "python": sys.version.split()[0], "adk": google_adk.version()}
         self._channel.send("hello", **version, prefix=sys.prefix, engine=google_adk.engine_name())
         self._input = Commands(self._descriptor, self._take, self._take_at_once, self._in_between, self._ended.set)
         await self._ended.wait()
@@ -109,7 +103,7 @@ class Worker:
         for name in ("stdout", "stderr"):
             stream = getattr(sys, name)
             if stream is not None:
-                setattr(sys, name, MarkedStream(stream, self._places.calls.source))
+                setattr(sys, name, MarkedStream(stream, lambda: self._run.run.source()))
         if logging.lastResort is not None:
             logging.lastResort.setFormatter(logging.Formatter("%(levelname)s %(name)s: %(message)s"))
 
@@ -156,7 +150,7 @@ class Worker:
             if is_known:
                 fields = of_command(command["type"], error, self._run.folder)
             else:
-                reason = f"This is not JSON: {text_of(error)}" if isinstance(error, ValueError) else text_of(error)
+                reason = f"This is not JSON: {plugin.text_of(error)}" if isinstance(error, ValueError) else plugin.text_of(error)
                 fields = {"type": "ProtocolError", "message": reason}
             self._channel.send("error", id=number, error=fields)
             return
@@ -176,7 +170,7 @@ class Worker:
     # Commands
 
     def _on_policy(self, command: Command) -> None:
-        self._run.policy = Policy(command.get("hold", PLACES), bool(command.get("state")), bool(command.get("requests", True)))
+        self._run.policy = plugin.Policy.of(command)
 
     def _on_where(self, command: Command) -> None:
         self._channel.send("answer", id=command.get("id"), value=where_is_agent())
@@ -190,8 +184,8 @@ class Worker:
         self._driver.start(command, self._runner, self._loaded().root_agent)
 
     async def _load(self, command: Command) -> dict[str, Any]:
-        if command.get("protocol") != PROTOCOL:
-            raise WorkerError(f"The worker speaks version {PROTOCOL} of the protocol, not {command.get('protocol')!r}.")
+        if command.get("protocol") != plugin.PROTOCOL:
+            raise WorkerError(f"The worker speaks version {plugin.PROTOCOL} of the protocol, not {command.get('protocol')!r}.")
         if sys.version_info < (3, 10):  # noqa: UP036  # any Python may be given
             raise WorkerError(f"Python 3.10 or newer is needed; {sys.executable} is {sys.version.split()[0]}.")
         if not google_adk.is_embedded() and google_adk.version() is None:
@@ -207,7 +201,7 @@ class Worker:
             "app_name": agent.root.name if agent.root_agent is not agent.root else agent.name,
             "folder": str(agent.folder),
             "resumable": resumable,
-            "root": describe_agent(agent.root_agent),
+            "root": plugin.describe_agent(agent.root_agent),
             "places": code_places(agent.root_agent, agent.folder),
             "files": loaded_files(agent.folder),
             "capabilities": capabilities(resumable),
@@ -227,14 +221,14 @@ class Worker:
             services = {"session_service": service, **make_other_services(agent, app_name)}
         self._runner = make_runner(agent, is_app, app_name, services)
         self._sessions = Sessions(service, self._runner, self._run, self._driver)
-        self._driver.observe(service)
+        plugin.observe(self._run, service)
         manager = getattr(self._runner, "plugin_manager", None)
         if manager is not None:
-            plugin = make_plugin(self._places)
+            hooks = plugin.hooks_of(self._run, google_adk.package())
             try:
-                manager.register_plugin(plugin, first=True)
+                manager.register_plugin(hooks, first=True)
             except TypeError:  # google-adk: at the end only
-                manager.plugins.insert(0, plugin)
+                manager.plugins.insert(0, hooks)
             recorder = self._recorder(**command["recorder"]) if command.get("recorder") else None
             if recorder is not None and all(getattr(other, "name", None) != recorder.name for other in manager.plugins):
                 manager.plugins.insert(1, recorder)  # unless the app has a recorder of its own

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from inspector_app.engines.attached_app import AttachedApp, SeenSession
-from inspector_app.engines.running_apps import PLUGIN, RunningApp, choose, running_apps
+from inspector_app.engines.running_apps import PLUGIN, PROTOCOL, RunningApp, choose, running_apps
 from runtime.debugger.breakpoints import Breakpoints
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold
@@ -80,7 +80,7 @@ class UserApp:
         """Send a handshake, and return the connection and the answer; the answer is empty if there is none."""
         app = self.listed()
         connection = socket.create_connection(("127.0.0.1", app.port), SECONDS)
-        line = {"type": "attach", "protocol": 1, "token": app.token, "by": os.getpid(), **fields}
+        line = {"type": "attach", "protocol": PROTOCOL, "token": app.token, "by": os.getpid(), **fields}
         connection.sendall(json.dumps(line).encode() + b"\n")
         received = b""
         while not received.endswith(b"\n") and (data := connection.recv(65_536)):
@@ -148,6 +148,7 @@ class Watching:
         self.ended: list[tuple[str, Any, bool]] = []
         self.problems: list[str] = []
         self.lost = ""
+        self.has_ended = False
         self.root: Mapping[str, Any] = {}
         self._reported = asyncio.Event()
         self.task = asyncio.ensure_future(self._consume())
@@ -218,7 +219,7 @@ class Watching:
 
     def on_lost(self, reason: str, has_ended: bool) -> None:
         self._reported.set()
-        self.lost = reason
+        self.lost, self.has_ended = reason, has_ended
         self.debugger.stop()
 
 

@@ -19,6 +19,7 @@ import pytest
 
 from inspector_app.engines.attached_app import AttachedApp
 from inspector_app.engines.running_apps import PLUGIN, AttachError, RunningApp, running_apps
+from runtime.debugger.breakpoints import Breakpoints
 from tests.interop.attach.conftest import SECONDS, WEATHER, WEATHER_TEXTS, StartApp, UserApp, Watching
 from tests.interop.google_adk import adk_python
 
@@ -73,7 +74,7 @@ def test_the_file_of_a_killed_app_is_removed(start_app: StartApp, runtime_folder
 NO_HANDSHAKES = (
     b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
     b'POST / HTTP/1.1\r\nContent-Length: 30\r\n\r\n{"type": "attach"}\n',
-    b'{"type": "attach", "protocol": 1}\n',
+    b'{"type": "attach", "protocol": 3}\n',
     b'{"type": "policy", "token": "x"}\n',
     b"{" * 5_000 + b"\n",
     b'{"a":' * 800 + b"\n",
@@ -99,7 +100,7 @@ async def test_a_wrong_token_and_version_are_refused_with_a_sentence(start_app: 
         await AttachedApp.connect(wrong)
     connection, answer = app.connect(protocol=99)
     connection.close()
-    assert answer["reason"].startswith("The app's inspector_plugin.py speaks version 1 of the protocol, the window version 99.")
+    assert answer["reason"].startswith("The app's inspector_plugin.py speaks version 3 of the protocol, the window version 99.")
 
 
 async def test_a_second_window_is_refused_until_the_first_has_left(start_app: StartApp) -> None:
@@ -293,3 +294,74 @@ class _Listed:
 
     def listed(self) -> RunningApp:
         return self._app
+
+
+@pytest.mark.parametrize("without", ["", "NO_RUNNER"])
+def test_an_app_is_called_by_its_name_before_its_first_run(
+    start_app: StartApp, version: str, without: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("APP", "corner_shop")
+    if without:  # as a server, which makes a Runner for the first request
+        monkeypatch.setenv(without, "1")
+    app = start_app(version)
+    assert app.listed().apps == ("corner_shop",)
+    assert app.listed().name == "corner_shop"
+    connection, hello = app.connect()
+    assert hello["apps"] == ["corner_shop"]
+    connection.close()
+    if not without:
+        app.send(WEATHER)
+        assert app.answer()["texts"] == WEATHER_TEXTS
+        assert app.listed().apps == ("corner_shop",)
+
+
+async def test_a_breakpoint_that_is_added_before_a_run_begins_holds_it(start_app: StartApp, version: str) -> None:
+    app = start_app(version)
+    breakpoints = Breakpoints()
+    watching = await Watching.begin(app, breakpoints=breakpoints)
+    app.send(WEATHER)
+    assert (await app.answered())["texts"] == WEATHER_TEXTS
+    for tool, place in (("weather", "before tool"), ("", "before model"), ("", "event")):
+        added = breakpoints.add(when=place, tool=tool)  # type: ignore[arg-type]
+        app.send(WEATHER)  # at once: the policy may still be on its way
+        hold = await watching.held(place)
+        assert hold.breakpoint == added.id
+        breakpoints.remove(added.id)
+        watching.debugger.resume()
+        assert (await app.answered())["texts"] == WEATHER_TEXTS
+    await watching.detach()
+
+
+async def test_an_app_that_ends_by_itself_is_told_apart_from_a_lost_connection(start_app: StartApp, version: str) -> None:
+    app = start_app(version)
+    watching = await Watching.begin(app)
+    app.send(WEATHER)
+    assert app.process.stdin is not None
+    app.process.stdin.close()
+    async with asyncio.timeout(SECONDS):
+        await watching.task
+    assert (watching.lost, watching.has_ended) == (f"user_app ({app.pid}) has ended.", True)
+    assert watching.ended == [("s1", None, True)]  # its last messages have arrived
+    assert watching.texts() == WEATHER_TEXTS
+
+
+async def test_a_runner_that_is_closed_is_no_lost_connection(start_app: StartApp) -> None:
+    app = start_app()
+    watching = await Watching.begin(app)
+    app.send("close")
+    assert await app.answered() == {"closed": True}
+    async with asyncio.timeout(SECONDS):
+        await watching.task
+    assert (watching.lost, watching.has_ended) == (f"user_app ({app.pid}) has closed its Runner, and continues without the window.", False)
+
+
+async def test_a_lost_connection_is_no_end_of_the_app(start_app: StartApp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SILENCE", "0.2")  # shorter than the window's silence
+    app = start_app()
+    watching = await Watching.begin(app)
+    async with asyncio.timeout(SECONDS):
+        await watching.task
+    assert watching.lost.startswith(f"The connection to user_app ({app.pid}) is lost; the app continues without the window.")
+    assert not watching.has_ended
+    app.send(WEATHER)
+    assert (await app.answered())["texts"] == WEATHER_TEXTS

@@ -39,7 +39,12 @@ elif mode == "embedded":
     service = name("sessions.sqlite_session_service.SqliteSessionService")(database)
 else:
     service = name("sessions.sqlite_session_service.SqliteSessionService")(db_path=database)
-runner = name("runners.Runner")(app_name="user_app", agent=agent, session_service=service, plugins=[InspectorPlugin()])
+if "APP" in os.environ:
+    app = name("apps.app.App")(name=os.environ["APP"], root_agent=agent, plugins=[InspectorPlugin()])
+    if "NO_RUNNER" not in os.environ:
+        runner = name("runners.Runner")(app=app, session_service=service)
+else:
+    runner = name("runners.Runner")(app_name="user_app", agent=agent, session_service=service, plugins=[InspectorPlugin()])
 config = name("agents.run_config.RunConfig")(streaming_mode=name("agents.run_config.StreamingMode").SSE)
 
 
@@ -63,10 +68,15 @@ def options_of(command: dict[str, Any]) -> dict[str, Any]:
 
 async def run(command: dict[str, Any]) -> None:
     texts: list[str] = []
+    if command["message"] == "close":
+        await runner.close()
+        return tell(closed=True)
     error = None
     try:
-        if await service.get_session(app_name="user_app", user_id="u", session_id=command["session"]) is None:
-            await service.create_session(app_name="user_app", user_id="u", session_id=command["session"], state=command.get("state") or {})
+        if await service.get_session(app_name=runner.app_name, user_id="u", session_id=command["session"]) is None:
+            await service.create_session(
+                app_name=runner.app_name, user_id="u", session_id=command["session"], state=command.get("state") or {}
+            )
         if command.get("sync"):
             await asyncio.to_thread(lambda: texts.extend(text for event in runner.run(**options_of(command)) for text in texts_of(event)))
         else:

@@ -146,7 +146,7 @@ async def test_resume_releases_the_parallel_calls_but_those_at_a_breakpoint(shar
     assert names_in(tmp_path) == ["0", "1"]
 
 
-async def test_a_call_given_by_hand_beside_others_leaves_them_theirs(shared: Started, tmp_path: Path) -> None:
+async def test_a_call_that_is_given_its_result_leaves_those_beside_it_theirs(shared: Started, tmp_path: Path) -> None:
     key = await shared.engine.new_session("u")
     held: list[str] = []
 

@@ -60,7 +60,7 @@ async def test_a_malformed_request_is_answered_with_its_id(child: ChildProcess) 
         await child.request("dance")
     with pytest.raises(ChildError, match="The services are not open"):
         await child.request("get_session", user_id="u", session_id="s")
-    with pytest.raises(ChildError, match="speaks version 2 of the protocol, not 99"):
+    with pytest.raises(ChildError, match="speaks version 3 of the protocol, not 99"):
         await child.request("load", path="nowhere", protocol=99)
 
 

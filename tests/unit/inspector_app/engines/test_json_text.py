@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import json
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from inspector_app.engines.adk_worker import errors, json_text
+from inspector_app.engines.adk_worker import errors
 from resources.plugins import inspector_plugin, recorder_plugin
 from tests.interop.engines.agents.zoo.values import MAKERS, exception_with
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.parametrize("module", [json_text, inspector_plugin])
-def test_every_value_has_json(module: ModuleType, name: str) -> None:
+def test_every_value_has_json(name: str) -> None:
     value = MAKERS[name]()
     for wrapped in (value, {"k": value}, [value, {"k": [value]}]):
-        json.loads(module.to_json(wrapped))
+        json.loads(inspector_plugin.to_json(wrapped))
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -42,8 +40,8 @@ def test_every_exception_has_json(name: str) -> None:
 
 def test_plain_values_are_written_as_they_are() -> None:
     value = {"a": [1, 2.5, None, True, "é"], "b": {"c": (1, 2)}}
-    assert json.loads(json_text.to_json(value)) == {"a": [1, 2.5, None, True, "é"], "b": {"c": [1, 2]}}
-    assert json.loads(json_text.to_json({"nan": float("nan"), 1: {2}, "object": range(3)})) == {
+    assert json.loads(inspector_plugin.to_json(value)) == {"a": [1, 2.5, None, True, "é"], "b": {"c": [1, 2]}}
+    assert json.loads(inspector_plugin.to_json({"nan": float("nan"), 1: {2}, "object": range(3)})) == {
         "nan": None,
         "1": [2],
         "object": "range(0, 3)",
@@ -51,4 +49,4 @@ def test_plain_values_are_written_as_they_are() -> None:
 
 
 def test_the_content_of_an_own_dict_is_written_without_its_code() -> None:
-    assert json_text.to_json(MAKERS["endless dict"]()) == '{"a": 1}'
+    assert inspector_plugin.to_json(MAKERS["endless dict"]()) == '{"a": 1}'

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector_app.engines.adk_worker.description import describe_agent
+from inspector_app.engines.adk_worker.plugin_file import plugin
 from inspector_app.presentation.agent_graph import MOST_NODES, GraphNode, graph_of, graph_of_events
 from inspector_app.presentation.agent_sums import agent_sums
 from inspector_app.presentation.costs import model_calls
@@ -37,7 +37,7 @@ def places(root: GraphNode) -> dict[str, tuple[int, float]]:
 def test_an_agents_tree_has_its_tools_and_the_agents_that_it_calls_as_tools() -> None:
     judge = LlmAgent(name="judge", model="m")
     root = LlmAgent(name="desk", model="m", tools=[find_order, AgentTool(judge)], sub_agents=[LlmAgent(name="shipping", model="m")])
-    graph = graph_of(describe_agent(root))
+    graph = graph_of(plugin.describe_agent(root))
     assert (graph.name, graph.kind, graph.tools) == ("desk", "LlmAgent", ("find_order", "judge"))
     assert [(node.name, node.as_tool) for node in graph.below] == [("shipping", False), ("judge", True)]
     assert places(graph) == {"desk": (0, 0.5), "shipping": (1, 0.0), "judge": (1, 1.0)}
@@ -49,7 +49,7 @@ def test_agents_in_a_row_have_columns_one_after_another() -> None:
 
     fan = ParallelAgent(name="fan", sub_agents=[agent("north"), agent("south")])
     loop = LoopAgent(name="loop", sub_agents=[agent("writer"), agent("critic")])
-    graph = graph_of(describe_agent(SequentialAgent(name="all", sub_agents=[fan, loop, agent("last")])))
+    graph = graph_of(plugin.describe_agent(SequentialAgent(name="all", sub_agents=[fan, loop, agent("last")])))
     found = places(graph)
     assert [found[name][0] for name in ("all", "fan", "north", "south", "loop", "writer", "critic", "last")] == [0, 1, 2, 2, 3, 4, 5, 6]
     assert graph.below[1].flow == [(0, 1, ""), (1, 0, "again")]

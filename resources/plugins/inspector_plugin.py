@@ -1005,7 +1005,10 @@ class Run:
             message["state"] = state
         answer = link.expect(number)
         link.send("at", raw, **message)
-        return {**await link.wait(number, answer), "at": number}
+        began = time.perf_counter()
+        given = await link.wait(number, answer)
+        _tell_held(context, time.perf_counter() - began)
+        return {**given, "at": number}
 
     async def at_agent_start(self, context: Any, may_wait: bool = True) -> None:
         """Report that an agent starts."""
@@ -1130,6 +1133,15 @@ class Run:
             else:
                 setattr(actions, name, value)
         return True
+
+
+def _tell_held(context: Any, seconds: float) -> None:
+    """Tell the other plugins how long an agent was held, which is no work of its model or tool."""
+    for plugin in getattr(getattr(context, "plugin_manager", None), "plugins", None) or ():
+        held = getattr(plugin, "held", None)
+        if callable(held):
+            with contextlib.suppress(Exception):  # a plugin of the app's own
+                held(context, seconds)
 
 
 class RaisedByHandError(RuntimeError):

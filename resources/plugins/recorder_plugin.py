@@ -24,6 +24,7 @@ import threading
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from operator import is_
@@ -132,6 +133,9 @@ class ToolCall:
     error: str | None = None
 
 
+_around: ContextVar[tuple[ToolCall, ...]] = ContextVar("inspector_recorded_tools", default=())  # those that run in the present context
+
+
 def _never_raises(hook: Callable[..., None]) -> Callable[..., Any]:
     """Return a plugin's hook that calls a function; what it raises is logged once and does not reach the app."""
 
@@ -235,7 +239,9 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
         """Note the time."""
         context = tool_context._invocation_context
         key = (context.invocation_id, tool_context.function_call_id)
-        self._tools[key] = ToolCall(_names(context.session), context.invocation_id, context.branch, context.agent.name, tool.name, key[1])
+        call = ToolCall(_names(context.session), context.invocation_id, context.branch, context.agent.name, tool.name, key[1])
+        self._tools[key] = call
+        _around.set((*_around.get(), call))
 
     @_never_raises
     def after_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any) -> None:
@@ -250,9 +256,20 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
     def _finish_tool(self, tool_context: Any, error: Exception | None) -> None:
         call = self._tools.pop((tool_context._invocation_context.invocation_id, tool_context.function_call_id), None)
         if call is not None:
+            _around.set(tuple(one for one in _around.get() if one is not call))
             call.ended = time.perf_counter() - call.clock
             call.error = None if error is None else _error_text(error)
             self.recording.add_tool_call(call)
+
+    def held(self, context: Any, seconds: float) -> None:
+        """Take the time for which a debugger held the agent from the calls that were open there. The plugin that holds calls this."""
+        model = self._models.get((context.invocation_id, getattr(context.agent, "name", ""), context.branch))
+        around: list[ModelCall | ToolCall] = [*_around.get()]
+        if model is not None and model.ended is None:
+            around.append(model)
+        for call in around:
+            call.started += seconds
+            call.clock += seconds
 
     @_never_raises
     def after_run_callback(self, *, invocation_context: Any) -> None:

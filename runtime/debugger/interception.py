@@ -8,6 +8,7 @@ within an agent that ran as this tool.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -63,13 +64,13 @@ class Interception(BasePlugin):
     async def before_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
         """See `BasePlugin`."""
         call = self._debugger.calls.entered(callback_context._invocation_context)
-        await self._debugger.hold_if_requested("agent start", call)
+        await self._hold(callback_context._invocation_context, "agent start", call)
         return None
 
     async def after_agent_callback(self, *, agent: BaseAgent, callback_context: CallbackContext) -> types.Content | None:
         """See `BasePlugin`."""
         call = self._debugger.calls.of_context(callback_context._invocation_context)
-        await self._debugger.hold_if_requested("agent end", call)
+        await self._hold(callback_context._invocation_context, "agent end", call)
         self._debugger.calls.left(callback_context._invocation_context)
         return None
 
@@ -93,7 +94,9 @@ class Interception(BasePlugin):
         self, *, invocation_context: InvocationContext, event: Event, call_ids: tuple[str | None, ...]
     ) -> None:
         """See `BasePlugin`."""
+        began = time.perf_counter()
         await self._debugger.take_inner_event(event, self._debugger.calls.of_event(event, None), call_ids)
+        _tell_held(invocation_context, time.perf_counter() - began)
 
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> LlmResponse | None:
         """See `BasePlugin`."""
@@ -135,9 +138,7 @@ class Interception(BasePlugin):
         call = self._debugger.calls.of_context(ctx)
         place: Place = "before model" if held.error is None else "error"
         stands_for = self._stand_in(ctx, call, held.error)
-        await self._debugger.hold_if_requested(
-            place, call, stands_for=stands_for, state=ctx.session.state, held_call=held, error=held.error
-        )
+        await self._hold(ctx, place, call, stands_for=stands_for, state=ctx.session.state, held_call=held, error=held.error)
         if held.edits:
             self._model_edits[id(ctx)] = (ctx, held.edits)
         held.apply()
@@ -150,7 +151,8 @@ class Interception(BasePlugin):
         stands_for = self._stand_in(ctx, call, held.error)
         part = types.Part(function_call=types.FunctionCall(id=held.call_id, name=held.name, args=held.args))
         stands_for.content = types.Content(role="model", parts=[part])
-        await self._debugger.hold_if_requested(
+        await self._hold(
+            ctx,
             place,
             call,
             stands_for=stands_for,
@@ -164,6 +166,11 @@ class Interception(BasePlugin):
         if held.failure is not None:
             raise CallFailure(held.failure)
         return held.result
+
+    async def _hold(self, ctx: InvocationContext, place: Place, call: AgentCall | None, **options: Any) -> None:
+        began = time.perf_counter()
+        await self._debugger.hold_if_requested(place, call, **options)
+        _tell_held(ctx, time.perf_counter() - began)
 
     def _stand_in(self, ctx: InvocationContext, call: AgentCall | None, error: Exception | None) -> Event:
         """Return an event that represents a call, for conditions."""
@@ -186,6 +193,13 @@ class Interception(BasePlugin):
         if edits:
             event.custom_metadata = {**(event.custom_metadata or {}), EDITED: edits}
         return edits
+
+
+def _tell_held(ctx: InvocationContext, seconds: float) -> None:
+    """Tell the other plugins how long an agent was held, which is no work of its model or tool."""
+    for plugin in getattr(ctx.plugin_manager, "plugins", ()):
+        if callable(held := getattr(plugin, "held", None)):
+            held(ctx, seconds)
 
 
 def _misfit(tool: BaseTool, args: Mapping[str, Any]) -> str:

@@ -19,9 +19,11 @@ from inspector_app.engines.agent_loader import load_agent
 from inspector_app.engines.agent_output import OutputLine, OutputSources
 from inspector_app.engines.child_engine import ChildEngine
 from inspector_app.engines.embedded import EmbeddedEngine
+from inspector_app.engines.recorder_file import recorder_plugin
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.events.event import Event
+from runtime.plugins.base_plugin import BasePlugin
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session_key import SessionKey
 from tests.interop.google_adk import adk_1_25_python, adk_1_python, adk_python
@@ -99,14 +101,15 @@ async def start(version: str, path: Path | str, **options: Any) -> Started:
 
 
 @asynccontextmanager
-async def started_in_process(path: Path) -> AsyncIterator[Started]:
+async def started_in_process(path: Path, recording: Path | None = None) -> AsyncIterator[Started]:
     started = Started(None, IN_PROCESS)  # type: ignore[arg-type]
     loaded = replace(load_agent(str(path)), on_output=started.take_output)
 
     def on_commit(event: Event, temp: dict[str, Any]) -> None:
         started.committed.append((event, temp))
 
-    plugins = [_Requests(started.requests), OutputSources(started.take_output, loaded.folder)]
+    plugins: list[BasePlugin] = [_Requests(started.requests), OutputSources(started.take_output, loaded.folder)]
+    plugins += [recorder_plugin(recording)] if recording is not None else []
     engine = EngineInProcess(loaded.app, InMemorySessionService(), InMemoryArtifactService(), on_commit, plugins)
     started.engine = cast(ChildEngine, engine)
     with loaded.active():

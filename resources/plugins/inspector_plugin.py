@@ -1207,34 +1207,45 @@ class Hooks:
 
     async def before_agent_callback(self, *, callback_context: Any, **_: Any) -> None:
         """See the base class; also in the methods below."""
-        await self._report(callback_context._invocation_context, Run.at_agent_start, callback_context._invocation_context)
+        if self.link is not None:
+            await self._report(callback_context._invocation_context, Run.at_agent_start, callback_context._invocation_context)
 
     async def after_agent_callback(self, *, callback_context: Any, **_: Any) -> None:  # noqa: D102
-        await self._report(callback_context._invocation_context, Run.at_agent_end, callback_context._invocation_context)
+        if self.link is not None:
+            await self._report(callback_context._invocation_context, Run.at_agent_end, callback_context._invocation_context)
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any, **_: Any) -> Any:  # noqa: D102
-        return await self._report(callback_context._invocation_context, Run.at_model, callback_context, llm_request)
+        if self.link is not None:
+            return await self._report(callback_context._invocation_context, Run.at_model, callback_context, llm_request)
+        return None
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any, **_: Any) -> Any:  # noqa: D102
         link = self.link
         return (await link.run_of(callback_context._invocation_context)).at_model_answer(llm_response) if link is not None else None
 
     async def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception, **_: Any) -> Any:  # noqa: D102
-        return await self._report(callback_context._invocation_context, Run.at_model, callback_context, llm_request, error)
+        if self.link is not None:
+            return await self._report(callback_context._invocation_context, Run.at_model, callback_context, llm_request, error)
+        return None
 
     async def before_tool_callback(self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any, **_: Any) -> Any:  # noqa: D102
-        return await self._report(tool_context._invocation_context, Run.at_tool, tool_context, tool, tool_args)
+        if self.link is not None:
+            return await self._report(tool_context._invocation_context, Run.at_tool, tool_context, tool, tool_args)
+        return None
 
     async def after_tool_callback(self, *, tool: Any, tool_context: Any, **_: Any) -> Any:  # noqa: D102
-        return await self._report(tool_context._invocation_context, Run.at_tool_result, tool_context, tool)
+        if self.link is not None:
+            return await self._report(tool_context._invocation_context, Run.at_tool_result, tool_context, tool)
+        return None
 
     async def on_tool_error_callback(self, *, tool: Any, tool_args: Any, tool_context: Any, error: Any, **_: Any) -> Any:  # noqa: D102
-        if not isinstance(error, Exception):
-            return None  # a cancellation
-        return await self._report(tool_context._invocation_context, Run.at_tool, tool_context, tool, tool_args, error)
+        if self.link is not None and isinstance(error, Exception):  # not a cancellation
+            return await self._report(tool_context._invocation_context, Run.at_tool, tool_context, tool, tool_args, error)
+        return None
 
     async def on_event_callback(self, *, invocation_context: Any, event: Any, **_: Any) -> None:  # noqa: D102
-        await self._report(invocation_context, Run.at_event, invocation_context, event)
+        if self.link is not None:
+            await self._report(invocation_context, Run.at_event, invocation_context, event)
 
 
 def hooks_of(link: Link, package: str) -> Any:

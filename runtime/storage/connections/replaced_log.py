@@ -50,14 +50,14 @@ def remove_replaced_log(file: Path) -> None:
 
 
 def remove_log_from_before(file: Path) -> None:
-    """Remove the log beside a file that was put in the place of another one, if it was last written before that.
+    """Remove the log beside a file that was put in the place of another one, if it was last written before that or in the same clock tick.
 
     Args:
         file: the database, no link.
     """
     with suppress(OSError):
         log = companion(file, "-wal")
-        if log.stat().st_mtime_ns < file.stat().st_ctime_ns and not any(pids_with_open(log)):
+        if log.stat().st_mtime_ns <= file.stat().st_ctime_ns and not any(pids_with_open(log)):
             _remove_log(file)
 
 

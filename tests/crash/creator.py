@@ -13,9 +13,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from bench.generated import APP, SESSION, USER, write_database
+from inspector_app.cli import main
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.agent_output import OutputLine
+from inspector_app.exchange.capsule import read_capsule
 from inspector_app.exchange.formats import write_export
+from inspector_app.support.preferences import Preferences
 from inspector_app.workspace.traceback_store import TracebackStore
 from runtime.errors import EmptyDatabaseError
 from runtime.events import Event, EventActions
@@ -26,16 +30,20 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.saved_past import SavedPast
 from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.search_index import SearchIndex
 from runtime.storage.recordings.recording import Recording
 from runtime.storage.writing.convert import convert
 from runtime.storage.writing.copy_database import copy_database
+from runtime.storage.writing.deletion import keep_copy
 from runtime.storage.writing.notes_file import NotesFile
+from runtime.storage.writing.recover import recover
 from tests.recorder import load_recorder
 
 KEY = SessionKey("a", "u", "s")
 STEPS = ("os.", "shutil.", "sqlite3.connect")
+LONG = 600  # events of a session whose past is saved
 TEXTS = [f"line {number}: {'x' * 50}\n" for number in range(200)]
 
 
@@ -210,6 +218,72 @@ def _check_tracebacks(folder: Path) -> None:
     assert found in (["second"], ["first", "second"])
 
 
+def _capsule(folder: Path) -> None:
+    assert main(["capsule", str(folder / "given.db"), str(folder / "x.capsule"), "--yes"]) == 0
+
+
+def _check_capsule(folder: Path) -> None:
+    """Check that a capsule with its name is complete, and that one is made otherwise."""
+    if not (folder / "x.capsule").exists():
+        _capsule(folder)
+    assert len(read_capsule(folder / "x.capsule").events) == 30
+
+
+def _preferences(folder: Path, theme: str = "dark") -> None:
+    preferences = Preferences(folder / "preferences.json")
+    preferences.theme = theme
+    preferences.add_recent(str(folder / "given.db"))
+
+
+def _check_preferences(folder: Path) -> None:
+    assert Preferences(folder / "preferences.json").theme in ("system", "dark")
+    _preferences(folder, "light")
+    preferences = Preferences(folder / "preferences.json")
+    assert (preferences.theme, preferences.recent) == ("light", [str(folder / "given.db")])
+
+
+def _read_past(folder: Path, *, load: bool) -> dict[str, Any]:
+    """Read the past of the long session, after a saved one if it is there, and save it; return the newest state."""
+    key, file = SessionKey(APP, USER, SESSION), folder / "long.db"
+    with closing(StoredDatabase.open(str(file))) as database:
+        pages = database.pages(key)
+        history = database.long_history(key, pages)
+        saved = SavedPast(folder / "past", file, key)
+        if load:
+            saved.load_into(history, pages)
+        while not history.is_read:
+            history.read_on()
+        saved.save(history, pages)
+        assert saved.path.exists()
+        return history.state_at(LONG - 1).merged()
+
+
+def _past(folder: Path) -> None:
+    _read_past(folder, load=False)
+
+
+def _check_past(folder: Path) -> None:
+    first, again = _read_past(folder, load=True), _read_past(folder, load=True)
+    assert first == again == _read_past(folder, load=False)
+
+
+def _recover(folder: Path) -> None:
+    recover(str(folder / "given.db"), str(folder / "copy.db"))
+
+
+def _deleted(folder: Path) -> None:
+    keep_copy(folder / "given.db", [KEY])
+
+
+def _check_deleted(folder: Path) -> None:
+    """Check that each copy with its name is complete, and that the original is as it was."""
+    _deleted(folder)
+    copies = [copy for copy in folder.glob("given.db.deleted-*") if ".unfinished" not in copy.name]
+    for file in (folder / "given.db", *copies):
+        with closing(sqlite3.connect(file)) as connection:
+            assert connection.execute("SELECT count(*) FROM events").fetchone() == (30,)
+
+
 KINDS: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
     "v1": (_v1, _check_database),
     "sqlite": (_sqlite, _check_database),
@@ -222,12 +296,18 @@ KINDS: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
     "conversion": (_convert, _check_copy),
     "export": (_export, _check_export),
     "tracebacks": (_traceback, _check_tracebacks),
+    "capsule": (_capsule, _check_capsule),
+    "preferences": (_preferences, _check_preferences),
+    "past": (_past, _check_past),
+    "recovery": (_recover, _check_copy),
+    "deleted": (_deleted, _check_deleted),
 }
 
 
 def make_given(folder: Path) -> None:
-    """Write another program's database with 30 events of google-adk's."""
+    """Write another program's database with 30 events of google-adk's, and one of a long session."""
     file = folder / "given.db"
+    write_database(folder / "long.db", LONG)
 
     async def fill() -> None:
         async with DatabaseSessionService(f"sqlite:///{file}") as service:

@@ -17,9 +17,8 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from typer.main import get_command
 
-from inspector_app.cli import app
+from inspector_app.cli import app_command
 from tests import prepared
 from tests.gemini_server import Answer, chunk, gemini_server
 from tests.sweep import count
@@ -28,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/howto").glob("*.md"))]
 BLOCK = re.compile(r"^( *)```(sh|python)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"# (\S+/\S+\.py)\n")
-COMMANDS = set(get_command(app).commands)  # type: ignore[attr-defined]
+COMMANDS = set(app_command().commands)
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:

@@ -27,7 +27,6 @@ import contextvars
 import gc
 import hmac
 import importlib
-import importlib.metadata
 import inspect
 import itertools
 import json
@@ -418,8 +417,8 @@ def engine_name() -> str:
 
 def _adk_version() -> str | None:
     try:
-        return importlib.metadata.version("google-adk") if _package == "google.adk" else None
-    except importlib.metadata.PackageNotFoundError:
+        return importlib.import_module("importlib.metadata").version("google-adk") if _package == "google.adk" else None
+    except ImportError:  # it is installed without its metadata
         return None
 
 

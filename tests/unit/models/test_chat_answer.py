@@ -57,7 +57,7 @@ class Habits:
 
     @property
     def tells_apart(self) -> bool:
-        """Whether two calls of one function are told apart where one of them has no arguments."""
+        """Whether two calls of one function can be distinguished where one of them has no arguments."""
         return self.ids != "absent" or self.indexes == "distinct"
 
 

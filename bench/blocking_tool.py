@@ -77,7 +77,7 @@ def _measure(seconds: float) -> dict[str, list[float]]:
 
 
 def _calls(inspector: Any, tool: str) -> bool:
-    events = inspector.controller.events
+    events = inspector.features.stream.events
     return any(call.name == tool for index in range(events.event_count) for call in events.committed(index).get_function_calls())
 
 

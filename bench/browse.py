@@ -72,7 +72,7 @@ def _measure(file: Path) -> dict[str, str]:
         inspector.show((1280, 800))
         await inspector.tasks.wait_until_idle()
         await _browse(inspector, file, figures)
-        for controller in (inspector.controller.tail, inspector.controller.search, inspector.controller.database_page):
+        for controller in (inspector.work.tail, inspector.features.sessions.search, inspector.features.databases.page):
             controller.close()
         return 0
 
@@ -85,7 +85,7 @@ async def _browse(inspector: Any, file: Path, figures: dict[str, str]) -> None:
     gaps = asyncio.ensure_future(_watch_gaps())
     await _timed(figures, "opened, listed and the newest session displayed", inspector.open([str(file)]))
     await inspector.tasks.wait_until_idle()
-    pane = inspector.window.workbench.sessions
+    pane = inspector.window.parts.sessions
     begun = time.perf_counter()
     pane.filter.setText("user123 0000")
     figures["the list filtered"] = f"{(time.perf_counter() - begun) * 1000:,.0f} ms"
@@ -98,7 +98,7 @@ async def _browse(inspector: Any, file: Path, figures: dict[str, str]) -> None:
 
 
 async def _search(inspector: Any, figures: dict[str, str], folder: Path) -> None:
-    search = inspector.controller.search
+    search = inspector.features.sessions.search
     search.folder = folder
     inspector.window.commands.search_all.trigger()
     await _timed(figures, "read for the search", inspector.tasks.wait_until_idle())

@@ -68,7 +68,7 @@ async def _look(inspector: Any, folder: Path, seconds: float, figures: dict[str,
     inspector.window.workbench.raise_pane("pending")
     connection = sqlite3.connect(file)
     add_events(connection, STORED, STORED + 10)
-    while inspector.controller.events.event_count < STORED + 10:  # noqa: ASYNC110 - a benchmark may poll
+    while inspector.features.stream.events.event_count < STORED + 10:  # noqa: ASYNC110 - a benchmark may poll
         await asyncio.sleep(0.05)
     await measure("a session that another process has open")
     connection.close()

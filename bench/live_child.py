@@ -108,7 +108,7 @@ async def _in_window(inspector: Any, agent: Path, file: str, work: str) -> dict[
 
     await stream(FIRST)
     await inspector.tasks.wait_until_idle()
-    figures = await _measured(lambda: inspector.controller.events.event_count, stream)
+    figures = await _measured(lambda: inspector.features.stream.events.event_count, stream)
     await inspector.databases.close_database(file)
     return figures
 

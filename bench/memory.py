@@ -87,7 +87,7 @@ def _committed(count: int) -> Callable[[Any], Any]:
             connection.close()
             await inspector.open([str(file)])
             await inspector.tasks.wait_until_idle()
-            events = inspector.controller.events
+            events = inspector.features.stream.events
             writer = _python("--commit", str(file), "--events", str(count))
             await _read(lambda: events.event_count - STORED, count)
             writer.wait()
@@ -106,7 +106,7 @@ def _streamed(count: int) -> Callable[[Any], Any]:
             (agent / "agent.py").write_text(_AGENT)
             await inspector.open([str(agent)])
             inspector.run.send(str(count))
-            events = inspector.controller.events
+            events = inspector.features.stream.events
             await _read(lambda: max(events.event_count - 1, 0) * 1000, count)
             while inspector.run.phase != "idle":  # noqa: ASYNC110 - a benchmark may poll
                 await asyncio.sleep(0.05)

@@ -59,13 +59,13 @@ class _Bench:
         self._inspector = inspector
         self.figures: dict[str, float] = {}
         self._bench = inspector.window.workbench
-        self._events = inspector.controller.events
+        self._events = inspector.features.stream.events
 
     async def run(self, database: str, seconds: float) -> None:
         self._gaps, figures = LoopGaps(), self.figures
         begin = time.perf_counter()
         await self._inspector.open([database])
-        await self._until(lambda: self._bench.stream.table.rowAt(self._bench.stream.table.viewport().height() - 5) >= 0)
+        await self._until(lambda: self._bench.parts.stream.table.rowAt(self._bench.parts.stream.table.viewport().height() - 5) >= 0)
         figures["open to last row, ms"] = _ms(begin)
         await self._until(
             lambda: self._inspector.current.session.pages is None or self._inspector.current.session.pages.history is not None
@@ -99,7 +99,7 @@ class _Bench:
         for _ in range(SELECTIONS):
             seen.clear()
             begin = time.perf_counter()
-            self._bench.stream.select_event(chance.randrange(self._events.event_count))
+            self._bench.parts.stream.select_event(chance.randrange(self._events.event_count))
             await self._until(lambda: any(known for _, known in seen))
             details.append((seen[0][0] - begin) * 1000)
             states.append((next(at for at, known in seen if known) - begin) * 1000)
@@ -120,16 +120,16 @@ class _Bench:
 
     async def _filter(self, text: str, name: str) -> None:
         begin = time.perf_counter()
-        self._bench.filter_bar.set_text(text)
+        self._bench.parts.filter_bar.set_text(text)
         first = None
-        while self._inspector.controller.filtering:
+        while self._inspector.features.stream.controller.filtering:
             await asyncio.sleep(0.002)
             if first is None and self._events.shown_count:
                 first = _ms(begin)
         if first is not None:
             self.figures[f"filter, {name}: first hits, ms"] = first
         self.figures[f"filter, {name}: all, ms"] = _ms(begin)
-        self._bench.filter_bar.clear()
+        self._bench.parts.filter_bar.clear()
         await asyncio.sleep(0.1)
         _, self.figures[f"filter, {name}: loop gap max, ms"] = self._gaps.take()
 
@@ -137,8 +137,8 @@ class _Bench:
         current, address = self._inspector.current, self._inspector.cursor.session
         frames = FrameBatcher(lambda batch: current.add_committed(address, batch), self._inspector)
         writer = LiveWriter(address.database)
-        self._inspector.controller.tail.close()  # as in a run of the window, which reports its events itself
-        self._bench.stream.set_following(True)
+        self._inspector.work.tail.close()  # as in a run of the window, which reports its events itself
+        self._bench.parts.stream.set_following(True)
         await asyncio.sleep(0.5)
         self._gaps.take()
         before, memory = self._events.event_count, _rss_now()
@@ -170,7 +170,7 @@ class _Bench:
         self._gaps.take()
         figures, selected = self.figures, 0
         while inspector.run.phase != "idle":
-            self._bench.stream.select_event(selected % max(self._events.event_count, 1))
+            self._bench.parts.stream.select_event(selected % max(self._events.event_count, 1))
             selected += 997
             await asyncio.sleep(0.1)
         assert inspector.cursor.session == on_show

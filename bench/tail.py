@@ -59,7 +59,7 @@ def _measure(commits: int, mode: str) -> dict[str, float]:
     async def live(inspector: Any) -> int:
         inspector.show((1280, 800))
         await _run(inspector, str(file), commits, mode, figures)
-        inspector.controller.tail.close()
+        inspector.work.tail.close()
         return 0
 
     with tempfile.TemporaryDirectory() as folder:
@@ -109,7 +109,7 @@ class Shown(QObject):
 async def _run(inspector: Any, file: str, commits: int, mode: str, figures: dict[str, float]) -> None:
     await inspector.open([file])
     await inspector.tasks.wait_until_idle()
-    events, table = inspector.controller.events, inspector.window.workbench.stream.table
+    events, table = inspector.features.stream.events, inspector.window.parts.stream.table
     writer = _writer(file, mode, commits)
     assert writer.stdin is not None and writer.stdout is not None
     shown = Shown(events, table.viewport(), commits)

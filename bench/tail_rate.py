@@ -82,7 +82,7 @@ def _resident_mb() -> float:
 async def _fill_window(inspector: Any, file: str, count: int) -> tuple[float, float]:
     await inspector.open([file])
     await inspector.tasks.wait_until_idle()
-    events = inspector.controller.events
+    events = inspector.features.stream.events
     wanted = events.event_count + count
     try:
         return await _filled(file, count, lambda: events.event_count >= wanted)

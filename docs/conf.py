@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QApplication
 from sphinx.application import Sphinx
 
 import runtime.expressions
+from inspector_app.shell.features import Features
 from inspector_app.widgets import theme
-from inspector_app.widgets.actions import make_actions
+from inspector_app.widgets.places import Places
 
 project = "Agent Inspector"
 author = "The Agent Inspector authors"
@@ -48,7 +49,9 @@ def shortcuts() -> str:
     assert isinstance(application, QApplication)
     theme.apply(application, "light")
     rows = ["| command | keys |", "|---|---|"]
-    for action in make_actions(application).all:
+    places = Places()
+    Features(places)
+    for action in vars(places.commands).values():
         keys = ", ".join(key.toString() for key in action.shortcuts())
         rows.append(f"| {action.text()} | {keys or '(menu, palette)'} |")
     return "\n".join(rows)

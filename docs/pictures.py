@@ -85,10 +85,10 @@ async def compared(inspector: Inspector) -> None:
     """Compare the fork with the session it was forked from."""
     (source,) = inspector.databases.sources
     inspector.cursor.select_session(SessionAddress(source.target, SessionKey("orders", "user", "what-if")))
-    compare = inspector.window.workbench.origin_hint.findChild(QPushButton, "origin_hint_button")
+    compare = inspector.window.parts.origin_hint.findChild(QPushButton, "origin_hint_button")
     await until(compare.isVisible)
     compare.click()
-    await until(lambda: inspector.window.page is inspector.window.compare)
+    await until(lambda: inspector.window.page is inspector.window.parts.compare)
 
 
 def evals(folder: Path) -> list[str]:
@@ -102,7 +102,7 @@ def evals(folder: Path) -> list[str]:
 
 async def run_evals(inspector: Inspector) -> None:
     """Run all cases."""
-    page = inspector.window.evals
+    page = inspector.window.parts.evals
     await until(page.run_all_button.isEnabled)
     page.run_all_button.click()
     await until(lambda: "passed" in page.head.state)
@@ -127,19 +127,19 @@ async def held_call(inspector: Inspector) -> None:
 async def resume_question(inspector: Inspector) -> None:
     """Ask what a resume will do."""
     inspector.window.commands.resume.trigger()
-    await until(lambda: inspector.window.workbench.preflight.shown)
+    await until(lambda: inspector.window.parts.preflight.shown)
 
 
 async def notes(inspector: Inspector) -> None:
     """Bookmark an event, and write a note on another one."""
-    stream, commands = inspector.window.workbench.stream, inspector.window.commands
+    stream, commands = inspector.window.parts.stream, inspector.window.commands
     stream.select_event(2)
     await inspector.wait_until_shown()
     commands.toggle_bookmark.trigger()
     stream.select_event(4)
     await inspector.wait_until_shown()
     commands.edit_note.trigger()
-    note = inspector.window.workbench.detail.note
+    note = inspector.window.parts.detail.note
     note.text.setPlainText("The stock is asked for too early. Ask Ana.")
     note.save()
 
@@ -151,9 +151,9 @@ def pane(name: str = "", tab: str = "", select: int | None = None) -> Prepare:
         if name:
             inspector.window.workbench.raise_pane(name)
         if select is not None:
-            inspector.window.workbench.stream.select_event(select)
+            inspector.window.parts.stream.select_event(select)
         if tab:
-            tabs = inspector.window.workbench.detail.tabs
+            tabs = inspector.window.parts.detail.tabs
             tabs.setCurrentIndex([tabs.tabText(index) for index in range(tabs.count())].index(tab))
 
     return show

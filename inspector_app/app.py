@@ -20,32 +20,18 @@ from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.engines.preloading import load_engines
 from inspector_app.engines.running_apps import RunningApp
-from inspector_app.opening.opening_controller import sample_cards
-from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.message import Message
-from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.connections import start
 from inspector_app.shell.crash import CrashHooks
-from inspector_app.shell.main_window import MainWindow
-from inspector_app.shell.window_controller import WindowController
-from inspector_app.stream.event_table_model import EventTableModel
+from inspector_app.shell.features import make_window
 from inspector_app.support.data_folder import APPLICATION
 from inspector_app.support.interrupts import call_on_interrupt
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets import theme as look
-from inspector_app.workspace.breakpoint_store import BreakpointStore
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.kept_sessions import KeptSessions
+from inspector_app.widgets.places import Places
 from inspector_app.workspace.messages import BusHandler, MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
-from inspector_app.workspace.received_traces import ReceivedTraces
-from inspector_app.workspace.session_catalog import SessionCatalog
-from inspector_app.workspace.unsaved_sessions import UnsavedSessions
-from inspector_app.workspace.written_output import WrittenOutput
+from inspector_app.workspace.workspace import make_workspace
 from runtime.debugger import watchdog
 from runtime.support.gc_freeze import frozen_from_gc
 from runtime.support.worker_threads import run_in_thread
@@ -91,9 +77,9 @@ class Inspector(QObject):
         settings: the stored preferences and layouts.
         messages: the message bus.
         tasks: the supervised tasks.
-        cursor, output, agents, catalog, databases, current, breakpoints, run, traces, kept, unsaved: the owners of the window-wide state.
+        work: the owners of the window-wide state; cursor, agents, catalog, databases, current, breakpoints and run are some of them.
+        features: the doors of the features.
         window: the main window.
-        controller: the controller that connects the features.
 
     Signals:
         closed: the window is closed and nothing runs any more.
@@ -114,55 +100,16 @@ class Inspector(QObject):
         super().__init__()
         self.settings = settings
         settings.write_in_background()
+        self.work = work = make_workspace(settings, messages, self, trust=trust, engine=engine)
         self.messages = messages
-        self.tasks = Tasks(self.messages.error)
-        self.cursor = Cursor(self)
-        self.output = WrittenOutput(self)
-        self.agents = CurrentAgent(settings, trust_all=trust, engine=engine, on_output=self.output.take, parent=self)
-        self.catalog = SessionCatalog(self)
-        self.kept = KeptSessions(settings, messages)
-        self.databases = OpenDatabases(self.catalog, self.tasks, self.kept, self)
+        self.tasks, self.cursor, self.agents, self.catalog = work.tasks, work.cursor, work.agents, work.catalog
+        self.databases, self.current, self.breakpoints, self.run = work.databases, work.current, work.breakpoints, work.run
         for file in settings.take_unsaved_files():
             settings.add_recent(file)
-        self.current = CurrentSession(self.cursor, self.databases, self.catalog, self.tasks, self)
-        self.breakpoints = BreakpointStore(self.agents, settings, messages, self)
-        self.run = CurrentRun(
-            self.cursor,
-            self.agents,
-            self.databases,
-            self.catalog,
-            self.current,
-            self.breakpoints,
-            self.output,
-            self.tasks,
-            self.messages,
-            self,
-        )
-        self.unsaved = UnsavedSessions(self.cursor, self.databases, self.catalog, self.current, self.run, self.kept)
-        self.traces = ReceivedTraces(settings.folder / "traces.rec.db", self.databases, self.current, self.messages, self)
         with _style_sheet_put_off(app):
-            colours = AuthorColours()
-            events, sessions = EventTableModel(self, colours=colours), SessionTreeModel(self)
-            self.window = MainWindow(events, sessions, sample_cards())
-            self.controller = WindowController(
-                app,
-                settings,
-                self.tasks,
-                messages,
-                self.cursor,
-                self.agents,
-                self.catalog,
-                self.databases,
-                self.current,
-                self.breakpoints,
-                self.run,
-                self.output,
-                self.unsaved,
-                colours,
-                events,
-                sessions,
-                self.window,
-            )
+            places = Places()
+            self.features, self.window = make_window(places)
+            start(work, places, self.features, self.window)
         self._log = BusHandler(self.messages)
         # The pool cannot reset a connection that a server dropped; the code that used the connection reports the error.
         # The run itself reports what blocked the loop, once, when the loop is free to show it.
@@ -170,7 +117,7 @@ class Inspector(QObject):
         logging.getLogger().addHandler(self._log)
         logging.getLogger("runtime").setLevel(logging.INFO)
         self._closing = False
-        self.controller.close_requested.connect(self.close)
+        self.window.close_requested.connect(self.close)
 
     def show(self, size: tuple[int, int] | None) -> None:
         """Show the window with its saved geometry and layout; without one, in the middle of the screen.
@@ -185,7 +132,7 @@ class Inspector(QObject):
             place = QRect(QPoint(), self.window.size())
             place.moveCenter(room.center())
             self.window.move(max(place.x(), room.x()), max(place.y(), room.y()))
-        self.window.workbench.arrange(self.settings.layout("panes"))
+        self.window.workbench.layout_of_docks.arrange(self.settings.layout("panes"))
         self.window.show()
 
     def close(self) -> None:
@@ -196,7 +143,7 @@ class Inspector(QObject):
 
     async def open(self, paths: list[str]) -> None:
         """Open agents and databases; return once each is displayed, or the problem with it."""
-        await self.controller.open_paths(paths)
+        await self.features.opening.opening.open_paths(paths)
 
     async def prepare_for_agents(self, opening: asyncio.Task[Any]) -> None:
         """Import what agents need, on a thread, once what was opened is displayed; the window needs none of it to read sessions."""
@@ -205,7 +152,7 @@ class Inspector(QObject):
 
     async def list_left(self) -> None:
         """List the unsaved sessions of windows that were killed, and delete the oldest; see `take_over`."""
-        found = await self.unsaved.list_left()
+        found = await self.work.unsaved.list_left()
         count = sum(len(self.catalog.sessions(source.target)) for source in found)
         if found:
             what, them = ("1 session", "it") if count == 1 else (f"{count:,} sessions", "them")
@@ -219,17 +166,17 @@ class Inspector(QObject):
 
     async def _shut_down(self) -> None:
         self.settings.save_layout("window", self.window.saveGeometry())
-        panes = self.window.workbench.saved_layout()
+        panes = self.window.workbench.layout_of_docks.saved_layout()
         if panes is not None:
             self.settings.save_layout("panes", panes)
         self.window.setEnabled(False)
-        keep = self.controller.keeps_unsaved
+        keep = self.features.shell.leaving.keeps
         self.run.stop()
-        await self.controller.store_draft(SHUTDOWN_SECONDS)  # before its task would be cancelled
-        self.controller.tail.close()
-        self.controller.search.close()
-        self.controller.database_page.close()
-        self.controller.foreign_database.close()
+        self.features.detail.notes.keep_draft()
+        await self.work.notes.wait_until_stored(SHUTDOWN_SECONDS)  # before its task would be cancelled
+        self.work.tail.close()
+        for feature in self.features.all:
+            feature.close()
         left = await self.tasks.close(SHUTDOWN_SECONDS)
         for task in left:
             logging.getLogger(__name__).warning("%s did not end in time", task.get_name())
@@ -241,11 +188,11 @@ class Inspector(QObject):
         if not closing.done():
             logging.getLogger(__name__).warning("The databases were not closed in time")
         await self.agents.close()
-        await run_in_thread(self.traces.close)
-        await run_in_thread(lambda: self.kept.close(keep=keep))
+        await run_in_thread(self.work.traces.close)
+        await run_in_thread(lambda: self.work.kept.close(keep=keep))
         await self.settings.close()
         logging.getLogger().removeHandler(self._log)
-        for owner in (self, self.controller, self.window):
+        for owner in (self, self.window):
             for timer in owner.findChildren(QTimer):
                 timer.stop()  # a task that a timer starts would find no running loop
         await self.tasks.close(SHUTDOWN_SECONDS)  # those that timers have started meanwhile
@@ -254,8 +201,7 @@ class Inspector(QObject):
             part.blockSignals(True)
         self.window.close_now()
         # Deleted in Qt's order and on this thread: Python may delete models before the views that use them, and on any thread.
-        for part in (self.window, self.controller):
-            part.deleteLater()
+        self.window.deleteLater()
         self.closed.emit()
         self.deleteLater()
 
@@ -294,12 +240,12 @@ def run_window(
         inspector.tasks.spawn(inspector.prepare_for_agents(opening), "Preparing for agents", background=True)
         inspector.tasks.spawn(inspector.list_left(), "Listing the sessions of earlier windows", background=True)
         if attach is not None:
-            inspector.tasks.spawn(inspector.controller.attach(attach), f"Attaching to {attach.name}")
+            inspector.tasks.spawn(inspector.features.opening.attaching.attach(attach), f"Attaching to {attach.name}")
         if endpoint is not None:
-            endpoint.start(inspector.traces.add)
+            endpoint.start(inspector.work.traces.add)
             inspector.messages.info(f"Traces are received at {endpoint.url}.")
         if traces is not None:
-            inspector.tasks.spawn(inspector.traces.read_file(traces), f"Reading {traces}")
+            inspector.tasks.spawn(inspector.work.traces.read_file(traces), f"Reading {traces}")
         await closed
         if endpoint is not None:
             endpoint.close()
@@ -348,7 +294,7 @@ def save_screenshot(
         if inspector.run.hold is None:  # a held run does not end
             await inspector.wait_until_shown()
         await asyncio.sleep(SETTLE_SECONDS)
-        inspector.window.workbench.stream.table.paint_next()
+        inspector.window.workbench.table.paint_next()
         if not inspector.window.grab().save(out_png):
             problems.append(f"{out_png} could not be written. Check that its folder exists and is writable and that its name ends in .png.")
         closed = _closing(inspector)

@@ -13,7 +13,6 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted, duration, visible
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
@@ -50,7 +49,6 @@ class CompareController(QObject):
         catalog: names and lists sessions.
         tasks: runs the comparison.
         messages: receives why nothing can be compared.
-        commands: the menu's commands.
         page: the page to fill.
     """
 
@@ -58,17 +56,9 @@ class CompareController(QObject):
     closed = Signal()
 
     def __init__(
-        self,
-        cursor: Cursor,
-        databases: OpenDatabases,
-        catalog: SessionCatalog,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        page: ComparePage,
-        parent: QObject | None = None,
+        self, cursor: Cursor, databases: OpenDatabases, catalog: SessionCatalog, tasks: Tasks, messages: MessageBus, page: ComparePage
     ) -> None:
-        super().__init__(parent)
+        super().__init__(page)
         self._cursor = cursor
         self._databases = databases
         self._catalog = catalog
@@ -77,7 +67,6 @@ class CompareController(QObject):
         self._page = page
         self._shown: _Compared | None = None
         self._pair = 0
-        commands.compare.triggered.connect(self._on_compare)
         page.pair_selected.connect(self._on_pair_selected)
         page.event_requested.connect(self._on_event_requested)
         page.left.connect(self._on_left)
@@ -103,7 +92,8 @@ class CompareController(QObject):
         source = self._databases.source(address.database)
         return await source.history(address.key) if source is not None else None
 
-    def _on_compare(self) -> None:
+    def ask(self) -> None:
+        """Ask which session the selected one is compared with."""
         here = self._cursor.session
         if here is None:
             self._messages.info("Select the session to compare first.")

@@ -21,17 +21,10 @@ from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.result_override import changed_in, overridable_text, overridden_content
 from inspector_app.presentation.values import visible
 from inspector_app.support.data_folder import data_folder
-from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.hint_bar import HintBar
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun, RunEnd
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
-from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.current_run import RunEnd
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.known_error import KnownError
 from runtime.events.plain_event import whole_event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
@@ -69,15 +62,7 @@ class ForkController(QObject):
         drafting_changed: `is_drafting` changed.
 
     Args:
-        cursor: the selected event, and the selection of a new fork.
-        agents: the loaded agent, which re-runs need.
-        databases: the open databases; a fork's database is opened.
-        catalog: receives the origin of forks.
-        current: the displayed session.
-        run: re-runs invocations and sends edited messages.
-        tasks: runs the forking.
-        messages: receives notes and divergences.
-        commands: the menu's commands.
+        work: the owners.
         card: asks what to do.
         override_card: edits an answer or result.
         hint: shows that the next message begins a fork.
@@ -90,31 +75,16 @@ class ForkController(QObject):
     draft_dropped = Signal(str)
     drafting_changed = Signal()
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        catalog: SessionCatalog,
-        current: CurrentSession,
-        run: CurrentRun,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        card: DecisionCard,
-        override_card: OverrideCard,
-        hint: HintBar,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._catalog = catalog
-        self._current = current
-        self._run = run
-        self._tasks = tasks
-        self._messages = messages
+    def __init__(self, work: Workspace, card: DecisionCard, override_card: OverrideCard, hint: HintBar) -> None:
+        super().__init__(card)
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._catalog = work.catalog
+        self._current = work.current
+        self._run = work.run
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._card = card
         self._override_card = override_card
         self._hint = hint
@@ -122,10 +92,9 @@ class ForkController(QObject):
         self._draft: _Asked | None = None
         self._overriding: _Asked | None = None
         self._rerun: RepeatedRun | None = None
-        self._connect_signals(commands)
+        self._connect_signals()
 
-    def _connect_signals(self, commands: Actions) -> None:
-        commands.fork.triggered.connect(self._on_fork)
+    def _connect_signals(self) -> None:
         self._card.chosen.connect(self._on_chosen)
         self._card.cancelled.connect(self.cancelled)
         self._override_card.submitted.connect(self._on_override)
@@ -204,7 +173,8 @@ class ForkController(QObject):
             return f"The fork is created in {source.title}."
         return f"{source.title} is read-only, so the fork is created in {_forks_file(source).name}."
 
-    def _on_fork(self) -> None:
+    def ask_at_selected(self) -> None:
+        """Ask how to fork at the selected event."""
         index = self._cursor.event_index
         if index is not None:
             self.ask(index)

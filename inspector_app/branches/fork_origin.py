@@ -29,16 +29,9 @@ class ForkOriginController(QObject):
     """
 
     def __init__(
-        self,
-        cursor: Cursor,
-        databases: OpenDatabases,
-        catalog: SessionCatalog,
-        compare: CompareController,
-        tasks: Tasks,
-        hint: HintBar,
-        parent: QObject | None = None,
+        self, cursor: Cursor, databases: OpenDatabases, catalog: SessionCatalog, compare: CompareController, tasks: Tasks, hint: HintBar
     ) -> None:
-        super().__init__(parent)
+        super().__init__(hint)
         self._cursor = cursor
         self._databases = databases
         self._catalog = catalog

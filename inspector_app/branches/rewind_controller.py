@@ -12,7 +12,6 @@ from inspector_app.documents.open_session import OpenSession
 from inspector_app.presentation.decisions import Choice
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
@@ -48,7 +47,6 @@ class RewindController(QObject):
         commits: commits the rewind, and reports whether it is possible.
         tasks: runs planning and rewinding.
         messages: receives the outcome.
-        commands: the menu's commands.
         card: asks what to do.
     """
 
@@ -63,11 +61,9 @@ class RewindController(QObject):
         commits: ManualEvents,
         tasks: Tasks,
         messages: MessageBus,
-        commands: Actions,
         card: DecisionCard,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(card)
         self._cursor = cursor
         self._current = current
         self._forks = forks
@@ -76,7 +72,6 @@ class RewindController(QObject):
         self._messages = messages
         self._card = card
         self.plan: rewinding.RewindPlan | None = None
-        commands.rewind.triggered.connect(self._on_rewind)
         card.chosen.connect(self._on_chosen)
         card.cancelled.connect(self.cancelled)
         for signal in (cursor.session_changed, current.session_loaded, current.events_added):
@@ -95,7 +90,8 @@ class RewindController(QObject):
         elif session is not None and event is not None:
             self._tasks.spawn(self._ask(session, event.invocation_id), "Planning a rewind")
 
-    def _on_rewind(self) -> None:
+    def ask_at_selected(self) -> None:
+        """Ask how to rewind to before the selected event's invocation."""
         if self._cursor.event_index is not None:
             self.ask(self._cursor.event_index)
 

@@ -20,7 +20,6 @@ from inspector_app.exchange.capsule_files import save_capsule, save_test
 from inspector_app.exchange.exported_session import session_of_history
 from inspector_app.presentation.values import counted, size
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
@@ -48,22 +47,13 @@ class CapsuleController(QObject):
         databases: read the session.
         tasks: does both in the background.
         messages: receives why nothing can be exported.
-        commands: the menu's commands.
         hint: shows where the capsule was written.
     """
 
     def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        hint: HintBar,
-        parent: QObject | None = None,
+        self, cursor: Cursor, agents: CurrentAgent, databases: OpenDatabases, tasks: Tasks, messages: MessageBus, hint: HintBar
     ) -> None:
-        super().__init__(parent)
+        super().__init__(hint)
         self._cursor = cursor
         self._agents = agents
         self._databases = databases
@@ -72,7 +62,6 @@ class CapsuleController(QObject):
         self._hint = hint
         self._dialog: CapsuleDialog | None = None
         self._wanted = (0, 0)
-        commands.export_capsule.triggered.connect(self._on_export)
         hint.accepted.connect(hint.hide)
 
     def ask(self, target: str, key: SessionKey) -> None:
@@ -94,7 +83,8 @@ class CapsuleController(QObject):
         """
         self._tasks.spawn(self._write(address, choice, out), f"Writing {Path(out).name}")
 
-    def _on_export(self) -> None:
+    def ask_for_selected(self) -> None:
+        """Show what a capsule of the selected session would hold."""
         if self._cursor.session is None:
             self._messages.info("Select the session to export first.")
         else:

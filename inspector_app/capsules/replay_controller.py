@@ -13,15 +13,9 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.protocol import Engine
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted
-from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
-from inspector_app.workspace.agent_runs import AgentRuns
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun, RunEnd
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.current_run import RunEnd
+from inspector_app.workspace.workspace import Workspace
 from runtime.forks.recording import Recording
 from runtime.forks.session_replay import SessionReplay, recordings_of
 from runtime.sessions.session_key import SessionKey
@@ -48,48 +42,28 @@ class ReplayController(QObject):
         compare_requested(SessionAddress, SessionAddress): the recorded session and its replay are to be compared.
 
     Args:
-        cursor: the selected session.
-        agents: the loaded agent, which is run.
-        databases: read the recorded session.
-        run: runs it.
-        runs: knows why nothing can be run.
-        tasks: reads the session in the background.
-        messages: receives why nothing can be replayed.
-        commands: the menu's commands.
+        work: the owners.
         hint: shows how the replay went.
     """
 
     compare_requested = Signal(object, object)
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        run: CurrentRun,
-        runs: AgentRuns,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        hint: HintBar,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._run = run
-        self._runs = runs
-        self._tasks = tasks
-        self._messages = messages
+    def __init__(self, work: Workspace, hint: HintBar) -> None:
+        super().__init__(hint)
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._run = work.run
+        self._runs = work.runs
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._hint = hint
         self._replay: _Replay | None = None
         self._session: SessionReplay | None = None
         self._made: SessionAddress | None = None
-        commands.replay.triggered.connect(self._on_replay)
-        run.run_ended.connect(self._on_run_ended)
-        run.run_started.connect(self._on_run_started)
-        cursor.session_changed.connect(self._on_session_changed)
+        work.run.run_ended.connect(self._on_run_ended)
+        work.run.run_started.connect(self._on_run_started)
+        work.cursor.session_changed.connect(self._on_session_changed)
         hint.accepted.connect(self._on_compare)
         hint.other_accepted.connect(self._on_continue)
 
@@ -132,7 +106,8 @@ class ReplayController(QObject):
             return f"The loaded agent is {loaded.name}; this session belongs to {key.app_name}. Open {key.app_name}'s agent first."
         return loaded.why_not("rerun") or ""
 
-    def _on_replay(self) -> None:
+    def ask_for_selected(self) -> None:
+        """Ask how the selected session is replayed."""
         if self._cursor.session is None:
             self._messages.info("Select the session to replay first.")
         else:

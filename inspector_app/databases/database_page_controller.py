@@ -13,7 +13,6 @@ from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.documents.tail_thread import TailUpdate
 from inspector_app.presentation.values import counted, since
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.live_tail import LiveTail
 from inspector_app.workspace.messages import MessageBus
@@ -38,7 +37,6 @@ class DatabasePageController(QObject):
         tail: reports what other processes changed.
         tasks: runs the reading.
         messages: receives problems.
-        commands: the menu's commands.
         page: the page to fill.
     """
 
@@ -47,17 +45,9 @@ class DatabasePageController(QObject):
     left = Signal()
 
     def __init__(
-        self,
-        cursor: Cursor,
-        databases: OpenDatabases,
-        tail: LiveTail,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        page: DatabasePage,
-        parent: QObject | None = None,
+        self, cursor: Cursor, databases: OpenDatabases, tail: LiveTail, tasks: Tasks, messages: MessageBus, page: DatabasePage
     ) -> None:
-        super().__init__(parent)
+        super().__init__(page)
         self._cursor = cursor
         self._databases = databases
         self._tasks = tasks
@@ -69,12 +59,10 @@ class DatabasePageController(QObject):
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.setInterval(SETTLING_MS)
-        self._settling.timeout.connect(self._on_settled)
-        self._connect_signals(commands, tail)
+        self._settling.timeout.connect(self.read_again)
+        self._connect_signals(tail)
 
-    def _connect_signals(self, commands: Actions, tail: LiveTail) -> None:
-        commands.inspect_database.triggered.connect(self._on_inspect)
-        commands.reload.triggered.connect(self._on_settled)
+    def _connect_signals(self, tail: LiveTail) -> None:
         self._page.left.connect(self.left)
         self._page.tables_wanted.connect(self._on_tables_wanted)
         self._page.state.scope_chosen.connect(self._on_scope_chosen)
@@ -100,7 +88,8 @@ class DatabasePageController(QObject):
         else:
             self._show(source, SharedScope(*path) if path else None)
 
-    def _on_inspect(self) -> None:
+    def inspect(self) -> None:
+        """Show the state and the tables of the selected session's database."""
         selected = self._cursor.session
         source = self._databases.source(selected.database) if selected is not None else next(iter(self._databases.sources), None)
         if source is None:
@@ -171,7 +160,8 @@ class DatabasePageController(QObject):
         if self._source is not None and told.target == self._source.target and told.changes and self._page.state.isVisible():
             self._settling.start()
 
-    def _on_settled(self) -> None:
+    def read_again(self) -> None:
+        """Read again what the page displays."""
         if self._page.state.isVisible():
             self._read_again()
         elif self._page.tables.isVisible():

@@ -10,12 +10,14 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.databases.foreign_database_page import ForeignDatabasePage
 from inspector_app.databases.raw_tables_controller import RawTablesController
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.messages import MessageBus
 
 
 class ForeignDatabaseController(QObject):
     """A controller that fills the page with the tables of one file at a time.
+
+    Attributes:
+        open_paths: opens a file again, which may have sessions by now.
 
     Signals:
         opened: the page should be displayed.
@@ -24,31 +26,20 @@ class ForeignDatabaseController(QObject):
     Args:
         tasks: runs the reading.
         messages: receives problems.
-        commands: the menu's commands.
         page: the page to fill.
-        open_paths: opens a file again, which may have sessions by now.
     """
 
     opened = Signal()
     left = Signal()
 
-    def __init__(
-        self,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        page: ForeignDatabasePage,
-        open_paths: Callable[[list[str]], Awaitable[None]],
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, tasks: Tasks, messages: MessageBus, page: ForeignDatabasePage) -> None:
+        super().__init__(page)
         self._tasks = tasks
         self._page = page
-        self._open_paths = open_paths
+        self.open_paths: Callable[[list[str]], Awaitable[None]]
         self._file: Path | None = None
         self._tables = RawTablesController(page.tables, messages, tasks, self, holds_sessions=False)
         page.left.connect(self._on_left)
-        commands.reload.triggered.connect(self._on_reload)
 
     @property
     def _is_shown(self) -> bool:
@@ -77,13 +68,14 @@ class ForeignDatabaseController(QObject):
         self._tables.show()
         self._page.tables.tables.setFocus()
 
-    def _on_reload(self) -> None:
+    def read_again(self) -> None:
+        """Read the displayed file again."""
         """Open the file again: google-adk may have created its tables meanwhile."""
         if self._file is not None and self._page.isVisible():
             self._tasks.spawn(self._look_again(self._file), f"Reading {self._file.name} again")
 
     async def _look_again(self, file: Path) -> None:
-        await self._open_paths([str(file)])
+        await self.open_paths([str(file)])
         if not self._is_shown:
             self.close()
 

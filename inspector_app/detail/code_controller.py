@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from inspector_app.detail.commands import DetailCommands
 from inspector_app.detail.editor_dialog import EditorDialog
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.support.editor import NoEditorError, open_in_editor
 from inspector_app.support.preferences import Preferences
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions, allow
+from inspector_app.widgets.actions import allow
 from inspector_app.workspace.code_places import links_of_event, links_of_tracebacks
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.messages import MessageBus
@@ -32,7 +33,7 @@ class CodeController(QObject):
         preferences: remember the editor.
         tasks: runs the opening.
         messages: receives failures.
-        commands: the menu's commands.
+        commands: the commands of the details.
         detail: the view with the button.
     """
 
@@ -43,7 +44,7 @@ class CodeController(QObject):
         preferences: Preferences,
         tasks: Tasks,
         messages: MessageBus,
-        commands: Actions,
+        commands: DetailCommands,
         detail: EventDetail,
     ) -> None:
         super().__init__(detail)

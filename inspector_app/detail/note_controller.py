@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from inspector_app.detail.commands import DetailCommands
 from inspector_app.detail.event_detail import EventDetail
-from inspector_app.widgets.actions import Actions, allow
+from inspector_app.widgets.actions import allow
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.session_notes import SessionNotes
@@ -26,7 +27,7 @@ class NoteController(QObject):
     Args:
         current: the displayed session.
         notes: the notes.
-        commands: the window's commands.
+        commands: the commands of the details.
         detail: shows the note.
         hint: offers to restore a deleted note.
     """
@@ -37,7 +38,7 @@ class NoteController(QObject):
         self,
         current: CurrentSession,
         notes: SessionNotes,
-        commands: Actions,
+        commands: DetailCommands,
         detail: EventDetail,
         hint: HintBar,
     ) -> None:

@@ -16,7 +16,6 @@ from inspector_app.exchange.eval_cases import expected_copy
 from inspector_app.exchange.eval_sets import EvalCase, EvalSet, read_eval_set
 from inspector_app.presentation.values import counted
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.agent_runs import AgentRuns, QuietRuns
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
@@ -44,7 +43,6 @@ class EvalController(QObject):
         run: the window's run, which the page waits for.
         runs: runs the agent.
         tasks: runs it in the background.
-        commands: the menu's commands.
         page: the page to fill.
     """
 
@@ -53,18 +51,9 @@ class EvalController(QObject):
     compare_requested = Signal(object, object)
 
     def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        run: CurrentRun,
-        runs: AgentRuns,
-        tasks: Tasks,
-        commands: Actions,
-        page: EvalPage,
-        parent: QObject | None = None,
+        self, cursor: Cursor, agents: CurrentAgent, databases: OpenDatabases, run: CurrentRun, runs: AgentRuns, tasks: Tasks, page: EvalPage
     ) -> None:
-        super().__init__(parent)
+        super().__init__(page)
         self._cursor = cursor
         self._agents = agents
         self._databases = databases
@@ -78,12 +67,9 @@ class EvalController(QObject):
         self._results: dict[str, CaseResult] = {}
         self._addresses: dict[SessionKey, SessionAddress] = {}
         self._waits_for_agent = False
-        commands.evals.triggered.connect(self.opened)
         page.head.left.connect(self._on_left)
         page.head.cancelled.connect(self._on_cancelled)
         page.agent_requested.connect(self._on_agent_requested)
-        page.agent_requested.connect(commands.open_agent.trigger)
-        page.set_requested.connect(commands.open_eval_set.trigger)
         page.run_requested.connect(self._on_run_requested)
         page.session_requested.connect(self._on_session_requested)
         page.compare_requested.connect(self._on_compare_requested)

@@ -15,13 +15,8 @@ from inspector_app.evals.repeat_page import RepeatPage
 from inspector_app.presentation.costs import CostSum, cost_text, dollars, model_calls
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.values import counted, preview
-from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
-from inspector_app.workspace.agent_runs import AgentRuns, QuietRuns
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.agent_runs import QuietRuns
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors import KnownError
 from runtime.events.kinds import text_of
 from runtime.forks.session_replay import recordings_of
@@ -61,14 +56,7 @@ class RepeatController(QObject):
         compare_requested(SessionAddress, SessionAddress): two runs are to be compared.
 
     Args:
-        cursor: the selected session, which is run again; receives the run to open.
-        agents: the loaded agent.
-        databases: read the session.
-        runs: runs the agent.
-        prices: the prices.
-        tasks: runs it in the background.
-        messages: receives why nothing can be run.
-        commands: the menu's commands.
+        work: the owners.
         page: the page to fill.
     """
 
@@ -76,34 +64,20 @@ class RepeatController(QObject):
     left = Signal()
     compare_requested = Signal(object, object)
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        runs: AgentRuns,
-        prices: Prices,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        page: RepeatPage,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._runs = runs
-        self._prices = prices
-        self._tasks = tasks
-        self._messages = messages
+    def __init__(self, work: Workspace, page: RepeatPage) -> None:
+        super().__init__(page)
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._runs = work.runs
+        self._prices = work.prices
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._page = page
         self._last: _Conversation | None = None
         self._agent: QuietRuns | None = None
         self._found: list[RunFacts] = []
         self._addresses: dict[SessionKey, SessionAddress] = {}
-        commands.run_again.triggered.connect(self._on_run_again)
-        commands.repeated_runs.triggered.connect(self.opened)
         page.head.cancelled.connect(self._on_cancelled)
         page.head.left.connect(self.left)
         page.again_requested.connect(self._on_again)
@@ -134,7 +108,8 @@ class RepeatController(QObject):
             return ""
         return f"The loaded agent is {loaded.name}; this session belongs to {key.app_name}. Open {key.app_name}'s agent first."
 
-    def _on_run_again(self) -> None:
+    def ask_for_selected(self) -> None:
+        """Ask how often the selected session is run again."""
         if self._cursor.session is None:
             self._messages.info("Select the session to run again first.")
         else:

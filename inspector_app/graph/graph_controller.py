@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
-from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, SessionReader, invocation_around
+from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, invocation_around
 from inspector_app.engines.protocol import Agent
 from inspector_app.graph.graph_painter import GraphView
 from inspector_app.graph.graph_pane import GraphPane
@@ -20,12 +20,7 @@ from inspector_app.presentation.costs import model_calls
 from inspector_app.presentation.graph_layout import lay_out
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.spans import activity
-from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.storage_error import StorageError
 from runtime.support.worker_threads import run_in_thread
 
@@ -41,41 +36,22 @@ class GraphController(QObject):
     """A controller that fills the graph.
 
     Args:
-        cursor: the selected event.
-        agents: the loaded agent.
-        current: the displayed session.
-        run: what runs, and where it is held.
+        work: the owners.
         colours: the authors' colours, shared with the stream.
-        reader: reads whole sessions.
-        prices: the prices of models.
-        tasks: runs the reading.
-        messages: receives failures.
         pane: the pane to fill.
     """
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        current: CurrentSession,
-        run: CurrentRun,
-        colours: AuthorColours,
-        reader: SessionReader,
-        prices: Prices,
-        tasks: Tasks,
-        messages: MessageBus,
-        pane: GraphPane,
-    ) -> None:
+    def __init__(self, work: Workspace, colours: AuthorColours, pane: GraphPane) -> None:
         super().__init__(pane)
-        self._cursor = cursor
-        self._agents = agents
-        self._current = current
-        self._run = run
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._current = work.current
+        self._run = work.run
         self._colours = colours
-        self._reader = reader
-        self._prices = prices
-        self._tasks = tasks
-        self._messages = messages
+        self._reader = work.reader
+        self._prices = work.prices
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._pane = pane
         self._last: str | None = None  # agent of the newest event of the run
         self._wanted = 0  # number of the latest counting
@@ -84,21 +60,21 @@ class GraphController(QObject):
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._draw)
         for changed in (
-            cursor.event_changed,
-            current.events_added,
-            current.events_read,
-            current.session_loaded,
-            current.session_loading,
-            current.calls_recorded,
-            run.run_ended,
+            work.cursor.event_changed,
+            work.current.events_added,
+            work.current.events_read,
+            work.current.session_loaded,
+            work.current.session_loading,
+            work.current.calls_recorded,
+            work.run.run_ended,
             pane.range_chosen,
         ):
             changed.connect(self._on_changed)
         pane.displayed.came.connect(self._draw)
-        agents.agent_loaded.connect(self._draw)  # at once: until then the graph asks to load the agent
-        current.events_added.connect(self._on_events)
-        run.partial_arrived.connect(self._on_partial)
-        for changed in (run.changed, run.hold_changed):
+        work.agents.agent_loaded.connect(self._draw)  # at once: until then the graph asks to load the agent
+        work.current.events_added.connect(self._on_events)
+        work.run.partial_arrived.connect(self._on_partial)
+        for changed in (work.run.changed, work.run.hold_changed):
             changed.connect(self._light)
         pane.picture.saved.connect(self._on_picture_saved)
 

@@ -10,7 +10,6 @@ from PySide6.QtCore import QFileSystemWatcher, QObject, QTimer
 
 from inspector_app.engines.protocol import Agent
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
@@ -38,21 +37,11 @@ class AgentChanges(QObject):
         run: the run, and the invocation that could be resumed.
         tasks: runs the loading.
         messages: receives what a reload means for an invocation that is not finished.
-        commands: the menu's commands.
         hint: offers to load the agent again.
     """
 
-    def __init__(
-        self,
-        agents: CurrentAgent,
-        run: CurrentRun,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        hint: HintBar,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, agents: CurrentAgent, run: CurrentRun, tasks: Tasks, messages: MessageBus, hint: HintBar) -> None:
+        super().__init__(hint)
         self._agents = agents
         self._run = run
         self._messages = messages
@@ -75,7 +64,6 @@ class AgentChanges(QObject):
         agents.agent_failed.connect(self._on_failed)
         run.run_started.connect(self._on_run_started)
         run.run_ended.connect(self._on_run_ended)
-        commands.reload.triggered.connect(self._on_reload)
 
     def _on_loading(self, path: str) -> None:
         if path != self._path:
@@ -148,7 +136,8 @@ class AgentChanges(QObject):
         if new := wanted - watched:
             self._watcher.addPaths(sorted(new))
 
-    def _on_reload(self) -> None:
+    def load_again(self) -> None:
+        """Load the agent again if its code changed."""
         if not self._hint.isHidden():
             self._load_again()
 

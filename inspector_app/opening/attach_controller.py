@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.engines.running_apps import PLUGIN, AttachError, RunningApp, running_apps
 from inspector_app.opening.attach_dialog import AppRow, AttachDialog
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
@@ -38,7 +37,6 @@ class AttachController(QObject):
         run: watches the app.
         tasks: runs the attaching.
         messages: receives what happened.
-        commands: the menu's commands.
         hint: offers the app's database.
         window: the dialog's parent.
     """
@@ -49,14 +47,7 @@ class AttachController(QObject):
     database_requested = Signal(str)
 
     def __init__(
-        self,
-        databases: OpenDatabases,
-        run: CurrentRun,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        hint: HintBar,
-        window: QObject,
+        self, databases: OpenDatabases, run: CurrentRun, tasks: Tasks, messages: MessageBus, hint: HintBar, window: QObject
     ) -> None:
         super().__init__(window)
         self._databases = databases
@@ -69,7 +60,6 @@ class AttachController(QObject):
         self._apps: list[RunningApp] = []
         self._offered = ""
         self._is_attaching = False
-        commands.attach.triggered.connect(self.ask)
         hint.accepted.connect(self._on_accepted)
         run.detached.connect(self._on_detached)
 

@@ -10,7 +10,6 @@ from inspector_app.engines.engine_choice import EngineChoice, EngineKind
 from inspector_app.engines.protocol import Debugpy, usual_port
 from inspector_app.opening.engine_menu import EngineMenu, EngineOption
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.messages import MessageBus
@@ -31,27 +30,16 @@ class EngineController(QObject):
         run: no engine is changed during a run.
         tasks: loads the agent again.
         messages: receives reasons why the engine cannot be changed.
-        commands: the menu's commands.
         menu: the engines.
     """
 
-    def __init__(
-        self,
-        agents: CurrentAgent,
-        run: CurrentRun,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        menu: EngineMenu,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, agents: CurrentAgent, run: CurrentRun, tasks: Tasks, messages: MessageBus, menu: EngineMenu) -> None:
+        super().__init__(menu)
         self._agents = agents
         self._run = run
         self._tasks = tasks
         self._messages = messages
         self._menu = menu
-        commands.choose_engine.triggered.connect(self.ask)
         agents.agent_loaded.connect(self._on_agent_loaded)
         menu.chosen.connect(self._on_chosen)
         menu.debugpy_requested.connect(self._on_debugpy_requested)

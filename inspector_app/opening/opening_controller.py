@@ -26,15 +26,9 @@ from inspector_app.presentation.code_link import CodeLink
 from inspector_app.presentation.message import Message
 from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.remote.server_address import ForeignHostError, server_target
-from inspector_app.support.preferences import Preferences
-from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus, format_traceback
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.messages import format_traceback
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import EmptyDatabaseError, ForeignDatabaseError, NotASessionDatabaseError
 from runtime.storage.connections.database_url import (
@@ -75,14 +69,7 @@ class OpeningController(QObject):
         eval_set_found(str): an eval set is to be opened; its path.
 
     Args:
-        cursor: the selected session.
-        agents: loads agents.
-        databases: opens databases.
-        current: displays the session that is selected first.
-        preferences: remembers recent items.
-        tasks: runs the opening.
-        messages: receives failures.
-        commands: the menu's commands.
+        work: the owners.
         welcome: the start page.
         choice: asks which of several agents to load.
         trust: asks whether to run an agent's code.
@@ -98,30 +85,16 @@ class OpeningController(QObject):
     eval_set_found = Signal(str)
 
     def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        current: CurrentSession,
-        preferences: Preferences,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        welcome: WelcomePage,
-        choice: AgentChoicePage,
-        trust: TrustPage,
-        problem: ProblemPage,
-        database_hint: HintBar,
-        parent: QObject | None = None,
+        self, work: Workspace, welcome: WelcomePage, choice: AgentChoicePage, trust: TrustPage, problem: ProblemPage, database_hint: HintBar
     ) -> None:
-        super().__init__(parent)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._current = current
-        self._preferences = preferences
-        self._tasks = tasks
-        self._messages = messages
+        super().__init__(database_hint)
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._current = work.current
+        self._preferences = work.preferences
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._welcome = welcome
         self._choice = choice
         self._trust = trust
@@ -131,11 +104,11 @@ class OpeningController(QObject):
         self._offered_database = ""
         self._names_several = False
         self._loading = ""
-        databases.trusted_hosts = lambda: preferences.trusted_hosts
+        work.databases.trusted_hosts = lambda: work.preferences.trusted_hosts
         self._show_recent()
-        self._connect_signals(commands)
+        self._connect_signals()
 
-    def _connect_signals(self, commands: Actions) -> None:
+    def _connect_signals(self) -> None:
         self._welcome.item_chosen.connect(self.open_path)
         self._welcome.sample_chosen.connect(self._on_sample_chosen)
         self._choice.chosen.connect(self.open_path)
@@ -144,9 +117,6 @@ class OpeningController(QObject):
         self._trust.declined.connect(self.show_home)
         self._problem.retry.connect(self._on_retry)
         self._problem.given_up.connect(self.show_home)
-        self._problem.another_requested.connect(commands.open_database.trigger)
-        commands.open_url.triggered.connect(self._on_open_url)
-        commands.start_page.triggered.connect(self._on_start_page)
         self._database_hint.accepted.connect(self._on_open_offered)
         self._agents.choice_requested.connect(self._on_choice_requested)
         self._agents.trust_requested.connect(self._on_trust_requested)
@@ -248,7 +218,8 @@ class OpeningController(QObject):
         if source.is_left:
             self._show_recent()
 
-    def _on_open_url(self) -> None:
+    def ask_for_url(self) -> None:
+        """Ask for the URL of a server."""
         self._ask_for_url()
 
     def _ask_for_url(self, url: str = "", problem: str = "") -> None:
@@ -296,7 +267,8 @@ class OpeningController(QObject):
         self.show_home()
         self.open_path(self._retry_path)
 
-    def _on_start_page(self) -> None:
+    def show_start_page(self) -> None:
+        """Show the start page."""
         self.page_requested.emit(self._welcome)
 
     def show_home(self) -> None:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QLab
 from inspector_app.opening.tile import Tile
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.tooltips import set_tooltip
@@ -48,7 +47,7 @@ class WelcomePage(QScrollArea):
     item_chosen = Signal(str)
     sample_chosen = Signal(str)
 
-    def __init__(self, samples: list[SampleCard], actions: Actions, parent: QWidget | None = None) -> None:
+    def __init__(self, samples: list[SampleCard], openers: Sequence[QAction], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("welcome_page")
         self.setWidgetResizable(True)
@@ -64,7 +63,7 @@ class WelcomePage(QScrollArea):
         rows.addLayout(_head(column))
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._halves.setSpacing(_GAP)
-        for half in (self._to_open(actions, column), self._to_try(samples, actions, column)):
+        for half in (self._to_open(openers, column), self._to_try(samples, column)):
             half.addStretch(1)
             self._halves.addLayout(half, 1)
         rows.addLayout(self._halves)
@@ -79,6 +78,10 @@ class WelcomePage(QScrollArea):
         outer.setRowStretch(0, 2)
         outer.setRowStretch(2, 3)
         self.setWidget(body)
+
+    def show_keys(self, commands: Sequence[tuple[QAction, str]]) -> None:
+        """List commands with their keys, each with what it does."""
+        self._keys.addLayout(_keys(commands, self))
 
     def focus(self) -> None:
         """Focus the first tile."""
@@ -113,14 +116,15 @@ class WelcomePage(QScrollArea):
         for before, after in pairwise([self._last_opener, *rows]):
             self.setTabOrder(before, after)
 
-    def _to_open(self, actions: Actions, parent: QWidget) -> QVBoxLayout:
+    def _to_open(self, actions: Sequence[QAction], parent: QWidget) -> QVBoxLayout:
         rows, openers = _section("Open", parent), []
-        for action, name, icon, text in (
-            (actions.open_agent, "agent", "robot", "A folder with agent.py: run it, hold it at any event, inspect its state."),
-            (actions.open_database, "database", "database", "Sessions that google-adk, adk web or this program stored in a file."),
-            (actions.open_url, "url", "server", "PostgreSQL, adk api_server or adk web, by URL."),
-            (actions.attach, "attach", "plug", "Watch, hold and step your own app while it runs."),
-        ):
+        tiles = (
+            ("agent", "robot", "A folder with agent.py: run it, hold it at any event, inspect its state."),
+            ("database", "database", "Sessions that google-adk, adk web or this program stored in a file."),
+            ("url", "server", "PostgreSQL, adk api_server or adk web, by URL."),
+            ("attach", "plug", "Watch, hold and step your own app while it runs."),
+        )
+        for action, (name, icon, text) in zip(actions, tiles, strict=True):
             tile = Tile(f"welcome_open_{name}", icon, action.text(), text, key=_key(action), parent=parent)
             tile.clicked.connect(action.trigger)
             rows.addWidget(tile)
@@ -134,7 +138,7 @@ class WelcomePage(QScrollArea):
         rows.addWidget(card)
         return rows
 
-    def _to_try(self, samples: list[SampleCard], actions: Actions, parent: QWidget) -> QVBoxLayout:
+    def _to_try(self, samples: list[SampleCard], parent: QWidget) -> QVBoxLayout:
         rows = _section("Samples: no API key needed", parent)
         for sample in samples:
             tile = Tile(f"sample_{sample.name}", sample.icon, sample.title, sample.text, parent=parent)
@@ -142,18 +146,7 @@ class WelcomePage(QScrollArea):
             rows.addWidget(tile)
         rows.addSpacing(20)
         rows.addWidget(plain_label("Keys to know", role="title", parent=parent))
-        card, lines = _card(parent)
-        lines.addLayout(
-            _keys(
-                (
-                    (actions.run, "Run, or continue a held run"),
-                    (actions.step, "Run to the next event and hold there"),
-                    (actions.find_event, "Filter the events by words or a condition"),
-                    (actions.palette, "Find any command by a few letters"),
-                ),
-                parent,
-            )
-        )
+        card, self._keys = _card(parent)
         rows.addWidget(card)
         return rows
 

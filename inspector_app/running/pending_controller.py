@@ -11,15 +11,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.running.pending_pane import PendingPane, PendingRow
 from inspector_app.running.resume_controller import ResumeController
-from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun, RunEnd
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.manual_events import ManualEvents
-from inspector_app.workspace.open_databases import OpenDatabases
-from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.current_run import RunEnd
+from inspector_app.workspace.workspace import Workspace
 from runtime.history.agent_places import AgentPlaces
 from runtime.history.invocations import PendingItem
 from runtime.support.lazy import lazy_module
@@ -46,56 +39,34 @@ class PendingController(QObject):
         answer_wanted: an item that the user must answer is pending after a run, or the user asked for the pane.
 
     Args:
-        cursor: the selected session, whose items come first.
-        agents: the loaded agent, whose tools have the schemas of answers.
-        databases: the open databases, for their titles.
-        catalog: the pending items.
-        current: displays an item's session before it is answered.
-        run: sends answers.
+        work: the owners.
         resume: asks before an invocation is resumed.
-        commits: commits progress.
-        tasks: opens the session of an item.
-        commands: the menu's commands.
         pane: the pane to fill.
     """
 
     listed = Signal(int, int)
     answer_wanted = Signal()
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        catalog: SessionCatalog,
-        current: CurrentSession,
-        run: CurrentRun,
-        resume: ResumeController,
-        commits: ManualEvents,
-        tasks: Tasks,
-        commands: Actions,
-        pane: PendingPane,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._catalog = catalog
-        self._current = current
-        self._run = run
+    def __init__(self, work: Workspace, resume: ResumeController, pane: PendingPane) -> None:
+        super().__init__(pane)
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._catalog = work.catalog
+        self._current = work.current
+        self._run = work.run
         self._resume = resume
-        self._commits = commits
-        self._tasks = tasks
+        self._commits = work.commits
+        self._tasks = work.tasks
         self._pane = pane
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self._show)
         pane.set_schemas(self.schema_of)
-        self._connect_signals(commands)
+        self._connect_signals()
 
-    def _connect_signals(self, commands: Actions) -> None:
+    def _connect_signals(self) -> None:
         self._pane.answered.connect(self._on_answered)
         self._pane.resume_requested.connect(self._on_resume_requested)
         self._pane.progress_given.connect(self._on_progress_given)
@@ -106,7 +77,6 @@ class PendingController(QObject):
         self._current.session_loading.connect(self._show)
         self._run.run_started.connect(self._show)
         self._run.run_ended.connect(self._on_run_ended)
-        commands.answer_pending.triggered.connect(self._on_answer_pending)
 
     def _show_soon(self) -> None:
         """List the items now; refresh a long list, which changes often during a scan, only a few times a second."""
@@ -183,6 +153,7 @@ class PendingController(QObject):
         if self._cursor.session == address:  # else the answer would go to another session
             then()
 
-    def _on_answer_pending(self) -> None:
+    def answer(self) -> None:
+        """Go to the form of the first pending item."""
         self.answer_wanted.emit()
         self._pane.focus()

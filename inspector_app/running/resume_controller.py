@@ -12,16 +12,11 @@ from inspector_app.documents.sources import Source
 from inspector_app.running.preflight import preflight_of
 from inspector_app.running.preflight_card import PreflightCard
 from inspector_app.running.view_data import Place, Preflight
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.widgets.tooltips import set_tooltip
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun
-from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
-from inspector_app.workspace.working_copy import WorkingCopy
-from inspector_app.workspace.write_access import WriteAccess
+from inspector_app.workspace.workspace import Workspace
 from runtime.events.plain_event import whole_event
 from runtime.history.invocations import Invocation
 from runtime.support.lazy import lazy_module
@@ -43,14 +38,7 @@ class ResumeController(QObject):
         cancelled: the card was closed without resuming.
 
     Args:
-        cursor: the selected session.
-        agents: the loaded agent.
-        databases: report that writing was allowed.
-        current: the displayed session.
-        run: resumes.
-        write_access: allows writing into the session's database.
-        working_copy: copies it instead.
-        tasks: runs planning and resuming.
+        work: the owners.
         resume_hint: offers to resume.
         writing_hint: reports that the database is read-only, and offers to allow writing or to work on a copy.
         card: shows what resuming will do.
@@ -58,33 +46,19 @@ class ResumeController(QObject):
 
     cancelled = Signal()
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        current: CurrentSession,
-        run: CurrentRun,
-        write_access: WriteAccess,
-        working_copy: WorkingCopy,
-        tasks: Tasks,
-        resume_hint: HintBar,
-        writing_hint: HintBar,
-        card: PreflightCard,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
-        self._agents = agents
-        self._current = current
-        self._run = run
-        self._write_access = write_access
-        self._working_copy = working_copy
-        self._tasks = tasks
+    def __init__(self, work: Workspace, resume_hint: HintBar, writing_hint: HintBar, card: PreflightCard) -> None:
+        super().__init__(card)
+        self._agents = work.agents
+        self._current = work.current
+        self._run = work.run
+        self._write_access = work.write_access
+        self._working_copy = work.working_copy
+        self._tasks = work.tasks
         self._resume_hint = resume_hint
         self._writing_hint = writing_hint
         self._card = card
         self.plan: resuming.ResumePlan | None = None
-        self._connect_signals(cursor, databases)
+        self._connect_signals(work.cursor, work.databases)
 
     def _connect_signals(self, cursor: Cursor, databases: OpenDatabases) -> None:
         current, run, agents = self._current, self._run, self._agents

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from inspector_app.running.breakpoint_controller import BreakpointController
+from inspector_app.running.commands import RunningCommands
 from inspector_app.running.composer import Composer
 from inspector_app.running.drafts import Drafts
 from inspector_app.running.held_controller import HeldController
 from inspector_app.running.resume_controller import ResumeController
-from inspector_app.widgets.actions import Actions
-from inspector_app.workspace.current_run import CurrentRun
-from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.workspace import Workspace
 from runtime.events.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -30,44 +29,39 @@ class RunCommands(QObject):
             True has taken the message; otherwise it is sent to the displayed session.
 
     Args:
-        run: the run.
+        work: the owners.
+        commands: the commands of a run.
         held: releases a held agent.
         breakpoints: adds and removes breakpoints.
         resume: asks before an invocation is resumed.
-        messages: receives why a message cannot be sent.
-        commands: the tool bar's commands.
         composer: the editor of messages.
         drafts: what is written there for each session.
-        selected_event: returns the selected event.
     """
 
     def __init__(
         self,
-        run: CurrentRun,
+        work: Workspace,
+        commands: RunningCommands,
         held: HeldController,
         breakpoints: BreakpointController,
         resume: ResumeController,
-        messages: MessageBus,
-        commands: Actions,
         composer: Composer,
         drafts: Drafts,
-        selected_event: Callable[[], Event | None],
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(composer)
         self.message_handlers: list[Callable[[str, bool], bool]] = []
-        self._run = run
+        self._run = work.run
         self._held = held
         self._breakpoints = breakpoints
         self._resume = resume
         self._composer = composer
         self._drafts = drafts
-        self._selected_event = selected_event
+        self.selected_event: Callable[[], Event | None] = lambda: None
         self._connect_commands(commands)
         composer.sent.connect(self._on_sent)
-        composer.refused.connect(messages.info)
+        composer.refused.connect(work.messages.info)
 
-    def _connect_commands(self, commands: Actions) -> None:
+    def _connect_commands(self, commands: RunningCommands) -> None:
         commands.run.triggered.connect(self._on_run)
         commands.pause.triggered.connect(self._run.pause)
         commands.step.triggered.connect(self._on_step)
@@ -115,12 +109,12 @@ class RunCommands(QObject):
         self._held.release(partial(self._run.step_on, "out"))
 
     def _on_run_to(self) -> None:
-        event = self._selected_event()
+        event = self.selected_event()
         if event is not None:
             self._held.release(partial(self._run.run_to, kind_of(event)))
 
     def _on_toggle_breakpoint(self) -> None:
-        event = self._selected_event()
+        event = self.selected_event()
         if event is not None:
             self._breakpoints.toggle_at(event)
 

@@ -47,9 +47,8 @@ class DeletionController(QObject):
         messages: MessageBus,
         pane: SessionsPane,
         hint: HintBar,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(pane)
         self._cursor = cursor
         self._databases = databases
         self._run = run

@@ -23,7 +23,6 @@ from inspector_app.sessions.exchange_dialogs import (
 from inspector_app.sessions.export_job import ExportCancelledError, ExportJob, add_history_case, add_stored_case
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
@@ -53,7 +52,6 @@ class ExchangeController(QObject):
         databases: the open databases.
         tasks: runs the export or import.
         messages: receives why nothing can be exported.
-        commands: the window's actions.
         pane: the session list, where the user requests both.
         hint: shows the progress and the end.
     """
@@ -61,17 +59,9 @@ class ExchangeController(QObject):
     workbench_requested = Signal()
 
     def __init__(
-        self,
-        cursor: Cursor,
-        databases: OpenDatabases,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        pane: SessionsPane,
-        hint: HintBar,
-        parent: QObject | None = None,
+        self, cursor: Cursor, databases: OpenDatabases, tasks: Tasks, messages: MessageBus, pane: SessionsPane, hint: HintBar
     ) -> None:
-        super().__init__(parent)
+        super().__init__(pane)
         self._cursor = cursor
         self._databases = databases
         self._tasks = tasks
@@ -83,12 +73,11 @@ class ExchangeController(QObject):
         pane.export_requested.connect(self._on_export_requested)
         pane.case_requested.connect(self._on_case_requested)
         pane.import_requested.connect(self._on_import_requested)
-        commands.export_session.triggered.connect(self._on_export_session)
-        commands.import_sessions.triggered.connect(self._on_import_sessions)
         hint.accepted.connect(self._on_hint_accepted)
         hint.other_accepted.connect(hint.hide)
 
-    def _on_export_session(self) -> None:
+    def export_selected(self) -> None:
+        """Ask where the selected session is written."""
         selected = self._cursor.session
         if selected is None:
             self._messages.info("Select the session to export in the session list first.")
@@ -192,7 +181,8 @@ class ExchangeController(QObject):
         self._written = file
         self._hint.suggest(f"Case {case} was added to {file}.", "Open", "file-export", "accent", other="Close")
 
-    def _on_import_sessions(self) -> None:
+    def ask_for_imports(self) -> None:
+        """Ask which files are imported."""
         selected = self._cursor.session
         sources = [source for source in self._databases.sources if source.writing_allowed]
         self._on_import_requested(selected.database if selected is not None else sources[0].target if len(sources) == 1 else "")

@@ -15,7 +15,6 @@ from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.tasks import Tasks
 from inspector_app.support.worker import Worker
-from inspector_app.widgets.actions import Actions
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
@@ -40,24 +39,14 @@ class SearchController(QObject):
         databases: the open databases.
         tasks: runs the search.
         messages: receives why nothing can be searched.
-        commands: the menu's commands.
         pane: the session list, whose window owns the dialog.
     """
 
     read = Signal(int, int)
     hit_opened = Signal()
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        databases: OpenDatabases,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        pane: SessionsPane,
-        parent: QObject | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, cursor: Cursor, databases: OpenDatabases, tasks: Tasks, messages: MessageBus, pane: SessionsPane) -> None:
+        super().__init__(pane)
         self._cursor = cursor
         self._databases = databases
         self._tasks = tasks
@@ -70,7 +59,6 @@ class SearchController(QObject):
         self._target = ""
         self._cancelled = False
         self._hits: list[Hit] = []
-        commands.search_all.triggered.connect(self._on_search_all)
         self._databases.database_closed.connect(self._on_database_closed)
         self.read.connect(self._on_read)
 
@@ -85,7 +73,8 @@ class SearchController(QObject):
         if self._dialog is not None and target == self._target:
             self._dialog.close()
 
-    def _on_search_all(self) -> None:
+    def ask(self) -> None:
+        """Open the search in all sessions of the selected one's database."""
         if self._dialog is not None:
             self._dialog.raise_()
             self._dialog.words.setFocus()

@@ -41,9 +41,8 @@ class LeaveController(QObject):
         tasks: Tasks,
         messages: MessageBus,
         window: MainWindow,
-        parent: QObject | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(window)
         self._unsaved = unsaved
         self._preferences = preferences
         self._tasks = tasks
@@ -51,7 +50,6 @@ class LeaveController(QObject):
         self._window = window
         self._is_answered = False
         window.leave_requested.connect(self._on_leave_requested)
-        window.commands.save_as.triggered.connect(self._on_save_as)
 
     @property
     def keeps(self) -> bool:
@@ -85,7 +83,8 @@ class LeaveController(QObject):
             self._preferences.add_recent(str(written))
         self._on_answered()
 
-    def _on_save_as(self) -> None:
+    def ask_where_to_save(self) -> None:
+        """Ask for the database that the unsaved sessions are put into; the window stays open."""
         ask_for_new_database(self._on_file_chosen, partial(self._window.activateWindow), self._window, "Save the unsaved sessions")
 
     def _on_file_chosen(self, file: str) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QAction, QPainter
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 from shiboken6 import isValid
 
@@ -23,16 +23,18 @@ class PanePictures(QObject):
 
     Args:
         window: the window.
+        save, print_: the commands.
     """
 
     done = Signal(str)
     failed = Signal(str)
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, window: MainWindow, save: QAction, print_: QAction) -> None:
         super().__init__(window)
         self._window = window
-        window.commands.save_picture.triggered.connect(self._on_save)
-        window.commands.print_pane.triggered.connect(self._on_print)
+        self._commands = (save, self._ask), (print_, self._print)
+        save.triggered.connect(self._on_save)
+        print_.triggered.connect(self._on_print)
         window.workbench.pane_menu_requested.connect(self._on_menu_requested)
 
     def _on_save(self) -> None:
@@ -42,8 +44,7 @@ class PanePictures(QObject):
         self._print(*self._window.current_pane())
 
     def _on_menu_requested(self, menu: QMenu, title: str, pane: QWidget) -> None:
-        commands = self._window.commands
-        for command, run in ((commands.save_picture, self._ask), (commands.print_pane, self._print)):
+        for command, run in self._commands:
             menu.addAction(command.icon(), command.text()).triggered.connect(partial(self._run, run, title, pane))
 
     def _run(self, run: Any, title: str, pane: QWidget, _checked: bool = False) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
@@ -9,7 +11,6 @@ from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolBar, QToolButton,
 from inspector_app.presentation.values import visible
 from inspector_app.shell.status_bar import RUN_ICONS
 from inspector_app.widgets import theme
-from inspector_app.widgets.actions import Actions
 from inspector_app.widgets.announcements import announce
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
@@ -20,11 +21,11 @@ class RunBar(QToolBar):
     """The menu, the run control buttons, and the state of the run as text.
 
     Args:
-        actions: the window's actions.
+        buttons: the actions, each with whether its text is displayed; None for a line. The first one is highlighted.
         menu: the menu behind the first button.
     """
 
-    def __init__(self, actions: Actions, menu: QMenu, parent: QWidget | None = None) -> None:
+    def __init__(self, buttons: Sequence[tuple[QAction, bool] | None], menu: QMenu, parent: QWidget | None = None) -> None:
         super().__init__("Run control", parent)
         self.setObjectName("run_bar")
         self.setMovable(False)
@@ -32,14 +33,11 @@ class RunBar(QToolBar):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         theme.keep_icon_size(self, 14)
         self._add_menu(menu)
-        self._add(actions.run, True)
-        self._add(actions.pause, False)
-        for action in (actions.step, actions.step_into, actions.step_out):
-            self._add(action, True)
-        self._add(actions.stop, False)
-        self.addSeparator()
-        for action in (actions.resume, actions.new_session):
-            self._add(action, True)
+        for button in buttons:
+            if button is None:
+                self.addSeparator()
+            else:
+                self._add(*button)
         spacer = QWidget(self)
         spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.addWidget(spacer)
@@ -48,9 +46,9 @@ class RunBar(QToolBar):
         self._state, _ = self._label("run_state")
         self._detail, self._detail_action = self._label("run_detail")
         self._detail.setProperty("role", "dim")
-        self._run = actions.run
-        self._buttons[actions.run.objectName()].setProperty("primary", True)
-        actions.run.changed.connect(self._paint_primary)  # after the button took the action's icon
+        self._run = self.actions()[1]  # the first one is the menu's
+        self._buttons[self._run.objectName()].setProperty("primary", True)
+        self._run.changed.connect(self._paint_primary)  # after the button took the action's icon
         self._paint_primary()
         self.show_state("idle", "idle", "")
 

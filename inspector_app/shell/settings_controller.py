@@ -4,40 +4,42 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
-from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import own_prices
 from inspector_app.shell.keys_controller import KeysController
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.settings_dialog import SettingsDialog, ShownSettings
-from inspector_app.support.preferences import Preferences
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets import theme
-from inspector_app.workspace.session_costs import SessionCosts
+from inspector_app.workspace.workspace import Workspace
 
 
 class SettingsController(QObject):
-    """A controller of the settings dialog. What a command of the window changes too is changed through that command.
+    """A controller of the settings dialog. What a command of the window changes too is reported, and changed through that command.
+
+    Signals:
+        theme_chosen(str), text_scale_chosen(int), compact_rows_chosen(bool), recording_chosen(bool): another value was chosen.
 
     Args:
-        preferences: where the settings are kept.
-        prices: the prices that the window uses.
-        costs: the costs that it displays.
-        tasks: runs what the system's keyring may delay.
+        work: the owners.
         window: the window.
     """
 
-    def __init__(self, preferences: Preferences, prices: Prices, costs: SessionCosts, tasks: Tasks, window: MainWindow) -> None:
-        super().__init__(window)
-        self._preferences = preferences
-        self._prices = prices
-        self._costs = costs
-        self._tasks = tasks
-        self._window = window
-        window.commands.settings.triggered.connect(self._on_settings)
+    theme_chosen = Signal(str)
+    text_scale_chosen = Signal(int)
+    compact_rows_chosen = Signal(bool)
+    recording_chosen = Signal(bool)
 
-    def _on_settings(self) -> None:
+    def __init__(self, work: Workspace, window: MainWindow) -> None:
+        super().__init__(window)
+        self._preferences = work.preferences
+        self._prices = work.prices
+        self._costs = work.costs
+        self._tasks = work.tasks
+        self._window = window
+
+    def ask(self) -> None:
+        """Open the settings."""
         kept = self._preferences
         look = theme.current()
         unsaved = kept.unsaved_days, kept.unsaved_megabytes
@@ -45,20 +47,17 @@ class SettingsController(QObject):
             look.choice, look.scale, look.is_compact, kept.motion, kept.editor, kept.records_requests, *unsaved, kept.prices
         )
         dialog = SettingsDialog(shown, self._window)
-        dialog.theme_chosen.connect(self._on_theme)
-        dialog.text_scale_chosen.connect(self._window.text_size.set_scale)
-        dialog.compact_rows_chosen.connect(self._window.commands.compact_rows.setChecked)
+        dialog.theme_chosen.connect(self.theme_chosen)
+        dialog.text_scale_chosen.connect(self.text_scale_chosen)
+        dialog.compact_rows_chosen.connect(self.compact_rows_chosen)
         dialog.motion_chosen.connect(self._on_motion)
         dialog.editor_chosen.connect(self._on_editor)
-        dialog.recording_chosen.connect(self._window.commands.record_requests.setChecked)
+        dialog.recording_chosen.connect(self.recording_chosen)
         dialog.unsaved_days_chosen.connect(self._on_unsaved_days)
         dialog.unsaved_megabytes_chosen.connect(self._on_unsaved_megabytes)
         dialog.prices_changed.connect(self._on_prices)
         KeysController(dialog.keys, self._tasks)
         dialog.open()
-
-    def _on_theme(self, choice: str) -> None:
-        self._window.commands.themes[choice].trigger()
 
     def _on_motion(self, choice: str) -> None:
         self._preferences.motion = choice

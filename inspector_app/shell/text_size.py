@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import cast
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QWheelEvent
+from PySide6.QtGui import QAction, QWheelEvent
 from PySide6.QtWidgets import QAbstractScrollArea
 
 from inspector_app.widgets import theme
-from inspector_app.widgets.actions import Actions, allow
+from inspector_app.widgets.actions import allow
 
 NOTCH = 120  # the angle by which most wheels turn at once, in eighths of a degree
 OWN_WHEEL = "own_wheel"  # property of a view that does something else with Ctrl and the wheel
@@ -23,19 +23,19 @@ class TextSize(QObject):
         changed(int): the new size in per cent.
 
     Args:
-        actions: the window's actions.
+        larger, smaller, normal: the commands.
         areas: the views over which Ctrl and the wheel change the size.
     """
 
     changed = Signal(int)
 
-    def __init__(self, actions: Actions, areas: Iterable[QAbstractScrollArea], parent: QObject) -> None:
+    def __init__(self, larger: QAction, smaller: QAction, normal: QAction, areas: Iterable[QAbstractScrollArea], parent: QObject) -> None:
         super().__init__(parent)
-        self._actions = actions
+        self._larger, self._smaller, self._normal = larger, smaller, normal
         self._turned = 0  # a touchpad reports parts of a notch
-        actions.larger_text.triggered.connect(self._on_larger)
-        actions.smaller_text.triggered.connect(self._on_smaller)
-        actions.normal_text.triggered.connect(self._on_normal)
+        larger.triggered.connect(self._on_larger)
+        smaller.triggered.connect(self._on_smaller)
+        normal.triggered.connect(self._on_normal)
         theme.current().changed.connect(self._allow)
         for area in areas:
             if not area.property(OWN_WHEEL):
@@ -77,6 +77,6 @@ class TextSize(QObject):
 
     def _allow(self) -> None:
         scale = theme.current().scale
-        allow(self._actions.larger_text, "The text has its largest size." if scale == theme.SCALES[-1] else None)
-        allow(self._actions.smaller_text, "The text has its smallest size." if scale == theme.SCALES[0] else None)
-        allow(self._actions.normal_text, "The text has its normal size." if scale == 100 else None)
+        allow(self._larger, "The text has its largest size." if scale == theme.SCALES[-1] else None)
+        allow(self._smaller, "The text has its smallest size." if scale == theme.SCALES[0] else None)
+        allow(self._normal, "The text has its normal size." if scale == 100 else None)

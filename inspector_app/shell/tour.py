@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -12,23 +11,10 @@ from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QVBoxLay
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
+from inspector_app.widgets.places import Stop
 
 _WIDTH = 320
 _GAP = 10  # pixels between the card and what it explains
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """One card of the tour.
-
-    Attributes:
-        title, text: what the card says.
-        about: the part of the window that it explains.
-    """
-
-    title: str
-    text: str
-    about: QWidget
 
 
 class TourCard(QFrame):

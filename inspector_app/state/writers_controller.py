@@ -13,8 +13,6 @@ from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted, preview
 from inspector_app.state.writers_pane import WriterRow, WritersPane
 from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
-from inspector_app.widgets.value_tree_view import ValueTreeView
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.cursor import Cursor
@@ -42,36 +40,22 @@ class WritersController(QObject):
         current: the displayed session.
         tasks: runs the search.
         messages: asks for a key if none is selected.
-        commands: the menu's commands.
-        tree: the state, where a key is selected.
         pane: the pane to fill.
     """
 
     answered = Signal()
 
     def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        current: CurrentSession,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: Actions,
-        tree: ValueTreeView,
-        pane: WritersPane,
-        parent: QObject | None = None,
+        self, cursor: Cursor, agents: CurrentAgent, current: CurrentSession, tasks: Tasks, messages: MessageBus, pane: WritersPane
     ) -> None:
-        super().__init__(parent)
+        super().__init__(pane)
         self._cursor = cursor
         self._agents = agents
         self._current = current
         self._tasks = tasks
         self._messages = messages
-        self._tree = tree
         self._pane = pane
         self._name = ""
-        tree.writers_requested.connect(self.ask)
-        commands.who_wrote.triggered.connect(self._on_who_wrote)
         pane.event_requested.connect(cursor.request)
         current.session_loading.connect(self._on_session_loading)
         current.session_loaded.connect(self._on_session_loaded)
@@ -99,8 +83,8 @@ class WritersController(QObject):
         if self._name:
             self._tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
 
-    def _on_who_wrote(self) -> None:
-        name = self._tree.selected_key()
+    def ask_for_selected(self, name: str | None) -> None:
+        """Show who wrote the selected key, or how to select one."""
         if name is None:
             self._messages.info(_NO_KEY)
         else:

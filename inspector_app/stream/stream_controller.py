@@ -15,15 +15,8 @@ from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.filter_bar import FilterBar
 from inspector_app.stream.hits import Hits
-from inspector_app.support.preferences import Preferences
-from inspector_app.support.tasks import Tasks
-from inspector_app.widgets.actions import Actions
-from inspector_app.workspace.breakpoint_store import BreakpointStore
-from inspector_app.workspace.current_run import CurrentRun, RunEnd
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.session_notes import SessionNotes
+from inspector_app.workspace.current_run import RunEnd
+from inspector_app.workspace.workspace import Workspace
 from runtime.events.marks import TEMP_GONE
 from runtime.support.worker_threads import run_in_thread
 
@@ -43,47 +36,23 @@ class StreamController(QObject):
             a filter.
 
     Args:
-        cursor: the selection.
-        current: the displayed session.
-        run: the run, whose partial events and held event are displayed.
-        breakpoints: mark events in the gutter.
-        notes: mark events, and are searched by the filter.
-        tasks: runs searches.
-        messages: receives what was not found.
-        preferences: remembers filters.
-        commands: the menu's commands.
+        work: the owners.
         events: the model behind the stream.
         stream: the view.
         bar: the filter bar.
-        held_place: returns where the agent is held, in words.
     """
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        current: CurrentSession,
-        run: CurrentRun,
-        breakpoints: BreakpointStore,
-        notes: SessionNotes,
-        tasks: Tasks,
-        messages: MessageBus,
-        preferences: Preferences,
-        commands: Actions,
-        events: EventTableModel,
-        stream: EventStreamView,
-        bar: FilterBar,
-        held_place: Callable[[], str],
-    ) -> None:
+    def __init__(self, work: Workspace, events: EventTableModel, stream: EventStreamView, bar: FilterBar) -> None:
         super().__init__(stream)
-        self._current = current
-        self._cursor = cursor
-        self._run = run
-        self._notes = notes
-        self._held_place = held_place
-        self._tasks = tasks
-        self._messages = messages
-        self._preferences = preferences
-        bar.set_remembered(preferences.filters)
+        self._current = work.current
+        self._cursor = work.cursor
+        self._run = work.run
+        self._notes = work.notes
+        self.held_place: Callable[[], str] = str
+        self._tasks = work.tasks
+        self._messages = work.messages
+        self._preferences = work.preferences
+        bar.set_remembered(work.preferences.filters)
         self._events = events
         self._stream = stream
         self._bar = bar
@@ -96,13 +65,13 @@ class StreamController(QObject):
         self._settling.setSingleShot(True)
         self._settling.timeout.connect(self._on_settled)
         events.set_temp_keys(self._temp_keys_of)
-        events.set_ran_ahead(run.ran_ahead)
-        events.set_breakpoint_marks(breakpoints.mark_of)
-        breakpoints.changed.connect(events.refresh_rows)
-        events.set_notes(notes.of)
-        notes.changed.connect(self._on_notes_changed)
+        events.set_ran_ahead(work.run.ran_ahead)
+        events.set_breakpoint_marks(work.breakpoints.mark_of)
+        work.breakpoints.changed.connect(events.refresh_rows)
+        events.set_notes(work.notes.of)
+        work.notes.changed.connect(self._on_notes_changed)
         self._connect_owners()
-        self._connect_views(commands)
+        self._connect_views()
 
     def _connect_owners(self) -> None:
         current, run, events = self._current, self._run, self._events
@@ -117,16 +86,8 @@ class StreamController(QObject):
         run.partial_arrived.connect(self._on_partial)
         self._cursor.event_requested.connect(self.show_event)
 
-    def _connect_views(self, commands: Actions) -> None:
+    def _connect_views(self) -> None:
         events, stream, bar = self._events, self._stream, self._bar
-        commands.next_hit.triggered.connect(self.next_hit)
-        commands.previous_hit.triggered.connect(self.previous_hit)
-        commands.next_note.triggered.connect(self.next_note)
-        commands.previous_note.triggered.connect(self.previous_note)
-        stream.bookmark_requested.connect(commands.toggle_bookmark.trigger)
-        stream.note_requested.connect(commands.edit_note.trigger)
-        commands.compare_states.triggered.connect(self.compare_states)
-        commands.matching_call.triggered.connect(self.go_to_matching_call)
         stream.event_selected.connect(self._cursor.select_event)
         events.shown_changed.connect(self._show_hits)
         events.events_appending.connect(self._on_events_appending)
@@ -203,7 +164,7 @@ class StreamController(QObject):
         at = hold.event if hold is not None and hold.inner else held
         self._events.set_held(at.id if at is not None else None)
         running = "running; it is held at its next event" if run.pausing else "running…"
-        held_text = f"held: {self._held_place()}" if hold is not None else ""
+        held_text = f"held: {self.held_place()}" if hold is not None else ""
         if run.is_watching and not run.pausing:
             self._events.set_waiting(None)
             return

@@ -40,6 +40,10 @@ LAST_IDS = 1_000  # newest events of a long session whose ids tell its thread wh
 class LiveTail(QObject):
     """Watches every open database and follows the displayed session: events go to the session, summaries to the catalog.
 
+    Attributes:
+        follows_newest: returns whether a new session is to be selected.
+        has_draft: returns whether the user is writing a message; no other session is selected then.
+
     Signals:
         told(TailUpdate): a watching thread read something; emitted from that thread.
         notes_changed(str): a note on an event of this database changed.
@@ -54,8 +58,6 @@ class LiveTail(QObject):
         run: events of its session are not taken from the database.
         tasks: runs what reads the database.
         messages: receives what the user should know.
-        follows_newest: returns whether a new session is to be selected.
-        has_draft: returns whether the user is writing a message; no other session is selected then.
     """
 
     told = Signal(object)
@@ -71,9 +73,6 @@ class LiveTail(QObject):
         run: CurrentRun,
         tasks: Tasks,
         messages: MessageBus,
-        *,
-        follows_newest: Callable[[], bool],
-        has_draft: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -84,8 +83,8 @@ class LiveTail(QObject):
         self._run = run
         self._tasks = tasks
         self._messages = messages
-        self._follows_newest = follows_newest
-        self._has_draft = has_draft
+        self.follows_newest: Callable[[], bool] = bool
+        self.has_draft: Callable[[], bool] = bool
         self._threads: dict[str, TailThread] = {}
         self._hints: dict[str, FileHints] = {}
         self._last_commit: dict[str, float] = {}
@@ -241,13 +240,13 @@ class LiveTail(QObject):
             self._catalog.set_pending(address, [])
             if address == self._cursor.session:
                 self._messages.warning(f"Session {key.session_id} was deleted by another process. What was read of it is still shown.")
-        if changes.new and self._follows_newest():
+        if changes.new and self.follows_newest():
             self._go_to(source, max(changes.new, key=lambda summary: (summary.last_update_time, summary.key)).key)
 
     def _go_to(self, source: Source, key: SessionKey) -> None:
         selected = self._cursor.session
         here = selected is None or selected.database == source.target
-        if here and self._run.phase == "idle" and self._run.quiet is None and not self._has_draft():
+        if here and self._run.phase == "idle" and self._run.quiet is None and not self.has_draft():
             self._cursor.select_session(SessionAddress(source.target, key))
 
     def _is_running(self, address: SessionAddress) -> bool:

@@ -2,17 +2,19 @@
 
 A file *draws* if it imports `QtWidgets`, `QtGui` or `QModelIndex`. A file *knows* if it imports an owner (`workspace`), an engine,
 `support`, a part of `documents` that is not plain data, or a part of `runtime` that runs, stores or debugs. A file that draws neither
-knows nor imports a file that does. The two builders of the window (`BUILDERS`) are exempt: joining both sides is their purpose.
+knows nor imports a file that does. The builders of the window (`BUILDERS`) are exempt, as are the doors of
+the features: joining both sides is their purpose.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from tests.architecture.source_rules import ROOT
 
-BUILDERS = {"inspector_app.app", "inspector_app.shell.window_controller"}
+BUILDERS = re.compile(r"inspector_app\.(app|shell\.connections|\w+\.feature)")
 OWNERS = ("inspector_app.workspace", "inspector_app.engines", "inspector_app.support")
 DATA_OF_DOCUMENTS = {
     "session_document",
@@ -50,7 +52,7 @@ def violations(sources: dict[str, str]) -> Iterator[str]:
     imports = {module: _imports(ast.parse(source)) for module, source in sources.items()}
     knowing = {module for module, names in imports.items() if any(_is_knowledge(name) for name in names)}
     for module, names in imports.items():
-        if module in BUILDERS or not any(_is_drawing(name) for name in names):
+        if BUILDERS.fullmatch(module) or not any(_is_drawing(name) for name in names):
             continue
         for name in sorted(names):
             if _is_knowledge(name) or name in knowing:

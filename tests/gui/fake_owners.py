@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.session_info import ForkInfo
@@ -15,7 +15,7 @@ from runtime.debugger.hold import Hold
 from runtime.events.event import Event
 from runtime.history.invocations import Invocation, PendingItem
 from runtime.sessions.session import SessionKey
-from tests.unit.inspector_app.workspace.fakes import FakeSource
+from tests.unit.inspector_app.workspace.fakes import FakeAgents, FakeMessages, FakeSource
 
 
 @dataclass
@@ -200,10 +200,7 @@ class FakeWorkingCopy(QObject):
         self.calls.append(f"copy {source.title}")
 
 
-class FakeActions:
-    """Makes each of the window's actions when it is asked for."""
-
-    def __getattr__(self, name: str) -> QAction:
-        action = QAction(name)
-        setattr(self, name, action)
-        return action
+def fake_workspace(**owners: Any) -> Any:
+    """Return a workspace of fakes that do nothing, and of these owners."""
+    fakes = {"agents": FakeAgents(), "databases": FakeDatabases(), "catalog": FakeCatalog(), "current": FakeCurrent()}
+    return SimpleNamespace(**fakes | {"messages": FakeMessages(), "commits": None} | owners)

@@ -19,8 +19,8 @@ from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.cursor import Cursor
 from runtime.sessions.session import SessionKey
 from tests.gui.events import said
-from tests.gui.fake_owners import Events, FakeActions, FakeCatalog, FakeCurrent, FakeDatabases, FakeRun, FakeSession
-from tests.unit.inspector_app.workspace.fakes import FakeAgents, FakeMessages, FakeSource, FakeTasks
+from tests.gui.fake_owners import Events, FakeCurrent, FakeRun, FakeSession, fake_workspace
+from tests.unit.inspector_app.workspace.fakes import FakeSource, FakeTasks
 
 HERE, OTHER, MADE = (SessionAddress("story.db", SessionKey("story", "u", name)) for name in ("s", "other", "made"))
 
@@ -33,7 +33,6 @@ class Scene:
     current: FakeCurrent
     run: FakeRun
     tasks: FakeTasks
-    commands: Any
     card: DecisionCard
     hint: HintBar
     controller: ForkController
@@ -48,7 +47,7 @@ class Scene:
 
     def ask(self, index: int) -> None:
         self.cursor.select_event(index)
-        self.commands.fork.trigger()
+        self.controller.ask_at_selected()
         asyncio.run(self.tasks.run_all())
 
     def facts(self) -> str:
@@ -66,12 +65,11 @@ class Scene:
 
 @pytest.fixture
 def scene(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    cursor, current, run, tasks, commands = Cursor(), FakeCurrent(), FakeRun(), FakeTasks(), FakeActions()
+    cursor, current, run, tasks = Cursor(), FakeCurrent(), FakeRun(), FakeTasks()
     card, override_card, hint = DecisionCard("fork", "What forking will do"), OverrideCard(), HintBar("fork_hint")
     for widget in (card, override_card, hint):
         qtbot.addWidget(widget)
-    owners = (cursor, FakeAgents(), FakeDatabases(), FakeCatalog(), current, run, tasks, FakeMessages(), commands)
-    controller = ForkController(*owners, card, override_card, hint)  # type: ignore[arg-type]
+    controller = ForkController(fake_workspace(cursor=cursor, current=current, run=run, tasks=tasks), card, override_card, hint)
     forks: list[Any] = []
 
     async def fork(_session: Any, cut: Any) -> SessionAddress:
@@ -79,7 +77,7 @@ def scene(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Scene:
         return MADE
 
     monkeypatch.setattr(controller, "fork", fork)
-    return Scene(cursor, current, run, tasks, commands, card, hint, controller, qtbot, forks)
+    return Scene(cursor, current, run, tasks, card, hint, controller, qtbot, forks)
 
 
 def test_the_card_asks_what_to_do_at_the_selected_event(scene: Scene) -> None:
@@ -150,7 +148,7 @@ def test_another_session_drops_the_card_and_the_draft(scene: Scene) -> None:
 def test_the_card_is_not_shown_for_a_session_left_meanwhile(scene: Scene) -> None:
     scene.show()
     scene.cursor.select_event(1)
-    scene.commands.fork.trigger()
+    scene.controller.ask_at_selected()
     scene.current.session = None
     asyncio.run(scene.tasks.run_all())
     assert scene.card.title == ""

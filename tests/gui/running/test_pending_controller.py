@@ -19,8 +19,8 @@ from inspector_app.running.pending_pane import PendingPane
 from inspector_app.workspace.cursor import Cursor
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
-from tests.gui.fake_owners import FakeActions, FakeCatalog, FakeCurrent, FakeDatabases, FakeRun
-from tests.unit.inspector_app.workspace.fakes import FakeAgents, FakeTasks
+from tests.gui.fake_owners import FakeCatalog, FakeRun, fake_workspace
+from tests.unit.inspector_app.workspace.fakes import FakeTasks
 
 HERE, THERE = (SessionAddress("one.db", SessionKey("shop", "u", name)) for name in ("here", "there"))
 
@@ -34,7 +34,6 @@ class Scene:
     run: FakeRun
     tasks: FakeTasks
     resumed: list[str]
-    commands: Any
     pane: PendingPane
     controller: PendingController
 
@@ -45,26 +44,18 @@ class Scene:
 
 @pytest.fixture
 def scene(qtbot: QtBot) -> Scene:
-    cursor, catalog, run, tasks, commands, pane = Cursor(), FakeCatalog(), FakeRun(), FakeTasks(), FakeActions(), PendingPane()
+    cursor, catalog, run, tasks, pane = Cursor(), FakeCatalog(), FakeRun(), FakeTasks(), PendingPane()
     qtbot.addWidget(pane)
     pane.resize(900, 300)
     pane.show()
     cursor.select_session(HERE)
     resumed: list[str] = []
     controller = PendingController(
-        cursor,
-        FakeAgents(),  # type: ignore[arg-type]
-        FakeDatabases(),  # type: ignore[arg-type]
-        catalog,  # type: ignore[arg-type]
-        FakeCurrent(),  # type: ignore[arg-type]
-        run,  # type: ignore[arg-type]
+        fake_workspace(cursor=cursor, catalog=catalog, run=run, tasks=tasks),
         SimpleNamespace(ask=resumed.append),  # type: ignore[arg-type]
-        SimpleNamespace(),  # type: ignore[arg-type]
-        tasks,  # type: ignore[arg-type]
-        commands,  # type: ignore[arg-type]
         pane,
     )
-    return Scene(cursor, catalog, run, tasks, resumed, commands, pane, controller)
+    return Scene(cursor, catalog, run, tasks, resumed, pane, controller)
 
 
 def approval(call_id: str) -> PendingItem:

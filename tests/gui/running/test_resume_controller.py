@@ -19,7 +19,7 @@ from inspector_app.workspace.cursor import Cursor
 from runtime.history.invocations import Invocation
 from runtime.sessions.session import SessionKey
 from tests.gui.events import said
-from tests.gui.fake_owners import Events, FakeCurrent, FakeDatabases, FakeRun, FakeSession, FakeWorkingCopy, FakeWriteAccess
+from tests.gui.fake_owners import Events, FakeCurrent, FakeRun, FakeSession, FakeWorkingCopy, FakeWriteAccess, fake_workspace
 from tests.unit.inspector_app.workspace.fakes import FakeAgents, FakeSource, FakeTasks
 
 HERE = SessionAddress("story.db", SessionKey("story", "u", "s"))
@@ -65,8 +65,9 @@ def scene(qtbot: QtBot) -> Scene:
     resume_hint, writing_hint, card = HintBar("resume_hint"), HintBar("writing_hint"), PreflightCard()
     for widget in (resume_hint, writing_hint, card):
         qtbot.addWidget(widget)
-    owners = (cursor, agents, FakeDatabases(), current, run, write_access, working_copy, tasks)
-    controller = ResumeController(*owners, resume_hint, writing_hint, card)  # type: ignore[arg-type]
+    owners = {"cursor": cursor, "agents": agents, "current": current, "run": run, "tasks": tasks}
+    work = fake_workspace(**owners, write_access=write_access, working_copy=working_copy)
+    controller = ResumeController(work, resume_hint, writing_hint, card)
     return Scene(cursor, agents, current, run, write_access, working_copy, tasks, resume_hint, writing_hint, card, controller, qtbot)
 
 

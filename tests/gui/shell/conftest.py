@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.features import make_window
 from inspector_app.shell.main_window import MainWindow
-from inspector_app.stream.event_table_model import EventTableModel
+from inspector_app.widgets.places import Places
 
 
 @pytest.fixture
 def window(qtbot: QtBot) -> MainWindow:
-    window = MainWindow(EventTableModel(), SessionTreeModel(), [])
+    window = make_window(Places())[1]
     qtbot.addWidget(window, before_close_func=lambda window: window.close_now())
     window.resize(1000, 700)
     window.show()

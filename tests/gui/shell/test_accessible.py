@@ -47,9 +47,7 @@ def test_every_control_has_a_name(qtbot) -> None:
         assert nameless == []
 
 
-def test_every_control_of_the_window_has_a_name(qtbot) -> None:
-    window = MainWindow(EventTableModel(), SessionTreeModel(), [])
-    qtbot.addWidget(window)
+def test_every_control_of_the_window_has_a_name(window: MainWindow) -> None:
     controls = [control for control in window.findChildren(QWidget) if isinstance(control, CONTROLS) and not made_by_qt(control)]
     assert len(controls) > 100
     nameless = [

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from inspector_app.shell.command_palette import CommandPalette
 from inspector_app.shell.main_window import MainWindow
-from inspector_app.widgets.actions import Actions, allow
+from inspector_app.widgets.actions import allow
 
 
 @pytest.fixture
@@ -21,9 +19,9 @@ def palette(window: MainWindow, qtbot: QtBot) -> CommandPalette:
 
 
 def test_it_lists_every_action_of_the_window(window: MainWindow, palette: CommandPalette) -> None:
-    for entry in fields(Actions):
-        text = getattr(window.commands, entry.name).text().rstrip("…")
-        assert any(name == text or name.endswith(f": {text}") for name in palette.names), entry.name
+    for name, command in vars(window.commands).items():
+        text = command.text().rstrip("…")
+        assert any(listed == text or listed.endswith(f": {text}") for listed in palette.names), name
 
 
 def test_a_command_named_like_its_menu_is_not_prefixed(palette: CommandPalette, qtbot: QtBot) -> None:
@@ -64,8 +62,8 @@ def test_a_disabled_command_shows_why_and_does_not_run(window: MainWindow, palet
 def test_escape_restores_the_focus(window: MainWindow, palette: CommandPalette, qtbot: QtBot) -> None:
     window.show_page(window.workbench)
     palette.hide()
-    window.workbench.filter_bar.focus()
+    window.parts.filter_bar.focus()
     window.commands.palette.trigger()
     qtbot.keyClick(palette.field, Qt.Key.Key_Escape)
     assert not palette.isVisible()
-    assert window.workbench.filter_bar.field.hasFocus()
+    assert window.parts.filter_bar.field.hasFocus()

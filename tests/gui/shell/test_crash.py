@@ -56,7 +56,7 @@ from inspector_app import app
 def fail(*_):
     raise ValueError("no window today")
 
-app.MainWindow = fail
+app.make_window = fail
 app.save_screenshot([], "none.png")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -12,10 +12,10 @@ from pytestqt.qtbot import QtBot
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.running.breakpoints_pane import BreakpointRow
 from inspector_app.running.pending_pane import PendingRow
-from inspector_app.sessions.session_tree import SessionTreeModel
+from inspector_app.shell.features import Features
 from inspector_app.shell.workbench import Workbench
-from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.widgets import theme
+from inspector_app.widgets.places import Places
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
 
@@ -25,12 +25,20 @@ LOW = 80
 FORM_NEEDS = 130
 
 
+def made_bench() -> Workbench:
+    places = Places()
+    Features(places)
+    bench = Workbench(places)
+    places.setParent(bench)
+    return bench
+
+
 @pytest.fixture
 def bench(qtbot: QtBot) -> Workbench:
-    bench = Workbench(EventTableModel(), SessionTreeModel())
+    bench = made_bench()
     qtbot.addWidget(bench)
     bench.resize(1280, 740)
-    bench.arrange(None)
+    bench.layout_of_docks.arrange(None)
     bench.show()
     qtbot.waitUntil(lambda: 0 < height(bench, "pending") < LOW)
     return bench
@@ -42,22 +50,22 @@ def height(bench: Workbench, name: str) -> int:
 
 
 def show_pending(bench: Workbench, rows: list[PendingRow]) -> None:
-    bench.pending.set_rows(rows, rows[0].address if rows else None)
-    bench.show_pending(count=len(rows))
+    bench.parts.pending.set_rows(rows, rows[0].address if rows else None)
+    bench.show_title("pending", f"Pending  {len(rows)}")
 
 
 def test_the_events_get_the_height_while_nothing_is_pending(bench: Workbench, qtbot: QtBot) -> None:
-    low = bench.stream.height()
+    low = bench.parts.stream.height()
     show_pending(bench, [ROW])
     qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
-    assert bench.stream.height() < low
+    assert bench.parts.stream.height() < low
     show_pending(bench, [])
-    qtbot.waitUntil(lambda: bench.stream.height() == low)
+    qtbot.waitUntil(lambda: bench.parts.stream.height() == low)
 
 
 def test_a_layout_reset_while_hidden_hides_the_titles_of_tabbed_panes(bench: Workbench, qtbot: QtBot) -> None:
     bench.hide()
-    bench.reset_layout()
+    bench.layout_of_docks.reset_layout()
     bench.show()
     tabs = [cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}")) for name in ("pending", "breakpoints", "log")]
     qtbot.waitUntil(lambda: all(dock.titleBarWidget() is not None for dock in tabs))
@@ -78,10 +86,10 @@ def test_the_log_keeps_the_height_the_user_gave_it(bench: Workbench, qtbot: QtBo
 
 
 def test_a_restored_layout_makes_room_for_pending_items(bench: Workbench, qtbot: QtBot) -> None:
-    saved = bench.saved_layout()
+    saved = bench.layout_of_docks.saved_layout()
     assert saved is not None
     show_pending(bench, [ROW])
-    bench.arrange(saved)
+    bench.layout_of_docks.arrange(saved)
     qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
 
 
@@ -117,13 +125,13 @@ def shown(bench: Workbench) -> set[str]:
 
 def test_a_perspective_shows_its_panes_and_a_reset_shows_all(bench: Workbench, qtbot: QtBot) -> None:
     everything = shown(bench)
-    bench.show_perspective("browse")
+    bench.layout_of_docks.show_perspective("browse")
     assert shown(bench) == {"sessions", "detail"}
-    bench.show_perspective("debug")
+    bench.layout_of_docks.show_perspective("debug")
     assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log", "findings", "charts", "graph"}
     bench.raise_pane("sessions")
     assert "sessions" in shown(bench)
-    bench.reset_layout()
+    bench.layout_of_docks.reset_layout()
     assert shown(bench) == everything
 
 
@@ -160,7 +168,7 @@ def test_title_buttons_grow_with_the_text_and_name_their_pane(bench: Workbench, 
 
 def test_a_combo_box_popup_fills_its_frame(bench: Workbench, qtbot: QtBot) -> None:
     bench.raise_pane("breakpoints")
-    where = bench.breakpoints.form.when
+    where = bench.parts.breakpoints.form.when
     where.showPopup()
     frame = where.view().parentWidget()
     qtbot.waitUntil(frame.isVisible)
@@ -170,7 +178,7 @@ def test_a_combo_box_popup_fills_its_frame(bench: Workbench, qtbot: QtBot) -> No
 
 def test_rows_of_the_lower_panes_have_the_same_height(bench: Workbench) -> None:
     show_pending(bench, [ROW])
-    bench.breakpoints.set_rows([BreakpointRow(1, "event", "error", "", True, 0, 1, "", 3, "", "error")])
+    bench.parts.breakpoints.set_rows([BreakpointRow(1, "event", "error", "", True, 0, 1, "", 3, "", "error")])
     lists = [bench.findChild(QTreeWidget, name) for name in ("pending_list", "breakpoint_list")]
     assert [each.visualItemRect(each.topLevelItem(0)).height() for each in lists] == [22, 22]
     hits = lists[1].headerItem().textAlignment(2)
@@ -182,11 +190,11 @@ def test_a_layout_saved_in_a_small_window_gives_the_panes_their_shares_of_a_larg
     bench.resizeDocks([side], [520], Qt.Orientation.Horizontal)
     qtbot.waitUntil(lambda: width(bench, "detail") > 500)
     shares = {name: width(bench, name) / bench.width() for name in ("sessions", "detail")}
-    saved = bench.saved_layout()
-    large = Workbench(EventTableModel(), SessionTreeModel())
+    saved = bench.layout_of_docks.saved_layout()
+    large = made_bench()
     qtbot.addWidget(large)
     large.resize(2560, 1400)
-    large.arrange(saved)
+    large.layout_of_docks.arrange(saved)
     large.show()
     qtbot.waitUntil(lambda: abs(width(large, "detail") / large.width() - shares["detail"]) < 0.01)
     assert abs(width(large, "sessions") / large.width() - shares["sessions"]) < 0.01

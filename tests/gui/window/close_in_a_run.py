@@ -31,7 +31,7 @@ class Closer:
         inspector.closed.connect(self.report)
 
     def look(self, *_: object) -> None:
-        run, events = self.inspector.run, self.inspector.controller.events
+        run, events = self.inspector.run, self.inspector.features.stream.events
         reached = {
             "started": run.phase == "running",
             "streaming": run.phase == "running" and events.event_count > 1,

@@ -88,14 +88,14 @@ def inspector(story_db: Path, running: InspectorLoop, qapp: QApplication, settin
     inspector = Inspector(qapp, settings, MessageBus())
     inspector.show((1280, 800))
     yield inspector
-    timers = [timer for owner in (inspector, inspector.controller, inspector.window) for timer in owner.findChildren(QTimer)]
+    timers = [timer for owner in (inspector, inspector.window) for timer in owner.findChildren(QTimer)]
     with qtbot.waitSignal(inspector.closed, timeout=10_000):
         inspector.window.close()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert not [timer.parent() for timer in timers if isValid(timer) and timer.isActive()]
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     # Otherwise Python's garbage collector would delete it on an arbitrary thread.
-    assert not [part for part in (inspector, inspector.controller, inspector.window) if isValid(part)]
+    assert not [part for part in (inspector, inspector.window) if isValid(part)]
 
 
 @pytest.fixture

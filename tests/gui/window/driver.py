@@ -71,7 +71,7 @@ class WindowDriver:
 
     def run_message(self, text: str) -> SessionAddress:
         """Send a message with the run command, wait for the end of its run, and return the displayed session."""
-        self.bench.composer.set_text(text)
+        self.bench.parts.composer.set_text(text)
         with self.qtbot.waitSignal(self.inspector.run.run_ended, timeout=30_000):
             self.inspector.window.commands.run.trigger()
         self.run_until_idle()
@@ -88,7 +88,7 @@ class WindowDriver:
 
     def log_text(self) -> str:
         """Return the lines of the log."""
-        shown = self.bench.log.findChild(QListWidget, "log_list")
+        shown = self.bench.parts.log.findChild(QListWidget, "log_list")
         return "\n".join(shown.item(row).text() for row in range(shown.count()))
 
     def click(self, parent: QWidget, name: str) -> None:
@@ -110,12 +110,12 @@ class Stream(Part):
 
     def rows(self) -> list[str]:
         """Return the summaries of all rows."""
-        model = self.window.inspector.controller.events
+        model = self.window.inspector.features.stream.events
         return [model.stream_row(row).summary for row in range(model.rowCount())]
 
     def events(self) -> list[Event]:
         """Return the committed events, which must be in memory."""
-        model = self.window.inspector.controller.events
+        model = self.window.inspector.features.stream.events
         return [model.committed(index) for index in range(model.event_count)]
 
     def ids(self) -> list[str]:
@@ -129,7 +129,7 @@ class Stream(Part):
 
     def select(self, index: int) -> None:
         """Select the event at `index`."""
-        self.window.bench.stream.select_event(index)
+        self.window.bench.parts.stream.select_event(index)
 
 
 class Sessions(Part):
@@ -142,7 +142,7 @@ class Sessions(Part):
     def indexes(self, kind: str) -> list[QModelIndex]:
         """Return the rows of a kind, such as "database", "app", "user" or "session", from the top."""
         found: list[QModelIndex] = []
-        model = self.window.inspector.controller.sessions
+        model = self.window.inspector.features.sessions.model
 
         def walk(parent: QModelIndex) -> None:
             for row in range(model.rowCount(parent)):
@@ -156,7 +156,7 @@ class Sessions(Part):
 
     def click(self, kind: str) -> None:
         """Click the first row of a kind and wait until it is displayed."""
-        tree = self.window.bench.sessions.tree
+        tree = self.window.bench.parts.sessions.tree
         place = tree.visualRect(self.indexes(kind)[0]).center()
         self.window.qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
         self.window.run_until_idle()
@@ -177,7 +177,7 @@ class Breakpoints(Part):
 
     def add(self, condition: str, when: str = "event", tool: str = "", log: str = "") -> None:
         """Add a breakpoint with the form."""
-        pane, qtbot = self.window.bench.breakpoints, self.window.qtbot
+        pane, qtbot = self.window.bench.parts.breakpoints, self.window.qtbot
         self.window.bench.raise_pane("breakpoints")
         combo = pane.findChild(QComboBox, "breakpoint_when")
         combo.setCurrentIndex(combo.findData(when))
@@ -191,11 +191,11 @@ class HeldCard(Part):
 
     @property
     def editor(self) -> QPlainTextEdit:
-        return self.window.bench.held.findChild(QPlainTextEdit, "held_editor")
+        return self.window.bench.parts.held.findChild(QPlainTextEdit, "held_editor")
 
     def press(self, name: str) -> None:
         """Click a button of this object name."""
-        self.window.click(self.window.bench.held, name)
+        self.window.click(self.window.bench.parts.held, name)
 
 
 class StatePane(Part):
@@ -203,7 +203,7 @@ class StatePane(Part):
 
     def nodes(self) -> dict[str, tuple[str, str]]:
         """Return the text and the writer of each key."""
-        model = self.window.bench.detail.state.model
+        model = self.window.bench.parts.detail.state.model
         return {node.key: (node.text, node.writer) for lane in model.node(QModelIndex()).children for node in lane.children}
 
     def values(self) -> dict[str, str]:
@@ -212,7 +212,7 @@ class StatePane(Part):
 
     def files(self) -> list[tuple[str, str, str]]:
         """Return the name, the version and the writer of each file."""
-        lanes = self.window.bench.detail.state.model.node(QModelIndex()).children
+        lanes = self.window.bench.parts.detail.state.model.node(QModelIndex()).children
         return [(node.key, node.text, node.writer) for lane in lanes if lane.lane == FILES for node in lane.children]
 
 
@@ -222,14 +222,14 @@ class ForkCard(Part):
     def ask(self, index: int) -> None:
         """Select an event and press the fork shortcut."""
         bench = self.window.bench
-        bench.stream.select_event(index)
-        bench.stream.table.setFocus()
+        bench.parts.stream.select_event(index)
+        bench.parts.stream.table.setFocus()
         self.window.qtbot.keyClick(self.window.inspector.window, *FORK_KEY)
-        self.window.run_until(lambda: bench.fork_card.title != "")
+        self.window.run_until(lambda: bench.parts.fork_card.title != "")
 
     def choose(self, name: str) -> None:
         """Choose an option with Enter."""
-        button = self.window.bench.fork_card.button(name)
+        button = self.window.bench.parts.fork_card.button(name)
         assert button is not None and button.isEnabled(), button and button.toolTip()
         button.setFocus()
         self.window.qtbot.keyClick(button, Qt.Key.Key_Return)
@@ -248,7 +248,7 @@ class PreflightCard(Part):
 
     def read(self) -> Preflight:
         """Wait for the card and return what it shows."""
-        card = self.window.bench.preflight
+        card = self.window.bench.parts.preflight
         self.window.run_until(lambda: card.shown is not None)
         assert card.shown is not None
         return card.shown
@@ -256,4 +256,4 @@ class PreflightCard(Part):
     def accept(self) -> None:
         """Press Enter on the card."""
         self.read()
-        self.window.qtbot.keyClick(self.window.bench.preflight.findChild(QPushButton, "preflight_resume"), Qt.Key.Key_Return)
+        self.window.qtbot.keyClick(self.window.bench.parts.preflight.findChild(QPushButton, "preflight_resume"), Qt.Key.Key_Return)

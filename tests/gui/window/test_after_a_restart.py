@@ -33,19 +33,19 @@ def test_request_times_costs_charts_and_graph_of_a_run_that_has_ended(
 ) -> None:
     opened(recorded)
     bench = driver.bench
-    bench.stream.select_event(1)
-    bench.detail.tabs.setCurrentIndex(2)
-    request = bench.detail.request.model
+    bench.parts.stream.select_event(1)
+    bench.parts.detail.tabs.setCurrentIndex(2)
+    request = bench.parts.detail.request.model
     driver.run_until(lambda: "tools" in [node.key for node in request.node(QModelIndex()).children])
-    assert bench.detail.request.findChild(QLabel, "request_note").text() == ""
+    assert bench.parts.detail.request.findChild(QLabel, "request_note").text() == ""
 
     bench.raise_pane("timeline")
-    driver.run_until(lambda: "recorded" in bench.timeline.findChild(QLabel, "timeline_sources").text())
+    driver.run_until(lambda: "recorded" in bench.parts.timeline.findChild(QLabel, "timeline_sources").text())
     bench.raise_pane("charts")
-    driver.run_until(lambda: "1 turn" in bench.charts.findChild(QLabel, "turns_note").text())
-    assert "1,001 tokens in" in bench.charts.findChild(QLabel, "turns_note").text()
+    driver.run_until(lambda: "1 turn" in bench.parts.charts.findChild(QLabel, "turns_note").text())
+    assert "1,001 tokens in" in bench.parts.charts.findChild(QLabel, "turns_note").text()
     bench.raise_pane("graph")
-    graph = bench.graph.graph
+    graph = bench.parts.graph.graph
     driver.run_until(lambda: graph.shown is not None and bool(graph.shown.sums))
     assert graph.shown is not None and graph.shown.sums["order_desk"].events == 10
-    driver.run_until(lambda: "cost unknown" in inspector.controller.events.stream_row(0).tokens)
+    driver.run_until(lambda: "cost unknown" in inspector.features.stream.events.stream_row(0).tokens)

@@ -42,7 +42,7 @@ def said(inspector: Inspector) -> list[str]:
 
 
 def test_a_change_is_reported_and_the_button_reloads_the_agent(loaded: Inspector, folder: Path, driver: WindowDriver, qtbot: QtBot) -> None:
-    hint = loaded.window.workbench.agent_hint
+    hint = loaded.window.parts.agent_hint
     driver.run_message("hello")
     assert hint.isHidden()
     (folder / "words.py").write_text("ANSWER = 'second, and longer'\n", "utf-8")
@@ -55,23 +55,23 @@ def test_a_change_is_reported_and_the_button_reloads_the_agent(loaded: Inspector
 
 
 def test_a_broken_change_can_be_fixed_and_reloaded(loaded: Inspector, folder: Path, driver: WindowDriver, qtbot: QtBot) -> None:
-    window, hint = loaded.window, loaded.window.workbench.agent_hint
+    window, hint = loaded.window, loaded.window.parts.agent_hint
     (folder / "agent.py").write_text("def broken(:\n", "utf-8")
     qtbot.waitUntil(lambda: bool(hint.text))
     window.commands.reload.trigger()
-    qtbot.waitUntil(lambda: window.page is window.problem and not loaded.tasks.running)
-    assert "SyntaxError" in window.problem.text
+    qtbot.waitUntil(lambda: window.page is window.parts.problem and not loaded.tasks.running)
+    assert "SyntaxError" in window.parts.problem.text
     replacement = folder / "agent.py.new"  # as editors save
     replacement.write_text(AGENT.replace("ANSWER]", "'mended']"), "utf-8")
     replacement.replace(folder / "agent.py")
-    qtbot.mouseClick(window.problem.findChild(object, "problem_retry"), Qt.MouseButton.LeftButton)  # type: ignore[call-overload]
+    qtbot.mouseClick(window.parts.problem.findChild(object, "problem_retry"), Qt.MouseButton.LeftButton)  # type: ignore[call-overload]
     qtbot.waitUntil(lambda: window.page is window.workbench and not loaded.tasks.running)
     driver.run_message("hello")
     assert said(loaded) == ["hello", "mended"]
 
 
 def test_a_reverted_change_hides_the_hint(loaded: Inspector, folder: Path, qtbot: QtBot) -> None:
-    hint, init = loaded.window.workbench.agent_hint, folder / "__init__.py"
+    hint, init = loaded.window.parts.agent_hint, folder / "__init__.py"
     init.write_text("x = 1\n", "utf-8")
     qtbot.waitUntil(lambda: bool(hint.text))
     init.unlink()

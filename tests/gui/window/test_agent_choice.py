@@ -28,14 +28,14 @@ def write_agents(folder: Path, *names: str) -> Path:
 
 
 def open_path(driver: WindowDriver, path: Path) -> None:
-    driver.inspector.controller._opening.open_path(str(path))
+    driver.inspector.features.opening.opening.open_path(str(path))
     driver.run_until_idle()
 
 
 def test_a_folder_of_agents_lists_them_before_any_code_runs(driver: WindowDriver, tmp_path: Path) -> None:
     agents, window = write_agents(tmp_path / "agents", "billing", "planner", "support"), driver.inspector.window
     open_path(driver, agents)
-    assert window.page is window.agent_choice
+    assert window.page is window.parts.agent_choice
     listed = window.findChild(QListWidget, "agent_choice_list")
     assert [listed.item(row).text() for row in range(listed.count())] == ["billing", "planner", "support"]
     assert listed.hasFocus()
@@ -44,8 +44,8 @@ def test_a_folder_of_agents_lists_them_before_any_code_runs(driver: WindowDriver
     with driver.qtbot.waitSignal(driver.inspector.agents.trust_requested):
         driver.qtbot.keyClick(listed, Qt.Key.Key_Return)
     driver.run_until_idle()
-    assert window.page is window.trust
-    driver.click(window.trust, "trust_accept")
+    assert window.page is window.parts.trust
+    driver.click(window.parts.trust, "trust_accept")
     driver.run_until(lambda: driver.inspector.agents.loaded is not None)
     driver.run_until_idle()
     assert [file.parent.name for file in agents.rglob("it-ran")] == ["planner"]
@@ -55,12 +55,12 @@ def test_a_folder_of_agents_lists_them_before_any_code_runs(driver: WindowDriver
 def test_the_list_is_left_without_loading_anything(driver: WindowDriver, tmp_path: Path) -> None:
     window = driver.inspector.window
     open_path(driver, write_agents(tmp_path / "agents", "billing", "planner"))
-    driver.click(window.agent_choice, "agent_choice_close")
-    assert window.page is window.welcome
+    driver.click(window.parts.agent_choice, "agent_choice_close")
+    assert window.page is window.parts.welcome
     open_path(driver, tmp_path / "agents")
     assert window.findChild(QPushButton, "agent_choice_open").text() == "Open billing"
     driver.qtbot.keyClick(window.findChild(QListWidget, "agent_choice_list"), Qt.Key.Key_Escape)
-    assert window.page is window.welcome
+    assert window.page is window.parts.welcome
     assert driver.inspector.agents.loaded is None
 
 
@@ -77,4 +77,4 @@ def test_a_package_that_only_holds_agents_lists_them(driver: WindowDriver, tmp_p
     (agents / "__init__.py").write_text("app = None\n")
     trust_folder(driver.inspector, agents)
     open_path(driver, agents)
-    assert window.page is window.agent_choice, "loading it found none"
+    assert window.page is window.parts.agent_choice, "loading it found none"

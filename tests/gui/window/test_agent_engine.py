@@ -42,7 +42,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Iterator[AgentEngine]:
 
 
 def test_an_engine_is_read_like_a_database_and_written_only_when_that_is_allowed(driver: WindowDriver, engine: AgentEngine) -> None:
-    driver.inspector.controller._opening.open_path(URI)
+    driver.inspector.features.opening.opening.open_path(URI)
     databases: OpenDatabases = driver.inspector.databases
     driver.run_until(lambda: databases.source(URI) is not None)
     driver.run_until_idle()

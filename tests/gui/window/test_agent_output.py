@@ -52,7 +52,7 @@ root_agent = LlmAgent(
 def output(driver: WindowDriver, index: int) -> tuple[str, list[str]]:
     """Select an event; return the title of its Output tab, and the lines there without their times."""
     driver.stream.select(index)
-    detail: EventDetail = driver.bench.detail
+    detail: EventDetail = driver.bench.parts.detail
     title = next(text for tab in range(detail.tabs.count()) if (text := detail.tabs.tabText(tab)).startswith(("Output", "Traceback")))
     return title, [line.split("  ", 1)[-1] for line in detail.output.text.splitlines()]
 
@@ -84,7 +84,7 @@ def test_a_line_in_the_log_leads_to_its_event_and_a_traceback_to_the_failed_call
     (failed,) = [
         number for number, event in enumerate(driver.stream.events()) if any(call.name == "fail" for call in event.get_function_calls())
     ]
-    shown = driver.bench.log.findChild(QListWidget, "log_list")
+    shown = driver.bench.parts.log.findChild(QListWidget, "log_list")
     row = next(row for row in range(shown.count()) if shown.item(row).text().endswith("fail · KeyError: 3"))
     shown.setCurrentRow(row)
     driver.run_until_idle()

@@ -161,7 +161,7 @@ def test_the_apps_database_is_offered(driver: WindowDriver, start_app: StartApp,
     attach(driver, app)
     app.send(WEATHER)
     app_answer(driver, app)
-    hint = driver.bench.app_hint
+    hint = driver.bench.parts.app_hint
     driver.run_until(lambda: hint.text)
     assert hint.text == f"The app stores its sessions in {file}. Other sessions are there, too."
     picture(driver, "database")
@@ -219,7 +219,7 @@ def test_what_the_app_runs_when_the_window_leaves_is_not_interrupted(driver: Win
     session = driver.inspector.current.session
     assert session is not None
     assert set(session.statuses.values()) == {"unknown"}
-    assert not driver.bench.resume_hint.text
+    assert not driver.bench.parts.resume_hint.text
     assert run_state(driver) == "idle "
     assert app_answer(driver, app)["texts"] == WEATHER_TEXTS
     picture(driver, "left")

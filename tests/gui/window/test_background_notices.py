@@ -15,7 +15,7 @@ from tests.gui.window.driver import WindowDriver
 @pytest.fixture
 def notices(orders: Inspector) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
-    orders.controller.notices.noticed.connect(lambda *notice: found.append(notice))
+    orders.features.shell.notices.noticed.connect(lambda *notice: found.append(notice))
     return found
 
 

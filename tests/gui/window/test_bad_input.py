@@ -34,8 +34,8 @@ def test_a_file_that_is_not_a_database_is_reported_and_retried(
     notes.write_text("not a database, but long enough to be taken for one at first sight " * 10)
     opened(notes)
     window = inspector.window
-    assert window.page is window.problem
-    assert str(notes) in window.problem.text
+    assert window.page is window.parts.problem
+    assert str(notes) in window.parts.problem.text
     assert not window.message_bar.messages, "reported once, inline"
 
     notes.write_bytes(story_db.read_bytes())
@@ -46,8 +46,8 @@ def test_a_file_that_is_not_a_database_is_reported_and_retried(
 
 def test_a_path_that_does_not_exist_is_reported_and_not_created(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(tmp_path / "gone.db")
-    assert inspector.window.page is inspector.window.problem
-    assert "There is no file" in inspector.window.problem.text and "gone.db" in inspector.window.problem.text
+    assert inspector.window.page is inspector.window.parts.problem
+    assert "There is no file" in inspector.window.parts.problem.text and "gone.db" in inspector.window.parts.problem.text
     assert not (tmp_path / "gone.db").exists(), "reading creates no file"
 
 
@@ -81,7 +81,7 @@ def test_a_mistyped_url_shows_its_password_nowhere(
     inspector.messages.posted.connect(lambda message: said.append(f"{message.text} {message.details}"))
     opened(url)
     window = inspector.window
-    shown = [window.windowTitle(), window.problem.text, *inspector.settings.recent, caplog.text, *said]
+    shown = [window.windowTitle(), window.parts.problem.text, *inspector.settings.recent, caplog.text, *said]
     shown += [label.text() for label in window.findChildren(QLabel)]
     assert said
     assert not any("cretMarker" in text for text in shown)
@@ -101,8 +101,8 @@ def test_a_file_that_is_not_a_database_is_described(inspector: Inspector, tmp_pa
     picture = tmp_path / "holiday.db"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     driver.drop([picture])
-    assert inspector.window.page is inspector.window.problem
-    problem = inspector.window.problem
+    assert inspector.window.page is inspector.window.parts.problem
+    problem = inspector.window.parts.problem
     assert "seems to be a PNG picture" in problem.text
     another, retry = (problem.findChild(QPushButton, name) for name in ("problem_another", "problem_retry"))
     assert another.isVisible() and another.hasFocus() and another.property("primary") and not retry.property("primary")
@@ -129,7 +129,7 @@ def test_a_slow_import_is_reported_while_it_runs(
     assert status.text("engine") == "loading slow_agent…"
     gate.write_text("continue")
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert "after all" in inspector.window.problem.text
+    assert "after all" in inspector.window.parts.problem.text
     assert status.text("engine") == ""
 
 
@@ -142,9 +142,9 @@ def test_an_agent_whose_import_raises_shows_its_traceback(
     trust_folder(inspector, folder)
     opened(folder)
     window = inspector.window
-    assert window.page is window.problem
-    assert "no network today" in window.problem.text
-    details = window.problem.findChild(QPlainTextEdit, "problem_details")
+    assert window.page is window.parts.problem
+    assert "no network today" in window.parts.problem.text
+    details = window.parts.problem.findChild(QPlainTextEdit, "problem_details")
     assert "line 2, in make" in details.toPlainText()
 
     (folder / "agent.py").write_text(
@@ -161,7 +161,7 @@ def test_a_folder_without_an_agent_is_reported(inspector: Inspector, tmp_path: P
     folder.mkdir()
     trust_folder(inspector, folder)
     opened(folder)
-    assert "has no agent" in inspector.window.problem.text
+    assert "has no agent" in inspector.window.parts.problem.text
 
 
 def test_a_deleted_session_is_reported_and_shown_again_when_it_returns(
@@ -177,11 +177,11 @@ def test_a_deleted_session_is_reported_and_shown_again_when_it_returns(
     inspector.cursor.select_session(None)
     inspector.cursor.select_session(SessionAddress(str(story_db), address.key))
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    problem = inspector.window.workbench.problem
+    problem = inspector.window.parts.session_problem
     assert problem.isVisible()
     assert address.key.session_id in problem.text
 
     story_db.write_bytes(whole)
     press_retry("session_problem", inspector, qtbot)
     assert not problem.isVisible()
-    assert inspector.controller.events.event_count > 0
+    assert inspector.features.stream.events.event_count > 0

@@ -53,7 +53,7 @@ def shown(inspector: Inspector, driver: WindowDriver, reading: asyncio.Event, tm
 
 
 def delta(driver: WindowDriver) -> list[list[str]]:
-    model = driver.bench.detail.delta.model
+    model = driver.bench.parts.detail.delta.model
     return [[model.index(row, column).data() for column in range(3)] for row in range(model.rowCount())]
 
 
@@ -86,7 +86,7 @@ def test_a_screenshot_does_not_wait_until_the_past_is_read(
 
 
 def test_the_state_at_an_older_event_is_what_was_written_before_it(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:
-    detail = driver.bench.detail
+    detail = driver.bench.parts.detail
     driver.stream.select(1_000)
     driver.run_until(lambda: detail.event_id is not None and delta(driver)[:1] == [["step", "999", "1000"]])
     assert driver.state.values()["step"] == "999 → 1000"
@@ -112,7 +112,7 @@ def test_keys_written_long_ago_follow(
 
 def test_states_that_cannot_be_compared_yet_are_not_called_equal(shown: Inspector, driver: WindowDriver, reading: asyncio.Event) -> None:
     shown.cursor.compare_with(COUNT - 5)
-    assert "Reading the past" in texts(driver.bench.detail.delta) and delta(driver) == []
+    assert "Reading the past" in texts(driver.bench.parts.detail.delta) and delta(driver) == []
     reading.set()
     driver.run_until_idle()
     assert ["step", str(COUNT - 5), str(COUNT - 1)] in delta(driver)
@@ -156,6 +156,6 @@ def test_an_event_whose_state_takes_long_is_shown_before(
 
     monkeypatch.setattr(LongSession, "past_at", wait_and_compute)
     driver.stream.select(1_000)
-    driver.run_until(lambda: driver.bench.detail.shown_event is not None and "Event 1,001" in texts(driver.bench.detail))
+    driver.run_until(lambda: driver.bench.parts.detail.shown_event is not None and "Event 1,001" in texts(driver.bench.parts.detail))
     go.set()
     driver.run_until(lambda: delta(driver)[:1] == [["step", "999", "1000"]])

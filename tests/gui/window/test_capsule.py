@@ -39,7 +39,7 @@ def test_a_capsule_opens_and_is_replayed_and_stepped(
     commands = inspector.window.commands
     commands.new_session.trigger()
     driver.run_until_idle()
-    driver.bench.composer.set_text("Tell me the price")
+    driver.bench.parts.composer.set_text("Tell me the price")
     commands.step.trigger()
     driver.run_until_held()
     held = len(driver.stream.events())

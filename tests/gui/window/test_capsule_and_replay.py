@@ -40,7 +40,7 @@ def clerk(inspector: Inspector, driver: WindowDriver, opened: Callable[..., None
 
 
 def choose(driver: WindowDriver, text: str, row: int = 0) -> None:
-    menu = driver.bench.sessions.context_menu(driver.sessions.indexes("session")[row])
+    menu = driver.bench.parts.sessions.context_menu(driver.sessions.indexes("session")[row])
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith(text)).trigger()
 
@@ -57,7 +57,7 @@ def written(driver: WindowDriver, dialog: CapsuleDialog, out: Path) -> Capsule:
     files = driver.inspector.window.findChildren(QFileDialog)[-1]
     files.fileSelected.emit(str(out))
     files.close()
-    driver.run_until(lambda: f"{out} was written" in driver.bench.capsule_hint.text)
+    driver.run_until(lambda: f"{out} was written" in driver.bench.parts.capsule_hint.text)
     return read_capsule(out)
 
 
@@ -70,7 +70,7 @@ def test_what_is_replaced_is_listed_and_can_be_kept(clerk: Inspector, driver: Wi
     made = written(driver, dialog, tmp_path / "a.capsule")
     assert "hunter22" not in made.session
     assert len(made.about["replaced"]) == 1
-    assert f"{tmp_path / 'a.capsule'} was written: 10 events" in driver.bench.capsule_hint.text
+    assert f"{tmp_path / 'a.capsule'} was written: 10 events" in driver.bench.parts.capsule_hint.text
 
     dialog = asked(driver)
     item = dialog.places.topLevelItem(0)
@@ -100,14 +100,14 @@ def test_a_session_is_replayed_without_its_model_and_compared(clerk: Inspector, 
     clerk.agents.loaded.app.root_agent.model.model = "gone"  # type: ignore[union-attr]
     choose(driver, "Replay with recorded")
     driver.click(clerk.window.findChildren(ReplayDialog)[-1], "replay_run")
-    driver.run_until(lambda: "went as recorded" in driver.bench.replay_hint.text)
+    driver.run_until(lambda: "went as recorded" in driver.bench.parts.replay_hint.text)
     driver.run_until_idle()
-    assert driver.bench.replay_hint.text == "It went as recorded. 5 model answers and 3 tool results came from the recording."
+    assert driver.bench.parts.replay_hint.text == "It went as recorded. 5 model answers and 3 tool results came from the recording."
     assert clerk.cursor.session != first
     assert [event.content for event in driver.stream.events()] == before
-    driver.click(driver.bench.replay_hint, "replay_hint_button")
-    driver.run_until(lambda: clerk.window.page is clerk.window.compare)
-    assert text_of(clerk.window.compare, "compare_count") == "No difference"
+    driver.click(driver.bench.parts.replay_hint, "replay_hint_button")
+    driver.run_until(lambda: clerk.window.page is clerk.window.parts.compare)
+    assert text_of(clerk.window.parts.compare, "compare_count") == "No difference"
 
 
 def test_a_replay_is_stepped(clerk: Inspector, driver: WindowDriver) -> None:
@@ -117,7 +117,7 @@ def test_a_replay_is_stepped(clerk: Inspector, driver: WindowDriver) -> None:
     held = len(driver.stream.events())
     assert 0 < held < 10
     clerk.window.commands.run.trigger()
-    driver.run_until(lambda: "went as recorded" in driver.bench.replay_hint.text)
+    driver.run_until(lambda: "went as recorded" in driver.bench.parts.replay_hint.text)
     driver.run_until_idle()
     assert len(driver.stream.events()) == 10
 
@@ -132,15 +132,15 @@ def test_a_changed_agent_says_where_it_no_longer_matches_and_can_continue_live(
     dialog = clerk.window.findChildren(ReplayDialog)[-1]
     dialog.runs_tools.setChecked(True)
     driver.click(dialog, "replay_run")
-    driver.run_until(lambda: "No longer as recorded" in driver.bench.replay_hint.text)
+    driver.run_until(lambda: "No longer as recorded" in driver.bench.parts.replay_hint.text)
     driver.run_until_idle()
-    assert driver.bench.replay_hint.text.startswith(
+    assert driver.bench.parts.replay_hint.text.startswith(
         "No longer as recorded at model call 2: clerk committed another result price than was recorded: {'item': 'paper', 'price': 4.2}"
     )
     assert len(driver.stream.events()) < 10
     strict = clerk.cursor.session
-    driver.click(driver.bench.replay_hint, "replay_hint_other_button")
-    driver.run_until(lambda: "From there on it was live" in driver.bench.replay_hint.text)
+    driver.click(driver.bench.parts.replay_hint, "replay_hint_other_button")
+    driver.run_until(lambda: "From there on it was live" in driver.bench.parts.replay_hint.text)
     driver.run_until_idle()
     assert clerk.cursor.session != strict
     assert len(driver.stream.events()) == 10

@@ -25,7 +25,7 @@ def charts(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qt
     write_desk(tmp_path / "desk.db")
     opened(tmp_path / "desk.db")
     inspector.window.workbench.raise_pane("charts")
-    view = inspector.window.workbench.charts
+    view = inspector.window.parts.charts
     qtbot.waitUntil(lambda: len(view.charts.turns) == 3)
     return view
 
@@ -46,7 +46,7 @@ def test_a_click_or_a_key_selects_the_turns_first_event(charts: TurnsView, inspe
     qtbot.keyClick(charts.charts, Qt.Key.Key_Right)
     assert inspector.cursor.event_index == 15
     assert "You are" not in charts.charts.accessibleDescription() and "Thanks." in charts.charts.accessibleDescription()
-    inspector.window.workbench.stream.select_event(10)
+    inspector.window.parts.stream.select_event(10)
     assert charts.charts.selected == 1
 
 
@@ -67,7 +67,7 @@ def test_the_newest_turns_of_a_long_session_are_visible(
     write_database(tmp_path / "long.db", 6_000)
     opened(tmp_path / "long.db")
     inspector.window.workbench.raise_pane("charts")
-    charts = inspector.window.workbench.charts.charts
+    charts = inspector.window.parts.charts.charts
     qtbot.waitUntil(lambda: len(charts.turns) == 600, timeout=20_000)
     bar = charts.horizontalScrollBar()
     assert bar.maximum() > 0 and charts.layout_now.turn_at(charts.centre_of(599).x(), charts.centre_of(599).y()) == 599
@@ -85,7 +85,7 @@ def test_charts_behind_another_pane_are_not_computed(
 ) -> None:
     write_desk(tmp_path / "desk.db")
     opened(tmp_path / "desk.db")
-    view = inspector.window.workbench.charts
+    view = inspector.window.parts.charts
     assert view.isVisible() and not view.displayed.now
     assert not view.charts.turns
     inspector.window.workbench.raise_pane("charts")

@@ -104,7 +104,7 @@ def test_a_task_that_a_timer_starts_while_the_window_closes_is_ended(
 ) -> None:
     inspector = Inspector(qapp, settings, MessageBus(), trust=True)
     inspector.show((1280, 800))
-    timer = QTimer(inspector.controller, interval=1)
+    timer = QTimer(inspector.features.shell, interval=1)
     timer.timeout.connect(lambda: inspector.tasks.spawn(asyncio.sleep(60), "Late"))
     timer.start()
     left: list[str] = []

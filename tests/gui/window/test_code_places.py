@@ -44,7 +44,7 @@ def test_each_event_names_the_code_behind_it(driver: WindowDriver, project: Path
     driver.run_message(WEATHER)
     weather = ("tool weather", "agent.py", line_of(project / "agent.py", "def weather"))
     steps = ("agent steps", "agent.py", line_of(project / "agent.py", "root_agent = LlmAgent("))
-    code = driver.bench.detail.code
+    code = driver.bench.parts.detail.code
     driver.stream.select(0)
     assert links(code) == [] and code.isHidden()
     assert not driver.inspector.window.commands.open_code.isEnabled()
@@ -60,7 +60,7 @@ def test_the_code_opens_in_the_chosen_editor(driver: WindowDriver, project: Path
     driver.inspector.settings.editor = f'{sys.executable} -c "{script}" {{file}} {{line}}'
     driver.run_message(WEATHER)
     driver.stream.select(2)
-    driver.qtbot.mouseClick(driver.bench.detail.code, Qt.MouseButton.LeftButton)
+    driver.qtbot.mouseClick(driver.bench.parts.detail.code, Qt.MouseButton.LeftButton)
     driver.run_until_idle()
     expected = f"{project / 'agent.py'} {line_of(project / 'agent.py', 'def weather')}\n"
     driver.run_until(lambda: seen.exists() and seen.read_text() == expected)
@@ -72,17 +72,17 @@ def test_the_code_opens_in_the_chosen_editor(driver: WindowDriver, project: Path
 def test_the_held_card_names_the_tool_and_the_line_that_raised(driver: WindowDriver, project: Path) -> None:
     driver.breakpoints.add("", when="error")
     commands = driver.inspector.window.commands
-    driver.bench.composer.set_text(BROKEN)
+    driver.bench.parts.composer.set_text(BROKEN)
     commands.step.trigger()
     driver.run_until_held()
     commands.step_into.trigger()
     driver.run_until(lambda: driver.inspector.run.hold is not None and driver.inspector.run.hold.place == "before tool")
     broken = ("tool broken", "agent.py", line_of(project / "agent.py", "def broken"))
-    assert links(driver.bench.held.code)[0] == broken
+    assert links(driver.bench.parts.held.code)[0] == broken
     commands.run.trigger()
     driver.run_until(lambda: driver.inspector.run.hold is not None and driver.inspector.run.hold.place == "error")
     raised = ("raised here", "agent.py", line_of(project / "agent.py", "raise ValueError"))
-    assert links(driver.bench.held.code)[:2] == [raised, broken]
+    assert links(driver.bench.parts.held.code)[:2] == [raised, broken]
     commands.stop.trigger()
     driver.run_until(lambda: driver.inspector.run.phase == "idle")
     driver.run_until_idle()
@@ -92,18 +92,18 @@ def test_an_error_names_the_line_that_raised_it_first(driver: WindowDriver, proj
     driver.run_message(BROKEN)
     driver.stream.select(len(driver.stream.events()) - 1)
     raised = ("raised here", "agent.py", line_of(project / "agent.py", "raise ValueError"))
-    driver.run_until(lambda: links(driver.bench.detail.code)[:1] == [raised])
+    driver.run_until(lambda: links(driver.bench.parts.detail.code)[:1] == [raised])
     driver.stream.select(0)
-    assert links(driver.bench.detail.code) == []
+    assert links(driver.bench.parts.detail.code) == []
 
 
 def test_an_agent_that_cannot_be_loaded_offers_the_line(driver: WindowDriver, project: Path) -> None:
     (project / "agent.py").write_text("import os\nraise OSError('no key')\n")
     with driver.qtbot.waitSignal(driver.inspector.agents.agent_failed, timeout=60_000):
-        driver.inspector.controller._opening.open_path(str(project))
+        driver.inspector.features.opening.opening.open_path(str(project))
     driver.run_until_idle()
-    assert links(driver.inspector.window.problem.code) == [("the failure", "agent.py", 2)]
-    assert "OSError: no key (agent.py, line 2)" in driver.inspector.window.problem.text
+    assert links(driver.inspector.window.parts.problem.code) == [("the failure", "agent.py", 2)]
+    assert "OSError: no key (agent.py, line 2)" in driver.inspector.window.parts.problem.text
 
 
 def test_the_editor_is_chosen_in_a_dialog(driver: WindowDriver) -> None:

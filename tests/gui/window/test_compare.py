@@ -56,16 +56,16 @@ def compared(inspector: Inspector, databases: tuple[Path, Path], opened: Callabl
     qtbot.keyClicks(picker.filter, "right two")
     qtbot.keyClick(picker.filter, Qt.Key.Key_Return)
     inspector.window.activateWindow()  # as a window manager would
-    qtbot.waitUntil(lambda: inspector.window.page is inspector.window.compare and not inspector.tasks.running, timeout=10_000)
+    qtbot.waitUntil(lambda: inspector.window.page is inspector.window.parts.compare and not inspector.tasks.running, timeout=10_000)
     return inspector
 
 
 def aspects(inspector: Inspector) -> dict[str, Aspect]:
-    return {aspect.name: aspect for aspect in inspector.window.compare.aspects.aspects}
+    return {aspect.name: aspect for aspect in inspector.window.parts.compare.aspects.aspects}
 
 
 def test_the_first_difference_is_selected_and_f8_moves_between_differences(compared: Inspector, qtbot: QtBot) -> None:
-    page = compared.window.compare
+    page = compared.window.parts.compare
     model, table = page.model, page.table
     assert [model.kind(row) for row in range(model.rowCount())] == ["same", "changed", "same", "changed", "right only"]
     assert model.index(1, LEFT).data() == "writer · b" and model.index(1, RIGHT).data() == "writer · B"
@@ -78,7 +78,7 @@ def test_the_first_difference_is_selected_and_f8_moves_between_differences(compa
 
 
 def test_a_side_without_the_event_shows_that(compared: Inspector, qtbot: QtBot) -> None:
-    page = compared.window.compare
+    page = compared.window.parts.compare
     page.table.setCurrentIndex(page.model.index(4, LEFT))
     left, right = page.aspects.left, page.aspects.right
     qtbot.waitUntil(lambda: left.placeholderText() == "The left session has no matching event.")
@@ -94,7 +94,7 @@ def test_the_session_pickers_buttons_compare_or_cancel(
         (picker,) = [each for each in story.window.findChildren(SessionPicker) if each.isVisible()]
         qtbot.mouseClick(picker.findChild(QPushButton, name), Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: not story.tasks.running)
-        assert (story.window.page is story.window.compare) == compares
+        assert (story.window.page is story.window.parts.compare) == compares
         assert not [each for each in story.window.findChildren(SessionPicker) if each.isVisible()]
 
 
@@ -110,7 +110,7 @@ def test_the_session_picker_is_disabled_if_no_session_matches(
 
 
 def test_a_pair_shows_text_state_prompt_tokens_and_time(compared: Inspector, qtbot: QtBot) -> None:
-    page = compared.window.compare
+    page = compared.window.parts.compare
     qtbot.waitUntil(lambda: "state after" in aspects(compared))
     found = aspects(compared)
     assert found["text"] == Aspect("text", "b", "B")
@@ -123,15 +123,15 @@ def test_a_pair_shows_text_state_prompt_tokens_and_time(compared: Inspector, qtb
 
 
 def test_a_double_click_selects_the_event_in_its_session(compared: Inspector, qtbot: QtBot) -> None:
-    compared.window.compare.table.doubleClicked.emit(compared.window.compare.model.index(4, RIGHT))
+    compared.window.parts.compare.table.doubleClicked.emit(compared.window.parts.compare.model.index(4, RIGHT))
     qtbot.waitUntil(lambda: compared.cursor.event_index == 4)
     assert compared.window.page is compared.window.workbench
     assert compared.cursor.session is not None and compared.cursor.session.key.session_id == "two"
 
 
 def test_escape_closes_the_comparison(compared: Inspector, qtbot: QtBot) -> None:
-    qtbot.keyClick(compared.window.compare.table, Qt.Key.Key_Escape)
-    assert compared.window.page is compared.window.workbench and compared.window.compare.model.rowCount() == 0
+    qtbot.keyClick(compared.window.parts.compare.table, Qt.Key.Key_Escape)
+    assert compared.window.page is compared.window.workbench and compared.window.parts.compare.model.rowCount() == 0
 
 
 @pytest.mark.sweep
@@ -143,13 +143,11 @@ def test_long_sessions_are_aligned_off_the_gui_thread(
     other = [*texts[:half], "another line", *texts[half + 100 :]]
     database = write(tmp_path / "long.db", {"long": texts, "other": other})
     opened(database)
-    page, ticks = inspector.window.compare, []
+    page, ticks = inspector.window.parts.compare, []
     timer = QTimer(inspector.window)  # not left running if this fails
     timer.timeout.connect(lambda: ticks.append(page.model.rowCount()))
     timer.start(5)
-    inspector.window.workbench.sessions.compare_requested.emit(
-        str(database), SessionKey("app", "u", "other"), SessionKey("app", "u", "long")
-    )
+    inspector.window.parts.sessions.compare_requested.emit(str(database), SessionKey("app", "u", "other"), SessionKey("app", "u", "long"))
     qtbot.waitUntil(lambda: inspector.window.page is page, timeout=60_000)
     timer.stop()
     assert page.model.rowCount() == 2 * half and page.table.currentIndex().row() == half
@@ -162,11 +160,11 @@ def test_the_session_list_compares_a_fork_with_its_parent(story: Inspector, driv
     driver.fork.ask(6)
     driver.fork.choose("fork")
     fork = driver.fork.wait(original)
-    pane = story.window.workbench.sessions
-    menu = pane.context_menu(story.controller.sessions.index_of(fork.database, fork.key))
+    pane = story.window.parts.sessions
+    menu = pane.context_menu(story.features.sessions.model.index_of(fork.database, fork.key))
     assert menu is not None
     next(action for action in menu.actions() if action.text() == "Compare with the session it was forked from").trigger()
-    page = story.window.compare
+    page = story.window.parts.compare
     qtbot.waitUntil(lambda: story.window.page is page, timeout=10_000)
     assert page.table.currentIndex().row() == 7 and page.model.kind(7) == "left only", "the first 7 events are the same"
     assert page.findChild(QLineEdit) is None
@@ -193,7 +191,7 @@ def test_with_many_sessions_the_newest_and_the_parent_are_offered(
 
 
 def test_differences_are_repainted_when_the_theme_changes(compared: Inspector, qapp: QApplication, qtbot: QtBot) -> None:
-    pane = compared.window.compare.aspects.right
+    pane = compared.window.parts.compare.aspects.right
     qtbot.waitUntil(lambda: bool(pane.extraSelections()))
     theme.apply(qapp, "light")
     assert [mark.format.background().color().name() for mark in pane.extraSelections()] == [theme.LIGHT.added]

@@ -15,13 +15,13 @@ from runtime.sessions.state import Change
 
 
 def changes(inspector: Inspector) -> dict[str, tuple[object, object]]:
-    model = inspector.window.workbench.detail.delta.model
+    model = inspector.window.parts.detail.delta.model
     found: list[Change] = [model.index(row, 0).data(CHANGE_ROLE) for row in range(model.rowCount())]
     return {change.key: (change.before, change.after) for change in found}
 
 
 def select(inspector: Inspector, qtbot: QtBot, index: int) -> None:
-    inspector.window.workbench.stream.select_event(index)
+    inspector.window.parts.stream.select_event(index)
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
 
 
@@ -36,7 +36,7 @@ def test_the_differences_between_two_states_are_shown_until_the_comparison_ends(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    last = inspector.controller.events.event_count - 1
+    last = inspector.features.stream.events.event_count - 1
     select(inspector, qtbot, 0)
     inspector.window.commands.compare_states.trigger()
     select(inspector, qtbot, last)
@@ -49,7 +49,7 @@ def test_the_differences_between_two_states_are_shown_until_the_comparison_ends(
     assert end.isVisible()
     end.click()
     assert not end.isVisible()
-    assert changes(inspector).keys() - {"temp:growth"} == inspector.controller.events.committed(last).actions.state_delta.keys()
+    assert changes(inspector).keys() - {"temp:growth"} == inspector.features.stream.events.committed(last).actions.state_delta.keys()
 
 
 def test_states_are_compared_in_a_long_session(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> None:

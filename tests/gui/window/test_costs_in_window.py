@@ -12,12 +12,11 @@ from inspector_app.app import Inspector
 from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import Tokens
-from inspector_app.workspace.session_costs import SessionCosts
 from tests.gui.window.driver import WindowDriver
 
 
 def headers(inspector: Inspector) -> list[str]:
-    model = inspector.controller.events
+    model = inspector.features.stream.events
     rows = [model.stream_row(row) for row in range(model.rowCount())]
     return [row.tokens for row in rows if row.kind == "invocation"]
 
@@ -59,7 +58,7 @@ def test_events_evicted_before_they_were_priced_are_in_no_sum(
     inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(recorded_db)
-    costs, session = inspector.controller.findChild(SessionCosts), inspector.current.session
+    costs, session = inspector.work.costs, inspector.current.session
     assert costs is not None and session is not None
     qtbot.waitUntil(lambda: costs.total is not None, timeout=20_000)
     costs.price_again()

@@ -40,7 +40,7 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture
 def page(inspector: Inspector, file: Path, opened: Callable[..., None]) -> DatabasePage:
     opened(file)
-    return inspector.window.workbench.database
+    return inspector.window.parts.database
 
 
 def values(page: DatabasePage) -> dict[str, object]:
@@ -50,7 +50,7 @@ def values(page: DatabasePage) -> dict[str, object]:
 
 def test_the_state_of_an_app_and_of_a_user_is_shown(page: DatabasePage, driver: WindowDriver, inspector: Inspector, qtbot: QtBot) -> None:
     driver.sessions.click("user")
-    assert page.isVisible() and not inspector.window.workbench.filter_bar.isVisible()
+    assert page.isVisible() and not inspector.window.parts.filter_bar.isVisible()
     key = inspector.cursor.session.key
     assert page.state.title == f'User "{key.user_id}" of app "{key.app_name}"'
     assert values(page) == {"user:kept": [key.user_id]}
@@ -65,8 +65,8 @@ def test_the_state_of_an_app_and_of_a_user_is_shown(page: DatabasePage, driver: 
     driver.run_until_idle()
     assert values(page) == {"user:basket": 3}, "also of a user without sessions"
     driver.sessions.click("session")
-    assert not page.isVisible() and inspector.window.workbench.filter_bar.isVisible()
-    assert inspector.controller.events.event_count > 0, "the displayed session is kept"
+    assert not page.isVisible() and inspector.window.parts.filter_bar.isVisible()
+    assert inspector.features.stream.events.event_count > 0, "the displayed session is kept"
 
 
 def test_a_user_without_state_is_selected_in_the_list_too(page: DatabasePage, file: Path, driver: WindowDriver, qtbot: QtBot) -> None:
@@ -147,14 +147,14 @@ def test_closing_a_database_closes_its_page(page: DatabasePage, driver: WindowDr
 
 def test_going_to_an_event_closes_the_page(page: DatabasePage, driver: WindowDriver, inspector: Inspector) -> None:
     bench, commands = inspector.window.workbench, inspector.window.commands
-    bench.filter_bar.set_text("kind")
+    bench.parts.filter_bar.set_text("kind")
     ways = [
         commands.next_hit.trigger,
         commands.previous_hit.trigger,
         commands.go_to_event.trigger,
-        lambda: bench.timeline.event_chosen.emit(0),
-        lambda: bench.pending.session_requested.emit(inspector.cursor.session),
-        lambda: bench.detail.state.tree.writer_requested.emit(0),
+        lambda: bench.parts.timeline.event_chosen.emit(0),
+        lambda: bench.parts.pending.session_requested.emit(inspector.cursor.session),
+        lambda: bench.parts.detail.state.tree.writer_requested.emit(0),
     ]
     for way in ways:
         driver.sessions.click("app")
@@ -186,7 +186,7 @@ def test_closing_another_database_closes_its_page(
 ) -> None:
     opened(story_db)
     opened(file)  # selects its session again
-    pane, model = inspector.window.workbench.sessions, inspector.controller.sessions
+    pane, model = inspector.window.parts.sessions, inspector.features.sessions.model
     row = next(row for row in range(model.rowCount()) if model.node(model.index(row, 0)).database == str(story_db))
     pane.tree.clicked.emit(model.index(row, 0))
     qtbot.waitUntil(lambda: not inspector.tasks.running)

@@ -36,8 +36,8 @@ def test_a_breakpoint_holds_a_tool_call_whose_arguments_are_then_edited(orders: 
     driver.breakpoints.add("call.add_to_cart.args.quantity > 10", "before tool", "add_to_cart")
     driver.composer.send("40 boxes of A4 paper")
     driver.run_until_held()
-    window, card = orders.window, orders.window.workbench.held
-    count = orders.controller.events.event_count
+    window, card = orders.window, orders.window.parts.held
+    count = orders.features.stream.events.event_count
     assert card.isVisible() and card.text.startswith("Held before add_to_cart breakpoint:") and "(1st hit)" in card.text
     assert window.run_bar.state_text == f"paused at {count}"
     assert window.run_bar.detail_text == "before tool call add_to_cart"
@@ -62,7 +62,7 @@ def test_a_breakpoint_holds_a_tool_call_whose_arguments_are_then_edited(orders: 
     assert driver.stream.results("add_to_cart")[0]["total"] == pytest.approx(16.8)
     marked = [event for event in driver.stream.events() if EDITED in (event.custom_metadata or {})]
     assert len(marked) == 1
-    row = orders.controller.events.stream_row(orders.controller.events.row_of(marked[0].id))  # type: ignore[arg-type]
+    row = orders.features.stream.events.stream_row(orders.features.stream.events.row_of(marked[0].id))  # type: ignore[arg-type]
     assert row.edited
 
 
@@ -71,7 +71,7 @@ def test_a_tool_call_is_replaced_by_a_result(orders: Inspector, driver: WindowDr
     driver.composer.send("a desk lamp")
     driver.run_until_held()
     driver.held.press("held_result")
-    submit = orders.window.workbench.held.findChild(QPushButton, "held_submit")
+    submit = orders.window.parts.held.findChild(QPushButton, "held_submit")
     assert not submit.isEnabled()
     qtbot.keyClicks(driver.held.editor, "[1]")
     assert not submit.isEnabled() and "object" in submit.toolTip()
@@ -99,7 +99,7 @@ def test_a_model_call_is_replaced_by_an_answer(orders: Inspector, driver: Window
     driver.breakpoints.add("", "before model")
     driver.composer.send("a desk lamp")
     driver.run_until_held()
-    assert orders.window.workbench.held.text.startswith("Held before the model call of order_desk")
+    assert orders.window.parts.held.text.startswith("Held before the model call of order_desk")
     assert '"contents"' in driver.held.editor.toPlainText() and "a desk lamp" in driver.held.editor.toPlainText()
     driver.held.press("held_answer")
     qtbot.keyClicks(driver.held.editor, "We are closed.")
@@ -110,7 +110,7 @@ def test_a_model_call_is_replaced_by_an_answer(orders: Inspector, driver: Window
     assert last.content is not None and last.content.parts is not None and last.content.parts[0].text == "We are closed."
     assert (last.custom_metadata or {})[EDITED] == {"model": {"answer": True}}
     focus = orders.window.focusWidget()
-    assert focus is orders.window.workbench.stream.table, "not a widget where Ctrl+Enter has another effect"
+    assert focus is orders.window.parts.stream.table, "not a widget where Ctrl+Enter has another effect"
 
 
 def test_an_edited_request_is_checked_and_sent(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
@@ -121,7 +121,7 @@ def test_an_edited_request_is_checked_and_sent(orders: Inspector, driver: Window
     driver.held.editor.setPlainText(text.replace('"contents"', '"content"', 1))
     driver.held.press("held_call")
     assert orders.run.phase == "paused"
-    problem = orders.window.workbench.held.findChild(QPlainTextEdit, "held_editor").property("state")
+    problem = orders.window.parts.held.findChild(QPlainTextEdit, "held_editor").property("state")
     assert problem == "wrong"
     driver.held.editor.setPlainText(text.replace("a desk lamp", "an office chair"))
     orders.window.commands.step.trigger()
@@ -134,14 +134,14 @@ def test_an_edited_request_is_checked_and_sent(orders: Inspector, driver: Window
 def test_step_into_over_and_out(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     commands, bar = orders.window.commands, orders.window.run_bar
     assert not commands.step_into.isEnabled() and "not held" in commands.step_into.toolTip()
-    orders.window.workbench.composer.set_text("a desk lamp")
+    orders.window.parts.composer.set_text("a desk lamp")
     commands.step.trigger()
     driver.run_until_held()
     composer = orders.window.findChild(QPlainTextEdit, "composer_edit")
     assert composer.placeholderText().startswith("The run is held: F5 continues, F10 steps to the next event")
-    header = [orders.controller.events.stream_row(0)]
+    header = [orders.features.stream.events.stream_row(0)]
     assert [row.event_kind for row in header] == ["held"]
-    held = orders.window.workbench.held
+    held = orders.window.parts.held
     why = "at the agent's first event, before the tool runs"
     assert held.text == f"Held after order_desk's tool call {why} · F5 continues, F10 steps to the next event"
     qtbot.keyClick(orders.window, Qt.Key.Key_F11)
@@ -158,15 +158,15 @@ def test_step_into_over_and_out(orders: Inspector, driver: WindowDriver, qtbot: 
 
 
 def test_run_to_an_event_of_the_selected_kind(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    orders.window.workbench.composer.set_text("a desk lamp")
+    orders.window.parts.composer.set_text("a desk lamp")
     orders.window.commands.step.trigger()
     driver.run_until_held()
     orders.window.commands.step.trigger()
-    qtbot.waitUntil(lambda: orders.controller.events.event_count == 3 and orders.run.phase == "paused", timeout=10_000)
-    orders.window.workbench.stream.select_event(1)
+    qtbot.waitUntil(lambda: orders.features.stream.events.event_count == 3 and orders.run.phase == "paused", timeout=10_000)
+    orders.window.parts.stream.select_event(1)
     assert "tool call" in orders.window.commands.run_to.toolTip()
     qtbot.keyClick(orders.window, Qt.Key.Key_F10, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: orders.controller.events.event_count > 3 and orders.run.phase == "paused", timeout=10_000)
+    qtbot.waitUntil(lambda: orders.features.stream.events.event_count > 3 and orders.run.phase == "paused", timeout=10_000)
     assert driver.stream.events()[-1].get_function_calls()
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()
@@ -177,35 +177,35 @@ def test_f9_on_a_past_event_proposes_a_breakpoint_and_the_gutter_removes_it(
 ) -> None:
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         driver.composer.send("a desk lamp")
-    window, model = orders.window, orders.controller.events
+    window, model = orders.window, orders.features.stream.events
     place = next(index for index, event in enumerate(driver.stream.events()) if event.get_function_responses())
-    window.workbench.stream.select_event(place)
+    window.parts.stream.select_event(place)
     qtbot.keyClick(window, Qt.Key.Key_F9)
     field = window.findChild(QLineEdit, "breakpoint_condition")
     assert field.text() == 'response == "find_product"' and field.hasFocus()
-    assert window.workbench.breakpoints.rows == []
+    assert window.parts.breakpoints.rows == []
     qtbot.keyClick(field, Qt.Key.Key_Return)
-    assert [row.condition for row in window.workbench.breakpoints.rows] == ['response == "find_product"']
+    assert [row.condition for row in window.parts.breakpoints.rows] == ['response == "find_product"']
     row = model.row_of_index(place)
     assert row is not None and model.stream_row(row).breakpoint == "on"
     assert settings.breakpoints(ORDERS) != "", "stored for this agent"
-    table = window.workbench.stream.table
+    table = window.parts.stream.table
     gutter = table.visualRect(model.index(row, Column.GUTTER)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(gutter))
-    assert window.workbench.breakpoints.rows == [] and model.stream_row(row).breakpoint == ""
+    assert window.parts.breakpoints.rows == [] and model.stream_row(row).breakpoint == ""
 
 
 def test_breakpoints_are_restored_with_their_agent(orders: Inspector, opened: Callable[..., None], driver: WindowDriver) -> None:
     driver.breakpoints.add("error")
     opened(STORY)
-    assert orders.window.workbench.breakpoints.rows == [], "another agent has its own breakpoints"
+    assert orders.window.parts.breakpoints.rows == [], "another agent has its own breakpoints"
     opened(ORDERS)
-    assert [row.condition for row in orders.window.workbench.breakpoints.rows] == ["error"]
+    assert [row.condition for row in orders.window.parts.breakpoints.rows] == ["error"]
 
 
 def test_an_invalid_condition_is_marked_while_typing(orders: Inspector, qtbot: QtBot) -> None:
     orders.window.workbench.raise_pane("breakpoints")
-    pane = orders.window.workbench.breakpoints
+    pane = orders.window.parts.breakpoints
     field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
     qtbot.keyClicks(field, "author ==")
     assert field.property("state") == "wrong" and "character" in pane.form.problem and not add.isEnabled()
@@ -219,7 +219,7 @@ def test_an_invalid_condition_is_marked_while_typing(orders: Inspector, qtbot: Q
 
 def test_a_breakpoint_is_disabled_changed_and_removed_in_the_list(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     driver.breakpoints.add("error")
-    pane = orders.window.workbench.breakpoints
+    pane = orders.window.parts.breakpoints
     pane.list.setCurrentItem(pane.list.topLevelItem(0))
     qtbot.keyClick(pane.list, Qt.Key.Key_Space)
     assert [row.enabled for row in pane.rows] == [False]
@@ -239,7 +239,7 @@ def test_a_breakpoint_is_disabled_changed_and_removed_in_the_list(orders: Inspec
 def test_removing_a_breakpoint_selects_the_next_and_escape_cancels_a_change(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     for condition in ("error", "text", "thought"):
         driver.breakpoints.add(condition)
-    pane = orders.window.workbench.breakpoints
+    pane = orders.window.parts.breakpoints
     pane.list.setCurrentItem(pane.list.topLevelItem(1))
     for left in (["error", "thought"], ["error"]):
         qtbot.keyClick(pane.list, Qt.Key.Key_Delete)
@@ -252,14 +252,14 @@ def test_removing_a_breakpoint_selects_the_next_and_escape_cancels_a_change(orde
 
 
 def test_a_breakpoint_stops_on_every_nth_hit(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    pane = orders.window.workbench.breakpoints
+    pane = orders.window.parts.breakpoints
     pane.findChild(QSpinBox, "breakpoint_every").setValue(2)
     driver.breakpoints.add("kind == 'tool call'")
     assert pane.list.topLevelItem(0).text(1) == "stops on every 2nd hit"
     driver.composer.send("a desk lamp")
     driver.run_until_held()
     assert [bool(event.get_function_calls()) for event in driver.stream.events()].count(True) == 2
-    assert "(2nd hit)" in orders.window.workbench.held.text
+    assert "(2nd hit)" in orders.window.parts.held.text
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()
 
@@ -268,7 +268,7 @@ def test_arguments_that_do_not_fit_the_tool_are_reported_while_typing(orders: In
     driver.breakpoints.add("", "before tool", "add_to_cart")
     driver.composer.send("40 boxes of A4 paper")
     driver.run_until_held()
-    card = orders.window.workbench.held
+    card = orders.window.parts.held
     call, problem = card.findChild(QPushButton, "held_call"), card.findChild(QLabel, "held_editor_problem")
     for text, expected in (
         ('{"sku": "PA4-80", "quantity": "four"}', 'quantity: a whole number is expected, not "four".'),
@@ -302,7 +302,7 @@ def test_the_condition_help_opens(orders: Inspector, qtbot: QtBot, how: str) -> 
 
 def test_a_logpoints_row_shows_its_message(orders: Inspector, driver: WindowDriver) -> None:
     driver.breakpoints.add("delta", log="cart is {state.cart}")
-    rows = orders.window.workbench.breakpoints.list
+    rows = orders.window.parts.breakpoints.list
     assert rows.topLevelItem(0).text(1) == "logs: cart is {state.cart}"
 
 
@@ -311,14 +311,14 @@ def test_a_logpoint_logs_and_does_not_stop(orders: Inspector, driver: WindowDriv
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         driver.composer.send("a desk lamp")
     assert "found by order_desk" in driver.log_text()
-    assert [row.hits for row in orders.window.workbench.breakpoints.rows] == [1]
+    assert [row.hits for row in orders.window.parts.breakpoints.rows] == [1]
 
 
 def test_an_error_breakpoint_holds_a_failed_call(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     driver.breakpoints.add("", "error")
     driver.composer.send("a desk lamp")
     driver.run_until_held()
-    card = orders.window.workbench.held
+    card = orders.window.parts.held
     assert card.text.startswith("Held at the failure of check_stock")
     assert re.search(r"TimeoutError: .*\nin check_stock, agent.py line \d+$", card.findChild(QLabel, "held_failure").text())
     assert not driver.held.editor.isVisible(), "the call was made: its arguments cannot be changed"
@@ -352,15 +352,15 @@ def test_loading_another_agent_leaves_a_held_run_its_breakpoints(orders: Inspect
     driver.breakpoints.add("response")
     driver.composer.send("a desk lamp")
     driver.run_until_held()
-    first = orders.controller.events.event_count
+    first = orders.features.stream.events.event_count
     _load(driver, STORY)
-    assert driver.bench.breakpoints.rows == []
+    assert driver.bench.parts.breakpoints.rows == []
     driver.breakpoints.add("error")
     assert orders.window.status.text("run").endswith("breakpoint: response (1st hit)"), (
         "the run's own breakpoint, not number 1 of the loaded agent"
     )
     orders.window.commands.run.trigger()
-    driver.run_until(lambda: orders.run.phase == "paused" and orders.controller.events.event_count > first)
+    driver.run_until(lambda: orders.run.phase == "paused" and orders.features.stream.events.event_count > first)
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()
 
@@ -373,12 +373,12 @@ def test_stopping_before_a_call_records_a_cancelled_response(orders: Inspector, 
         orders.window.commands.stop.trigger()
     assert ended.args[0].error is None
     assert "cancelled" in driver.stream.results("find_product")[0]["error"]
-    assert not orders.window.workbench.held.isVisible()
+    assert not orders.window.parts.held.isVisible()
     assert "find_product was not called" in driver.log_text()
 
 
 def test_a_condition_with_an_unknown_name_is_a_warning(orders: Inspector, qtbot: QtBot) -> None:
-    pane = orders.window.workbench.breakpoints
+    pane = orders.window.parts.breakpoints
     orders.window.workbench.raise_pane("breakpoints")
     field, add = pane.findChild(QLineEdit, "breakpoint_condition"), pane.findChild(QPushButton, "breakpoint_add")
     said = pane.findChild(QLabel, "breakpoint_problem")
@@ -421,7 +421,7 @@ def test_an_agent_that_streams_faster_than_the_window_paints_can_be_stopped(
     trust_folder(inspector, tmp_path / "gushing")
     opened(tmp_path / "gushing")
     driver.composer.send("go")
-    events = inspector.controller.events
+    events = inspector.features.stream.events
     qtbot.waitUntil(
         lambda: any(re.search(r"\d \d", str(events.index(row, Column.EVENT).data())) for row in range(events.rowCount())), timeout=10_000
     )

@@ -58,13 +58,13 @@ def test_a_breakpoint_of_an_editor_stops_a_tool_and_the_window_stays_alive(drive
     driver.run_until(attached.done, timeout=60_000)
     attached.result()
     stopped = asyncio.ensure_future(editor.event("stopped"))
-    driver.bench.composer.set_text(WEATHER)
+    driver.bench.parts.composer.set_text(WEATHER)
     driver.inspector.window.commands.run.trigger()
     driver.run_until(stopped.done, timeout=60_000)
     assert driver.inspector.run.phase == "running"
     assert driver.inspector.window.commands.pause.isEnabled() and driver.inspector.window.commands.stop.isEnabled()
     driver.stream.select(0)
-    assert driver.bench.detail.event_id == driver.stream.ids()[0], "the window answers"
+    assert driver.bench.parts.detail.event_id == driver.stream.ids()[0], "the window answers"
     driver.inspector.window.commands.pause.trigger()
     continued = asyncio.ensure_future(editor.request("continue", threadId=stopped.result()["threadId"]))
     driver.run_until(continued.done, timeout=60_000)
@@ -87,6 +87,6 @@ def test_an_environment_without_debugpy_says_how_to_install_it(
     with driver.qtbot.waitSignal(driver.inspector.agents.agent_failed, timeout=60_000):
         driver.inspector.tasks.spawn(driver.inspector.agents.set_debugpy(5678), "Starting")
     driver.run_until_idle()
-    assert "-m pip install debugpy" in driver.inspector.window.problem.text
+    assert "-m pip install debugpy" in driver.inspector.window.parts.problem.text
     assert driver.inspector.agents.debugpy is None
     assert driver.inspector.agents.loaded is not None

@@ -25,11 +25,11 @@ from tests.gui.window.driver import WindowDriver
 
 
 def node(driver: WindowDriver, kind: str) -> TreeNode:
-    return driver.inspector.controller.sessions.node(driver.sessions.indexes(kind)[0])
+    return driver.inspector.features.sessions.model.node(driver.sessions.indexes(kind)[0])
 
 
 def choose(driver: WindowDriver, kind: str) -> None:
-    menu = driver.bench.sessions.context_menu(driver.sessions.indexes(kind)[0])
+    menu = driver.bench.parts.sessions.context_menu(driver.sessions.indexes(kind)[0])
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith("Delete")).trigger()
     driver.run_until_idle()
@@ -68,7 +68,7 @@ def test_a_session_is_deleted_after_confirmation_and_restored_by_undo(
     assert " events, last changed " in shown.toPlainText()
     assert shown_buttons(asked) == ["Keep it", "Delete 1 session"]
     qtbot.mouseClick(asked.delete_button, Qt.MouseButton.LeftButton)
-    hint = story_open.window.workbench.deletion_hint
+    hint = story_open.window.parts.deletion_hint
     qtbot.waitUntil(lambda: hint.button.text() == "Undo")
     assert keys(story_db) == before - {session}
     assert story_open.cursor.session is None
@@ -92,8 +92,8 @@ def test_a_deletion_that_fails_half_way_reports_the_count_and_can_be_undone(
     other = story_open.tasks.spawn(_create(source, summary), "Creating")
     qtbot.waitUntil(other.done)
     before = keys(story_db)
-    hint = story_open.window.workbench.deletion_hint
-    story_open.window.workbench.sessions.delete_requested.emit(source.target, sorted(before))
+    hint = story_open.window.parts.deletion_hint
+    story_open.window.parts.sessions.delete_requested.emit(source.target, sorted(before))
     qtbot.waitUntil(lambda: not story_open.tasks.running)
     qtbot.mouseClick(dialog(story_open).delete_button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: hint.button.text() == "Undo")
@@ -148,7 +148,7 @@ def test_a_process_that_has_the_file_open_is_named_before_writing_is_allowed(
     assert other.stdout is not None
     other.stdout.readline()
     opened(file)
-    hint = inspector.window.workbench.writing_hint
+    hint = inspector.window.parts.writing_hint
     qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert str(other.pid) in hint.text

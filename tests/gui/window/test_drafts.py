@@ -225,7 +225,7 @@ def test_what_is_written_while_a_message_is_being_sent_stays(
 def test_a_draft_goes_with_a_session_that_is_saved(echo: Inspector, driver: WindowDriver, edit: QPlainTextEdit, tmp_path: Path) -> None:
     driver.run_message("first")
     edit.setPlainText("next")
-    echo.tasks.spawn(echo.unsaved.save_as(tmp_path / "mine.db"), "Saving")
+    echo.tasks.spawn(echo.work.unsaved.save_as(tmp_path / "mine.db"), "Saving")
     driver.run_until_idle()
     assert echo.cursor.session is not None and echo.cursor.session.database == str(tmp_path / "mine.db")
     assert edit.toPlainText() == "next"

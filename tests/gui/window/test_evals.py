@@ -37,7 +37,7 @@ def clerk(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> 
 
 
 def page_of(driver: WindowDriver) -> EvalPage:
-    page = driver.inspector.window.evals
+    page = driver.inspector.window.parts.evals
     driver.run_until(lambda: driver.inspector.window.page is page)
     return page
 
@@ -58,9 +58,9 @@ def test_a_dropped_eval_set_is_run_with_the_scores_of_adk_eval(clerk: Inspector,
         for name, case in SCORES.items()
     }
     assert shown == {name: wanted[name] for name in ("greets", "price", "wrong args", "parallel as events")}
-    assert clerk.unsaved.count() == 0, "an eval is run again at any time"
+    assert clerk.work.unsaved.count() == 0, "an eval is run again at any time"
     driver.run_message("Hello")
-    assert clerk.unsaved.count() == 5, "a person's message is kept with all others"
+    assert clerk.work.unsaved.count() == 5, "a person's message is kept with all others"
 
 
 def test_a_failed_case_is_shown_beside_what_was_expected(clerk: Inspector, driver: WindowDriver, eval_set: Path) -> None:
@@ -78,10 +78,10 @@ def test_a_failed_case_is_shown_beside_what_was_expected(clerk: Inspector, drive
     ]
     driver.click(page, "eval_compare")
     window = clerk.window
-    driver.run_until(lambda: window.page is window.compare)
+    driver.run_until(lambda: window.page is window.parts.compare)
     driver.run_until_idle()
-    assert text_of(window.compare, "compare_count").startswith("Difference 1 of")
-    driver.click(window.compare, "compare_close")
+    assert text_of(window.parts.compare, "compare_count").startswith("Difference 1 of")
+    driver.click(window.parts.compare, "compare_close")
     assert window.page is page
     driver.click(page, "eval_session")
     driver.run_until_idle()
@@ -168,4 +168,4 @@ def test_a_file_that_is_no_eval_set_says_so(inspector: Inspector, driver: Window
     (tmp_path / "a.evalset.json").write_text("{}")
     driver.drop([tmp_path / "a.evalset.json"])
     assert "is no eval set" in driver.log_text()
-    assert inspector.window.page is not inspector.window.evals
+    assert inspector.window.page is not inspector.window.parts.evals

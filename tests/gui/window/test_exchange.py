@@ -24,7 +24,7 @@ def story_open(inspector: Inspector, story_db: Path, opened: Callable[..., None]
 
 
 def choose(driver: WindowDriver, kind: str, text: str) -> None:
-    menu = driver.bench.sessions.context_menu(driver.sessions.indexes(kind)[0])
+    menu = driver.bench.parts.sessions.context_menu(driver.sessions.indexes(kind)[0])
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith(text)).trigger()
 
@@ -35,7 +35,7 @@ def dialog(inspector: Inspector) -> QFileDialog:
 
 
 def hint(driver: WindowDriver) -> str:
-    return driver.bench.exchange_hint.text
+    return driver.bench.parts.exchange_hint.text
 
 
 def contents(file: Path) -> dict[object, list[str]]:
@@ -46,7 +46,7 @@ def contents(file: Path) -> dict[object, list[str]]:
 def test_a_session_is_exported_and_imported_into_a_new_database(
     story_open: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    key = driver.inspector.controller.sessions.node(driver.sessions.indexes("session")[0]).session
+    key = driver.inspector.features.sessions.model.node(driver.sessions.indexes("session")[0]).session
     out, new = tmp_path / "story.html", tmp_path / "new.db"
     choose(driver, "session", "Export the session…")
     asked = dialog(story_open)
@@ -55,7 +55,7 @@ def test_a_session_is_exported_and_imported_into_a_new_database(
     asked.close()
     qtbot.waitUntil(lambda: " exported to " in hint(driver))
     assert out.read_text("utf-8").startswith("<!DOCTYPE html>")
-    assert driver.bench.exchange_hint.button.text() == "Open"
+    assert driver.bench.parts.exchange_hint.button.text() == "Open"
 
     story_open.window.commands.import_sessions.trigger()
     dialog(story_open).fileSelected.emit(str(out))
@@ -63,7 +63,7 @@ def test_a_session_is_exported_and_imported_into_a_new_database(
     driver.run_until_idle()
     assert "already has the session" in driver.log_text()
 
-    reads = story_open.controller.exchange
+    reads = story_open.features.sessions.exchange
     reads.import_file(str(out), "")
     qtbot.waitUntil(lambda: hint(driver).startswith("Choose the new database"))
     next(each for each in story_open.window.findChildren(QFileDialog) if "new database" in each.windowTitle()).fileSelected.emit(str(new))
@@ -85,11 +85,11 @@ def test_a_cancelled_export_writes_no_file(
         write(job, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ExportJob, "write_stored", held)
-    node = driver.inspector.controller.sessions.node(driver.sessions.indexes("session")[0])
+    node = driver.inspector.features.sessions.model.node(driver.sessions.indexes("session")[0])
     assert node.session is not None
-    story_open.controller.exchange.export(node.database, [node.session], tmp_path / "a.md", "md")
-    qtbot.waitUntil(lambda: driver.bench.exchange_hint.button.text() == "Cancel" and hint(driver).startswith("Exporting"))
-    driver.bench.exchange_hint.button.click()
+    story_open.features.sessions.exchange.export(node.database, [node.session], tmp_path / "a.md", "md")
+    qtbot.waitUntil(lambda: driver.bench.parts.exchange_hint.button.text() == "Cancel" and hint(driver).startswith("Exporting"))
+    driver.bench.parts.exchange_hint.button.click()
     may_continue.set()
     qtbot.waitUntil(lambda: hint(driver) == "The export was cancelled. No file was written.")
     assert list(tmp_path.glob("a.md*")) == []

@@ -45,7 +45,7 @@ def test_its_tables_are_shown_below_a_description_and_the_file_is_not_changed(
 ) -> None:
     before = hashes(file.parent)
     opened(file)
-    page = inspector.window.foreign_database
+    page = inspector.window.parts.foreign_database
     assert inspector.window.page is page
     assert page.text.startswith(f"{file} is not a session database: its table sessions has no column app_name, ")
     names = page.tables.tables
@@ -55,7 +55,7 @@ def test_its_tables_are_shown_below_a_description_and_the_file_is_not_changed(
     assert page.tables.model.index(0, 0).data() == "wren"
     assert inspector.databases.sources == []
     qtbot.keyClick(names, Qt.Key.Key_Escape)
-    assert inspector.window.page is inspector.window.welcome
+    assert inspector.window.page is inspector.window.parts.welcome
     assert hashes(file.parent) == before
 
 
@@ -63,7 +63,7 @@ def test_reload_reads_the_file_again_and_other_databases_stay_open(
     inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db, file)
-    page = inspector.window.foreign_database
+    page = inspector.window.parts.foreign_database
     assert inspector.window.page is page
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("INSERT INTO birds VALUES ('owl', 480)")
@@ -86,11 +86,11 @@ def test_the_bars_do_not_describe_the_hidden_session(story: Inspector, file: Pat
     seen = {name: window.findChild(QLabel, f"status_{name}") for name in ("database", "session", "position", "tokens")}
     assert window.run_bar.state_text == "interrupted" and all(label.isVisible() for label in seen.values())
     opened(file)
-    assert window.page is window.foreign_database
+    assert window.page is window.parts.foreign_database
     assert window.run_bar.state_text == window.status.text("run") == "idle"
     assert not any(label.isVisible() for label in seen.values())
     assert not window.commands.resume.isEnabled() and not window.run_bar.button(window.commands.resume.objectName()).property("primary")
-    qtbot.keyClick(window.foreign_database.tables.tables, Qt.Key.Key_Escape)
+    qtbot.keyClick(window.parts.foreign_database.tables.tables, Qt.Key.Key_Escape)
     assert window.run_bar.state_text == "interrupted" and all(label.isVisible() for label in seen.values())
     assert window.commands.resume.isEnabled()
 
@@ -108,7 +108,7 @@ def test_sessions_added_to_the_file_are_shown_after_reload(
     inspector: Inspector, file: Path, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(file)
-    assert inspector.window.page is inspector.window.foreign_database
+    assert inspector.window.page is inspector.window.parts.foreign_database
     file.with_name(f"{file.name}-wal").unlink()
     file.write_bytes(story_db.read_bytes())
     inspector.window.commands.reload.trigger()

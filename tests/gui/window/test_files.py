@@ -74,7 +74,7 @@ def saved(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtb
     opened(folder)
     with qtbot.waitSignal(inspector.run.run_ended, timeout=10_000):
         inspector.run.send("write")
-    inspector.window.workbench.detail.tabs.setCurrentIndex(0)
+    inspector.window.parts.detail.tabs.setCurrentIndex(0)
     return inspector
 
 
@@ -98,12 +98,12 @@ def test_file_versions_are_shown_with_the_state_and_copied_into_a_fork(writer: I
     driver.run_message("one")
     original = driver.run_message("two")
     assert driver.state.files() == [("note.txt", "version 1", "#8 writer")]
-    writer.window.workbench.stream.select_event(3)
+    writer.window.parts.stream.select_event(3)
     assert driver.state.files() == [("note.txt", "version 0", "#3 writer")]
-    writer.window.workbench.stream.select_event(1)
+    writer.window.parts.stream.select_event(1)
     assert driver.state.files() == []
     driver.fork.ask(3)
-    facts = [label.text() for label in writer.window.workbench.fork_card.findChildren(QLabel)]
+    facts = [label.text() for label in writer.window.parts.fork_card.findChildren(QLabel)]
     assert "Files copied at their versions: note.txt (version 0)." in facts
     driver.fork.choose("fork")
     fork = driver.fork.wait(original)
@@ -124,7 +124,7 @@ def test_a_session_id_that_is_no_folder_name_gives_no_files_and_no_error(
     inspector.tasks.spawn(write(), "Writing")
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     opened(tmp_path / "odd.db")
-    assert inspector.controller.events.event_count == 1
+    assert inspector.features.stream.events.event_count == 1
     assert [message.text for message in inspector.window.message_bar.messages] == []
 
 
@@ -136,8 +136,8 @@ def test_a_version_without_an_event_is_unconfirmed(writer: Inspector, driver: Wi
         ("note.txt", "version 0", "#3 writer"),
         ("note.txt", "version 1 · unconfirmed: no event refers to it", ""),
     ]
-    tree = writer.window.workbench.detail.state.tree
-    model = writer.window.workbench.detail.state.model
+    tree = writer.window.parts.detail.state.tree
+    model = writer.window.parts.detail.state.model
     lane = next(model.index(row, 0) for row in range(model.rowCount()) if model.node(model.index(row, 0)).lane == FILES)
     tree.setCurrentIndex(model.index(1, 0, lane))
     assert tree.selected_key() is None, "a file is not a state key"
@@ -149,10 +149,10 @@ def test_a_rewind_restores_file_versions(writer: Inspector, driver: WindowDriver
     driver.run_message("one")
     address = driver.run_message("two")
     bench = writer.window.workbench
-    bench.stream.select_event(5)
+    bench.parts.stream.select_event(5)
     writer.window.commands.rewind.trigger()
-    qtbot.waitUntil(lambda: bench.rewind_card.title != "", timeout=10_000)
-    button = bench.rewind_card.button("rewind")
+    qtbot.waitUntil(lambda: bench.parts.rewind_card.title != "", timeout=10_000)
+    button = bench.parts.rewind_card.button("rewind")
     assert button is not None
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     driver.run_until_idle()
@@ -197,8 +197,8 @@ def test_a_long_session_shows_its_files(
     def at_each_event() -> list[list[tuple[str, str, str]]]:
         opened(file)
         found = []
-        for index in range(inspector.controller.events.event_count):
-            inspector.window.workbench.stream.select_event(index)
+        for index in range(inspector.features.stream.events.event_count):
+            inspector.window.parts.stream.select_event(index)
             driver.run_until_idle()
             found.append(driver.state.files())
         return found
@@ -239,12 +239,12 @@ def test_agents_share_memory_across_the_sessions_of_a_window(
     inspector.window.commands.new_session.trigger()
     driver.run_until_idle()
     driver.run_message("ferry")
-    result = inspector.controller.events.committed(2).get_function_responses()[0].response
+    result = inspector.features.stream.events.committed(2).get_function_responses()[0].response
     assert result is not None and "the ferry is late" in result["memories"]
 
 
 def press_file(inspector: Inspector, qtbot: QtBot, words: str) -> None:
-    buttons = inspector.window.workbench.detail.findChildren(QPushButton, "open_artifact")
+    buttons = inspector.window.parts.detail.findChildren(QPushButton, "open_artifact")
     button = next(button for button in buttons if button.text().startswith(words) and button.isVisible())
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
@@ -265,6 +265,6 @@ def test_the_message_about_a_missing_file_names_its_folder(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    inspector.window.workbench.detail.content.artifact_requested.emit("report.md", 0)
+    inspector.window.parts.detail.content.artifact_requested.emit("report.md", 0)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert f"in {story_db.with_suffix('.artifacts')}" in inspector.window.message_bar.messages[-1].text

@@ -32,7 +32,7 @@ def test_the_findings_of_the_displayed_database_are_listed(
     inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot
 ) -> None:
     opened(damaged)
-    pane = inspector.window.workbench.findings
+    pane = inspector.window.parts.findings
     assert pane.findings == [], "nothing is examined while the pane is behind others"
     inspector.window.workbench.raise_pane("findings")
     qtbot.waitUntil(lambda: len(pane.findings) == 3)
@@ -47,7 +47,7 @@ def test_the_findings_of_the_displayed_database_are_listed(
 
 def test_a_click_selects_the_event_and_explains_it(inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot) -> None:
     opened(damaged)
-    pane = inspector.window.workbench.findings
+    pane = inspector.window.parts.findings
     inspector.window.workbench.raise_pane("findings")
     qtbot.waitUntil(lambda: len(pane.findings) == 3)
     pane.tree.setCurrentItem(pane.tree.topLevelItem(0))
@@ -62,7 +62,7 @@ def test_a_click_selects_the_event_and_explains_it(inspector: Inspector, opened:
 def test_a_database_with_nothing_wrong_says_so(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:
     opened(write_v1(tmp_path / "clean.db", [said("hello", "user"), said("bye")]))
     inspector.window.workbench.raise_pane("findings")
-    pane = inspector.window.workbench.findings
+    pane = inspector.window.parts.findings
     qtbot.waitUntil(lambda: pane.text[0] == "Nothing is wrong")
 
 
@@ -71,7 +71,7 @@ def test_of_a_large_database_only_the_session_is_examined_until_asked(
 ) -> None:
     monkeypatch.setattr(findings_controller, "MOST_AT_ONCE", 2)
     opened(damaged)
-    pane = inspector.window.workbench.findings
+    pane = inspector.window.parts.findings
     inspector.window.workbench.raise_pane("findings")
     qtbot.waitUntil(lambda: len(pane.findings) == 3)
     assert "in session s" in pane.title
@@ -86,7 +86,7 @@ def test_of_a_large_database_only_the_session_is_examined_until_asked(
 
 def test_closing_the_database_clears_the_pane(inspector: Inspector, opened: Callable[..., None], damaged: Path, qtbot: QtBot) -> None:
     opened(damaged)
-    pane = inspector.window.workbench.findings
+    pane = inspector.window.parts.findings
     inspector.window.workbench.raise_pane("findings")
     qtbot.waitUntil(lambda: len(pane.findings) == 3)
     inspector.window.commands.close_database.trigger()
@@ -105,7 +105,7 @@ def test_checkpoints_of_the_loaded_agents_app_are_compared_with_it(
 ) -> None:
     checkpoint = {"author": "flow", "actions": {"agent_state": {"current_sub_agent": "writer"}}}
     opened(write_v1(tmp_path / "flow.db", [said("hello", "user"), checkpoint]))
-    pane = inspector.window.workbench.findings
+    pane = inspector.window.parts.findings
     inspector.window.workbench.raise_pane("findings")
     qtbot.waitUntil(lambda: pane.text[0] == "Nothing is wrong")
     agent("another", FLOW.format(name="author"))  # of another app than the session

@@ -26,9 +26,9 @@ def test_a_foreign_database_is_read_only_and_not_changed(inspector: Inspector, t
     before, files = database.read_bytes(), sorted(tmp_path.iterdir())
     opened(database)
     window = inspector.window
-    assert inspector.controller.events.event_count > 0
+    assert inspector.features.stream.events.event_count > 0
     assert "read-only" in window.status.text("database")
-    assert "read-only" in window.workbench.writing_hint.text
+    assert "read-only" in window.parts.writing_hint.text
     assert database.read_bytes() == before
     assert [path for path in sorted(tmp_path.iterdir()) if path not in files and path.name != "settings"] == []
 
@@ -39,9 +39,9 @@ def test_writing_must_be_allowed_explicitly_and_makes_a_backup(
     name = next(entry["file"] for entry in manifest() if entry["layout"] == "v1" and "chat_tools" in entry["file"])
     opened(copy_of(f"open/{Path(name).name}", tmp_path))
     assert inspector.window.commands.allow_writing.isEnabled()
-    qtbot.mouseClick(inspector.window.workbench.writing_hint.button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(inspector.window.parts.writing_hint.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    assert inspector.window.workbench.writing_hint.text == ""
+    assert inspector.window.parts.writing_hint.text == ""
     assert "read-only" not in inspector.window.status.text("database")
     assert not inspector.window.commands.allow_writing.isEnabled()
     assert any("backup" in message.text for message in inspector.window.message_bar.messages)
@@ -49,7 +49,7 @@ def test_writing_must_be_allowed_explicitly_and_makes_a_backup(
 
 def test_a_read_only_layout_offers_a_copy(inspector: Inspector, tmp_path: Path, opened: Callable[..., None]) -> None:
     opened(copy_of("open/adk1.0.0-v0-rich_parts.db", tmp_path))
-    hint = inspector.window.workbench.writing_hint
+    hint = inspector.window.parts.writing_hint
     what = "has the older layout with pickled actions, which is read-only here."
     assert hint.text == f"adk1.0.0-v0-rich_parts.db {what} Changes need a copy."
     assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
@@ -75,7 +75,7 @@ def check_sessions(inspector: Inspector, file: Path, qtbot: QtBot) -> None:
     badge, writer = (
         ("ADK-TS", "ADK-TS (@iqai/adk)") if file.name.startswith("iqai") else ("ADK for TypeScript", "ADK for TypeScript (@google/adk)")
     )
-    window, hint = inspector.window, inspector.window.workbench.writing_hint
+    window, hint = inspector.window, inspector.window.parts.writing_hint
     assert f"{badge} · read-only" in window.status.text("database")
     assert hint.text == f"{file.name} was written by {writer} and is read-only here. Changes need a copy."
     assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
@@ -89,7 +89,7 @@ def check_sessions(inspector: Inspector, file: Path, qtbot: QtBot) -> None:
         qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
         shown = inspector.current.session
         assert shown is not None and shown.address.key == key
-        assert len(shown.events) == inspector.controller.events.event_count == len(session["events"])
+        assert len(shown.events) == inspector.features.stream.events.event_count == len(session["events"])
         appended = [event for *of, event in expected["appendOrder"] if tuple(of) == key]
         last = shown.events[-1].id if session["events"] else None
         assert not appended or last == appended[-1]

@@ -19,7 +19,7 @@ from tests.recorded_desk import write_desk
 @pytest.fixture
 def graph(story: Inspector, qtbot: QtBot) -> AgentGraph:
     story.window.workbench.raise_pane("graph")
-    graph = story.window.workbench.graph.graph
+    graph = story.window.parts.graph.graph
     qtbot.waitUntil(lambda: graph.shown is not None and "ToneCheck" in names(graph) and bool(graph.shown.sums))
     return graph
 
@@ -33,11 +33,11 @@ def test_the_loaded_agents_tree_has_counts(graph: AgentGraph, story: Inspector) 
     assert names(graph)[:2] == ["StoryFlow", "StoryGenerator"]
     assert {"Critic", "Reviser", "GrammarCheck", "ToneCheck"} <= set(names(graph))
     assert graph.shown is not None and graph.shown.sums["Critic"].events == 2
-    assert story.window.workbench.graph.note == ""
+    assert story.window.parts.graph.note == ""
 
 
 def test_the_graph_never_asks_to_load_the_loaded_agent(story: Inspector, driver: WindowDriver) -> None:
-    pane = story.window.workbench.graph
+    pane = story.window.parts.graph
     story.window.workbench.raise_pane("graph")
     driver.run_until(lambda: pane.graph.shown is not None)
     assert "ToneCheck" in names(pane.graph) and pane.note == ""
@@ -81,7 +81,7 @@ def test_a_session_without_its_agent_shows_its_authors(
 ) -> None:
     write_desk(tmp_path / "desk.db")
     opened(tmp_path / "desk.db")
-    pane = inspector.window.workbench.graph
+    pane = inspector.window.parts.graph
     inspector.window.workbench.raise_pane("graph")
     combo = pane.findChild(QComboBox, "graph_range")
     combo.setCurrentIndex(combo.findData("session"))

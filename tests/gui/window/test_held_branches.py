@@ -66,7 +66,7 @@ def test_the_held_branch_and_the_running_branches_are_shown(
 ) -> None:
     fan = agent("fan", FAN)
     driver.breakpoints.add('author == "left"', "before model")
-    held = fan.window.workbench.held
+    held = fan.window.parts.held
     told: list[str] = []
     fan.run.beside_changed.connect(lambda: told.append(held.beside + fan.window.status.text("run")))
     driver.composer.send("hello")

@@ -167,12 +167,12 @@ def test_what_a_killed_window_had_committed_is_listed_continued_and_saved(
     assert list_left(inspector, driver) == [], "it lives"
     shown = window.kill()
     (source,) = list_left(inspector, driver)
-    tiles = inspector.window.welcome.findChildren(QWidget, "recent_item")
+    tiles = inspector.window.parts.welcome.findChildren(QWidget, "recent_item")
     assert f"Open {source.title}" in [tile.accessibleName() for tile in tiles]
     assert f"Earlier windows left 1 session unsaved: see {source.title} in the session list." in driver.log_text()
     select_only(inspector, driver, source)
     check_counted(driver, shown)
-    assert not source.repeatable and inspector.unsaved.count() == 0, "it is not deleted with this window"
+    assert not source.repeatable and inspector.work.unsaved.count() == 0, "it is not deleted with this window"
 
     (counter / "agent.py").write_text(SHORT)
     if engine != "embedded":
@@ -287,7 +287,7 @@ def test_do_not_keep_counts_from_the_next_session_on(short: Inspector, driver: W
     short.cursor.select_session(first)
     driver.run_until_idle()
     assert driver.run_message("more").database == first.database
-    assert short.unsaved.count() == 2
+    assert short.work.unsaved.count() == 2
     short.settings.unsaved_days = 7
     short.window.commands.new_session.trigger()
     driver.run_until_idle()
@@ -358,7 +358,7 @@ def test_saving_during_a_run_stores_what_is_committed(short: Inspector, driver: 
     with qtbot.waitSignal(short.run.run_ended, timeout=10_000):
         short.window.commands.run.trigger()
     driver.run_until_idle()
-    assert short.unsaved.count() == 1
+    assert short.work.unsaved.count() == 1
 
 
 def test_a_file_deleted_under_the_window_is_reported_when_it_is_saved(short: Inspector, driver: WindowDriver, tmp_path: Path) -> None:
@@ -450,7 +450,7 @@ def test_a_fork_of_an_unsaved_session_is_unsaved_too(short: Inspector, driver: W
     driver.fork.choose("fork")
     fork = driver.fork.wait(before)
     assert fork.database == before.database
-    assert short.unsaved.count() == 2
+    assert short.work.unsaved.count() == 2
 
 
 def test_a_damaged_file_is_reported_and_stays(inspector: Inspector, driver: WindowDriver, settings: Settings) -> None:

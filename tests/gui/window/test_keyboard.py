@@ -46,13 +46,13 @@ def test_the_start_page_has_the_focus_and_then_the_events(
     inspector.window.activateWindow()
     qtbot.waitUntil(lambda: focused().objectName() == "welcome_open_agent")
     opened(story_db)
-    assert focused() is inspector.window.workbench.stream.table
+    assert focused() is inspector.window.parts.stream.table
 
 
 def test_f7_cycles_through_the_panes_in_both_directions(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
-    bench.sessions.tree.setFocus()
-    panes = [bench.sessions, bench.stream, bench.composer, bench.detail, bench.pending]
+    bench.parts.sessions.tree.setFocus()
+    panes = [bench.parts.sessions, bench.parts.stream, bench.parts.composer, bench.parts.detail, bench.parts.pending]
     for pane in [*panes[1:], panes[0]]:
         qtbot.keyClick(focused(), Qt.Key.Key_F7)
         assert pane.isAncestorOf(focused()), (pane.objectName(), focused().objectName())
@@ -63,19 +63,28 @@ def test_f7_cycles_through_the_panes_in_both_directions(shown: Inspector, qtbot:
 
 def test_f7_moves_from_the_filter_to_the_events_and_shift_f7_to_the_sessions(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
-    for modifier, pane in ((Qt.KeyboardModifier.NoModifier, bench.stream), (Qt.KeyboardModifier.ShiftModifier, bench.sessions)):
-        bench.filter_bar.focus()
+    for modifier, pane in ((Qt.KeyboardModifier.NoModifier, bench.parts.stream), (Qt.KeyboardModifier.ShiftModifier, bench.parts.sessions)):
+        bench.parts.filter_bar.focus()
         qtbot.keyClick(focused(), Qt.Key.Key_F7, modifier)
         assert pane.isAncestorOf(focused()), focused().objectName()
 
 
 def test_tab_moves_from_the_sessions_to_the_events_to_the_inspector(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
-    bench.sessions.tree.setFocus()
+    bench.parts.sessions.tree.setFocus()
     seen = []
     for _ in range(12):
         qtbot.keyClick(focused(), Qt.Key.Key_Tab)
-        seen.append(next((pane.objectName() for pane in (bench.stream, bench.composer, bench.detail) if pane.isAncestorOf(focused())), ""))
+        seen.append(
+            next(
+                (
+                    pane.objectName()
+                    for pane in (bench.parts.stream, bench.parts.composer, bench.parts.detail)
+                    if pane.isAncestorOf(focused())
+                ),
+                "",
+            )
+        )
     order = [name for name in dict.fromkeys(seen) if name]
     assert order == ["event_stream", "composer", "event_detail"]
 
@@ -83,42 +92,42 @@ def test_tab_moves_from_the_sessions_to_the_events_to_the_inspector(shown: Inspe
 @pytest.mark.parametrize("key", [Qt.Key.Key_Tab, Qt.Key.Key_Backtab])
 def test_tab_skips_panes_hidden_behind_another_tab(shown: Inspector, key: Qt.Key, qtbot: QtBot) -> None:
     bench = shown.window.workbench
-    assert bench.pending.rows, "a hidden form must not take the focus"
+    assert bench.parts.pending.rows, "a hidden form must not take the focus"
     for pane in ("writers", "pending"):
         bench.raise_pane(pane)
         qtbot.waitUntil(lambda: not bench.findChild(QDockWidget, f"dock_{pane}").visibleRegion().isEmpty())  # noqa: B023
-        bench.stream.table.setFocus()
+        bench.parts.stream.table.setFocus()
         stops = []
         while focused() not in stops:
             stops.append(focused())
             qtbot.keyClick(focused(), key)
         assert len(stops) > 8
         assert not [stop.objectName() for stop in stops if stop.visibleRegion().isEmpty()]
-        assert any(bench.pending.isAncestorOf(stop) for stop in stops) == (pane == "pending")
+        assert any(bench.parts.pending.isAncestorOf(stop) for stop in stops) == (pane == "pending")
 
 
 def test_a_closed_card_gives_the_focus_to_the_events(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     shown.window.commands.fork.trigger()
-    qtbot.waitUntil(lambda: bench.fork_card.isVisible() and bench.fork_card.isAncestorOf(focused()))
+    qtbot.waitUntil(lambda: bench.parts.fork_card.isVisible() and bench.parts.fork_card.isAncestorOf(focused()))
     qtbot.keyClick(focused(), Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: focused() is bench.stream.table)
-    bench.stream.table.clearFocus()
-    bench.database_hint.suggest("Something", "Do it", "hand")
-    bench.database_hint.button.setFocus()
-    bench.database_hint.hide()
-    qtbot.waitUntil(lambda: focused() is bench.stream.table)
+    qtbot.waitUntil(lambda: focused() is bench.parts.stream.table)
+    bench.parts.stream.table.clearFocus()
+    bench.parts.database_hint.suggest("Something", "Do it", "hand")
+    bench.parts.database_hint.button.setFocus()
+    bench.parts.database_hint.hide()
+    qtbot.waitUntil(lambda: focused() is bench.parts.stream.table)
 
 
 def test_an_explicitly_focused_widget_keeps_the_focus(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
-    bench.database_hint.suggest("Something", "Do it", "hand")
-    bench.database_hint.button.setFocus()
-    bench.database_hint.hide()
-    bench.composer.focus()
+    bench.parts.database_hint.suggest("Something", "Do it", "hand")
+    bench.parts.database_hint.button.setFocus()
+    bench.parts.database_hint.hide()
+    bench.parts.composer.focus()
     QApplication.processEvents()
     QApplication.processEvents()
-    assert bench.composer.isAncestorOf(focused())
+    assert bench.parts.composer.isAncestorOf(focused())
 
 
 def test_enter_presses_the_focused_button(shown: Inspector, qtbot: QtBot) -> None:
@@ -128,11 +137,11 @@ def test_enter_presses_the_focused_button(shown: Inspector, qtbot: QtBot) -> Non
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert window.findChild(QLineEdit, "state_key").isVisible()
     window.commands.fork.trigger()  # its buttons are made when it is shown
-    qtbot.waitUntil(lambda: bench.fork_card.isAncestorOf(focused()))
-    choices = bench.fork_card.findChildren(QPushButton)
+    qtbot.waitUntil(lambda: bench.parts.fork_card.isAncestorOf(focused()))
+    choices = bench.parts.fork_card.findChildren(QPushButton)
     choices[-1].setFocus()
     qtbot.keyClick(choices[-1], Qt.Key.Key_Enter, Qt.KeyboardModifier.KeypadModifier)
-    assert not bench.fork_card.isVisible()
+    assert not bench.parts.fork_card.isVisible()
     shown.messages.warning("Something is odd")
     qtbot.keyClick(focused(), Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(focused(), Qt.Key.Key_Return)
@@ -169,7 +178,15 @@ def test_enter_presses_a_button_once_and_only_without_modifiers(shown: Inspector
 
 def test_each_pane_is_raised_by_its_shortcut(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
-    panes = [bench.sessions, bench.detail, bench.pending, bench.breakpoints, bench.timeline, bench.writers, bench.log]
+    panes = [
+        bench.parts.sessions,
+        bench.parts.detail,
+        bench.parts.pending,
+        bench.parts.breakpoints,
+        bench.parts.timeline,
+        bench.parts.writers,
+        bench.parts.log,
+    ]
     for number, pane in enumerate(panes, 1):
         qtbot.keyClick(focused(), str(number), Qt.KeyboardModifier.AltModifier)
         qtbot.waitUntil(lambda: not pane.visibleRegion().isEmpty())  # noqa: B023
@@ -177,23 +194,23 @@ def test_each_pane_is_raised_by_its_shortcut(shown: Inspector, qtbot: QtBot) -> 
 
 
 def test_the_inspectors_shortcut_focuses_the_state_tree(shown: Inspector, qtbot: QtBot) -> None:
-    bench, events = shown.window.workbench, shown.controller.events
-    bench.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
-    qtbot.waitUntil(lambda: bench.detail.delta.table.isVisible())
+    bench, events = shown.window.workbench, shown.features.stream.events
+    bench.parts.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
+    qtbot.waitUntil(lambda: bench.parts.detail.delta.table.isVisible())
     qtbot.keyClick(focused(), "2", Qt.KeyboardModifier.AltModifier)
-    assert focused() is bench.detail.state.tree
+    assert focused() is bench.parts.detail.state.tree
 
 
 def test_a_shortcut_to_a_pane_closes_the_page_that_hides_it(shown: Inspector, qtbot: QtBot) -> None:
     window, bench = shown.window, shown.window.workbench
     control, alt = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
     for key, modifier, pane in (
-        (Qt.Key.Key_F, control, bench.filter_bar),
-        (Qt.Key.Key_4, alt, bench.breakpoints),
-        (Qt.Key.Key_P, control, bench.pending),
+        (Qt.Key.Key_F, control, bench.parts.filter_bar),
+        (Qt.Key.Key_4, alt, bench.parts.breakpoints),
+        (Qt.Key.Key_P, control, bench.parts.pending),
         (Qt.Key.Key_F7, Qt.KeyboardModifier.NoModifier, bench),
     ):
-        for page in (window.welcome, window.compare):
+        for page in (window.parts.welcome, window.parts.compare):
             window.show_page(page)
             qtbot.keyClick(window, key, modifier)
             qtbot.waitUntil(lambda: pane.isAncestorOf(focused()))  # noqa: B023
@@ -218,15 +235,15 @@ def test_a_new_session_focuses_the_composer(story: Inspector, qtbot: QtBot) -> N
     qtbot.waitUntil(story.window.isActiveWindow)
     story.window.commands.new_session.trigger()
     qtbot.waitUntil(lambda: not story.tasks.running)
-    assert story.window.workbench.composer.isAncestorOf(focused())
+    assert story.window.parts.composer.isAncestorOf(focused())
 
 
 def test_the_focus_stays_in_a_pane_that_is_filled(shown: Inspector, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     qtbot.keyClick(focused(), "6", Qt.KeyboardModifier.AltModifier)
-    assert bench.writers.isAncestorOf(focused())
-    bench.writers.show_writers("Who wrote words", [])
-    assert focused() is bench.writers.tree
+    assert bench.parts.writers.isAncestorOf(focused())
+    bench.parts.writers.show_writers("Who wrote words", [])
+    assert focused() is bench.parts.writers.tree
 
 
 def copied_by_menu_key(view: QAbstractItemView, copy: str, qtbot: QtBot) -> str:
@@ -242,12 +259,12 @@ def copied_by_menu_key(view: QAbstractItemView, copy: str, qtbot: QtBot) -> str:
 
 
 def test_the_menu_key_opens_the_menu_of_the_current_row(shown: Inspector, qtbot: QtBot) -> None:
-    bench, events = shown.window.workbench, shown.controller.events
-    state, delta = bench.detail.state, bench.detail.delta
+    bench, events = shown.window.workbench, shown.features.stream.events
+    state, delta = bench.parts.detail.state, bench.parts.detail.delta
     for number in range(3):
-        bench.stream.select_event(number)
-        assert copied_by_menu_key(bench.stream.table, "Copy event id", qtbot) == events.committed(number).id
-    bench.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
+        bench.parts.stream.select_event(number)
+        assert copied_by_menu_key(bench.parts.stream.table, "Copy event id", qtbot) == events.committed(number).id
+    bench.parts.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
     qtbot.waitUntil(lambda: delta.table.isVisible())
     session = state.model.index(0, 0)
     for row in range(state.model.rowCount(session)):
@@ -258,23 +275,23 @@ def test_the_menu_key_opens_the_menu_of_the_current_row(shown: Inspector, qtbot:
 
 
 def test_the_menu_key_scrolls_the_current_row_into_view(shown: Inspector, qtbot: QtBot) -> None:
-    table, events = shown.window.workbench.stream.table, shown.controller.events
+    table, events = shown.window.parts.stream.table, shown.features.stream.events
     shown.window.resize(1280, 500)
-    shown.window.workbench.stream.select_event(events.event_count - 1)
+    shown.window.parts.stream.select_event(events.event_count - 1)
     table.verticalScrollBar().setValue(0)
     assert table.verticalScrollBar().maximum() > 0
     assert copied_by_menu_key(table, "Copy event id", qtbot) == events.committed(events.event_count - 1).id
 
 
 def test_going_to_an_empty_pending_pane_focuses_its_empty_state(shown: Inspector, qtbot: QtBot) -> None:
-    pending = shown.window.workbench.pending
+    pending = shown.window.parts.pending
     pending.set_rows([], None)
     shown.window.commands.answer_pending.trigger()
     assert pending.isAncestorOf(focused()) and isinstance(focused(), EmptyState)
 
 
 def test_finding_in_the_state_without_an_event_focuses_the_empty_state(shown: Inspector, qtbot: QtBot) -> None:
-    detail = shown.window.workbench.detail
+    detail = shown.window.parts.detail
     shown.cursor.select_session(None)
     qtbot.waitUntil(lambda: not detail.tabs.isVisible())
     shown.window.commands.find_in_state.trigger()

@@ -33,10 +33,10 @@ root_agent = Quiet(name="quiet")
 @contextmanager
 def leaving(inspector: Inspector, qtbot: QtBot) -> Iterator[None]:
     """Wait until the window is to be closed. It stays open: the fixture closes it."""
-    inspector.controller.close_requested.disconnect(inspector.close)
-    with qtbot.waitSignal(inspector.controller.close_requested, timeout=10_000):
+    inspector.window.close_requested.disconnect(inspector.close)
+    with qtbot.waitSignal(inspector.window.close_requested, timeout=10_000):
         yield
-    inspector.controller.close_requested.connect(inspector.close)
+    inspector.window.close_requested.connect(inspector.close)
 
 
 def ask(inspector: Inspector) -> LeaveDialog:

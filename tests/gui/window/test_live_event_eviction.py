@@ -100,23 +100,23 @@ def grow(driver: WindowDriver, writer: Writer, count: int) -> None:
     end = writer.count + count
     while writer.count < end:
         writer.write(50)
-        driver.qtbot.waitUntil(lambda: driver.inspector.controller.events.event_count == writer.count, timeout=20_000)
+        driver.qtbot.waitUntil(lambda: driver.inspector.features.stream.events.event_count == writer.count, timeout=20_000)
     driver.run_until_idle()
 
 
 def ids(inspector: Inspector, qtbot: QtBot) -> list[str]:
     """Return the ids of all events, reading page by page."""
     found = []
-    for index in range(inspector.controller.events.event_count):
+    for index in range(inspector.features.stream.events.event_count):
         qtbot.waitUntil(lambda index=index: inspector.current.session.events.cached(index) is not None)
-        found.append(inspector.controller.events.committed(index).id)
+        found.append(inspector.features.stream.events.committed(index).id)
     return found
 
 
 def test_events_in_memory_stay_bounded_without_duplicates_or_gaps(
     growing: Inspector, writer: Writer, driver: WindowDriver, qtbot: QtBot
 ) -> None:
-    events, session = growing.controller.events, growing.current.session
+    events, session = growing.features.stream.events, growing.current.session
     for _ in range(4):
         grow(driver, writer, 300)
         assert len(session.events.in_memory) < KEPT + 2 * STEP
@@ -145,11 +145,11 @@ def test_new_events_are_frozen_for_the_garbage_collector_after_evictions(
 
 def test_an_evicted_event_is_shown_with_its_detail_and_state(growing: Inspector, writer: Writer, driver: WindowDriver) -> None:
     grow(driver, writer, 900)
-    events, stream, old = growing.controller.events, growing.window.workbench.stream, BEFORE + 110
+    events, stream, old = growing.features.stream.events, growing.window.parts.stream, BEFORE + 110
     assert not growing.current.session.events.is_cached(old)
     stream.select_event(old)
     driver.run_until_idle()
-    assert growing.window.workbench.detail.event_id == event_data(old)["id"]
+    assert growing.window.parts.detail.event_id == event_data(old)["id"]
     assert driver.state.nodes()["step"][0] == f"{old - 1} → {old}"
     assert events.stream_row(events.row_of_index(old)).summary != "…"
     grow(driver, writer, 300)
@@ -165,16 +165,16 @@ def test_an_evicted_event_has_its_files_and_its_conversation(growing: Inspector,
     grow(driver, writer, 900)
     assert growing.current.session.pages is not None
     bench, old = growing.window.workbench, BEFORE + 111
-    bench.stream.select_event(old)
+    bench.parts.stream.select_event(old)
     driver.run_until_idle()
-    model = bench.detail.state.model
+    model = bench.parts.detail.state.model
     lane = next(lane for lane in model.node(model.index(-1, 0)).children if lane.lane == FILES)
     assert [(node.key, node.text, node.writer[:4]) for node in lane.children] == [("plan.txt", "version 2", "#301")]
-    bench.detail.tabs.setCurrentIndex(2)
+    bench.parts.detail.tabs.setCurrentIndex(2)
     driver.run_until_idle()
-    told = {node.key: node for node in bench.detail.request.model.node(QModelIndex()).children}
+    told = {node.key: node for node in bench.parts.detail.request.model.node(QModelIndex()).children}
     assert len(told["conversation"].children) > old / 2
-    assert growing.controller.window.findChild(QLabel, "request_note").text().endswith(RECONSTRUCTED)
+    assert growing.window.findChild(QLabel, "request_note").text().endswith(RECONSTRUCTED)
 
 
 def test_the_note_states_that_a_very_old_conversation_is_not_reconstructed(
@@ -183,26 +183,26 @@ def test_the_note_states_that_a_very_old_conversation_is_not_reconstructed(
     monkeypatch.setattr("inspector_app.detail.request_controller.MAX_PRECEDING", 100)
     grow(driver, writer, 900)
     bench = growing.window.workbench
-    bench.stream.select_event(BEFORE + 111)
-    bench.detail.tabs.setCurrentIndex(2)
+    bench.parts.stream.select_event(BEFORE + 111)
+    bench.parts.detail.tabs.setCurrentIndex(2)
     driver.run_until_idle()
-    assert [node.key for node in bench.detail.request.model.node(QModelIndex()).children] == ["answer"]
-    assert growing.controller.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + TOO_MANY_EVENTS
+    assert [node.key for node in bench.parts.detail.request.model.node(QModelIndex()).children] == ["answer"]
+    assert growing.window.findChild(QLabel, "request_note").text() == NOT_RECORDED + TOO_MANY_EVENTS
 
 
 def test_the_filter_and_the_matching_call_find_evicted_events(growing: Inspector, writer: Writer, driver: WindowDriver) -> None:
     grow(driver, writer, 900)
-    bench, events = growing.window.workbench, growing.controller.events
-    bench.filter_bar.set_text('"step": 412,')
+    bench, events = growing.window.workbench, growing.features.stream.events
+    bench.parts.filter_bar.set_text('"step": 412,')
     driver.run_until_idle()
     assert [events.index_at(row) for row in range(events.rowCount())] == [None, 412]
-    bench.filter_bar.set_text("delta.step > 390")
+    bench.parts.filter_bar.set_text("delta.step > 390")
     driver.run_until_idle()
     assert events.shown_count == writer.count - 391
     grow(driver, writer, 300)
     assert events.shown_count == writer.count - 391, "also for events that arrive while the filter is set"
-    bench.filter_bar.clear()
-    bench.stream.select_event(403)
+    bench.parts.filter_bar.clear()
+    bench.parts.stream.select_event(403)
     driver.run_until_idle()
     for other in (404, 403):
         growing.window.commands.matching_call.trigger()
@@ -225,7 +225,7 @@ def test_events_that_are_not_stored_are_not_evicted(growing: Inspector, writer: 
 
 
 def test_a_pending_item_of_an_evicted_event_stays_pending(growing: Inspector, writer: Writer, driver: WindowDriver, qtbot: QtBot) -> None:
-    session, events = growing.current.session, growing.controller.events
+    session, events = growing.current.session, growing.features.stream.events
     writer.write_question()
     qtbot.waitUntil(lambda: events.event_count == BEFORE + 1)
     for _ in range(14):
@@ -233,7 +233,7 @@ def test_a_pending_item_of_an_evicted_event_stays_pending(growing: Inspector, wr
         qtbot.waitUntil(lambda: events.event_count == writer.count + 1)
         driver.run_until_idle()
     assert session.index_of("question") is None
-    pane = growing.window.workbench.pending
+    pane = growing.window.parts.pending
     qtbot.waitUntil(lambda: [row.item.call_id for row in pane.rows if row.item.kind == "long_running"] == ["asks"], timeout=10_000)
 
 
@@ -272,7 +272,7 @@ def test_a_session_can_be_left_and_shown_again_during_eviction(
     before = growing.current.session
     grow(driver, writer, KEPT)
     writer.write(200)
-    qtbot.waitUntil(lambda: growing.controller.events.event_count == writer.count)
+    qtbot.waitUntil(lambda: growing.features.stream.events.event_count == writer.count)
     growing.cursor.select_session(None)
     driver.run_until_idle()
     assert growing.current.session is None
@@ -304,14 +304,14 @@ def test_evicted_events_of_the_windows_own_run_keep_their_temp_state(
     session = run(service.create_session(app_name="a", user_id="u", session_id="s"))
     run(fill(10))
     opened(tmp_path / "ours.db")
-    inspector.controller.tail.close()  # during the window's own run, events do not come from the tail
+    inspector.work.tail.close()  # during the window's own run, events do not come from the tail
     for end in range(100, 700, 100):
         inspector.current.add_committed(inspector.cursor.session, run(fill(end)))
         driver.run_until_idle()
     run(service.close())
     assert len(inspector.current.session.events.in_memory) < KEPT + 2 * STEP
     for index in (105, 600 - 1):
-        inspector.window.workbench.stream.select_event(index)
+        inspector.window.parts.stream.select_event(index)
         driver.run_until_idle()
         assert driver.state.nodes()["step"] == (f"{index - 1} → {index}", f"#{index + 1} writer")
         assert driver.state.nodes()["temp:t"][0].endswith(str(index))

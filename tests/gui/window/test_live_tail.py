@@ -52,14 +52,14 @@ def test_events_appear_when_they_are_committed(live: Inspector, writer: SqlWrite
     assert live.window.status.text("tail") == "watching"
     for number in range(1, 6):
         writer.add_event("s", f"e{number}")
-    qtbot.waitUntil(lambda: live.controller.events.event_count == 6)
+    qtbot.waitUntil(lambda: live.features.stream.events.event_count == 6)
     assert driver.stream.ids() == [f"e{number}" for number in range(6)]
     assert live.window.status.text("tail") == "live"
     qtbot.waitUntil(lambda: live.window.status.text("position") == "6/6")  # the newest event is followed
     for _ in range(3):
-        qtbot.keyClick(live.window.workbench.stream.table, Qt.Key.Key_Up)
+        qtbot.keyClick(live.window.parts.stream.table, Qt.Key.Key_Up)
     writer.add_event("s", "e6")
-    qtbot.waitUntil(lambda: live.controller.events.event_count == 7)
+    qtbot.waitUntil(lambda: live.features.stream.events.event_count == 7)
     assert live.cursor.event_index == 2, "the selection stays if it is not on the newest event"
 
 
@@ -67,7 +67,7 @@ def test_a_run_of_this_window_is_not_taken_for_another_processes(
     inspector: Inspector, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver, qtbot: QtBot
 ) -> None:
     opened(STORY.parent / "orders", tmp_path / "new.db")
-    tail, marks = inspector.controller.tail, []
+    tail, marks = inspector.work.tail, []
     tail.watching_changed.connect(lambda mark, _: marks.append(mark))
 
     def has_events(told: TailUpdate) -> bool:
@@ -88,8 +88,8 @@ def test_the_session_of_a_run_is_followed_once_the_run_has_ended(
     opened(STORY.parent / "orders", file)
     read: list[Event] = []
     counts: list[int | None] = []
-    inspector.controller.tail.told.connect(lambda told: read.extend(told.changes.events))
-    inspector.controller.tail.told.connect(lambda told: counts.extend(summary.event_count for summary in told.changes.changed))
+    inspector.work.tail.told.connect(lambda told: read.extend(told.changes.events))
+    inspector.work.tail.told.connect(lambda told: counts.extend(summary.event_count for summary in told.changes.changed))
     inspector.run.send("40 boxes of A4 paper", paused=True)
     driver.run_until_held()
     committed = driver.stream.ids()
@@ -125,7 +125,7 @@ def test_a_session_deleted_during_its_run_stays_displayed(story: Inspector, stor
     qtbot.waitUntil(lambda: story.window.status.text("tail") == "watching")
     story.run.resume(paused=True)
     qtbot.waitUntil(lambda: story.run.phase == "paused", timeout=20_000)
-    events = story.controller.events.event_count
+    events = story.features.stream.events.event_count
     with closing(sqlite3.connect(story_db)) as connection, connection:
         connection.execute("DELETE FROM events")
         connection.execute("DELETE FROM sessions")
@@ -134,10 +134,10 @@ def test_a_session_deleted_during_its_run_stays_displayed(story: Inspector, stor
     with qtbot.waitSignal(story.run.run_ended, timeout=20_000):
         story.window.commands.run.trigger()
     qtbot.waitUntil(lambda: not story.tasks.running)
-    assert not story.window.workbench.problem.isVisible()
-    assert story.controller.events.event_count == events
-    assert story.controller.sessions.shown_sessions == 0
-    qtbot.waitUntil(lambda: story.window.workbench.pending.rows == [])
+    assert not story.window.parts.session_problem.isVisible()
+    assert story.features.stream.events.event_count == events
+    assert story.features.sessions.model.shown_sessions == 0
+    qtbot.waitUntil(lambda: story.window.parts.pending.rows == [])
 
 
 def test_the_newest_session_is_followed_if_the_user_chose_so(
@@ -187,8 +187,8 @@ def test_an_invocation_stops_showing_as_running_once_its_commits_cease(
 ) -> None:
     writer.add_event("s", "e1")
     qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "e1"])
-    assert live.controller.events.stream_row(0).event_kind == "running"
-    qtbot.waitUntil(lambda: live.controller.events.stream_row(0).event_kind != "running")
+    assert live.features.stream.events.stream_row(0).event_kind == "running"
+    qtbot.waitUntil(lambda: live.features.stream.events.stream_row(0).event_kind != "running")
 
 
 def test_an_invocations_status_updates_while_another_session_is_written_to(
@@ -201,7 +201,7 @@ def test_an_invocations_status_updates_while_another_session_is_written_to(
     writing.start(100)
     writer.add_event("s", "e1")
     qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "e1"])
-    qtbot.waitUntil(lambda: live.controller.events.stream_row(0).event_kind != "running")
+    qtbot.waitUntil(lambda: live.features.stream.events.stream_row(0).event_kind != "running")
     writing.stop()
 
 

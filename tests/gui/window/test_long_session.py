@@ -41,14 +41,14 @@ def shown(inspector: Inspector, long_db: Path, opened: Callable[..., None]) -> I
 
 
 def test_events_are_read_where_they_are_displayed(shown: Inspector, driver: WindowDriver) -> None:
-    events, stream = shown.controller.events, shown.window.workbench.stream
+    events, stream = shown.features.stream.events, shown.window.parts.stream
     assert events.event_count == COUNT
     assert shown.cursor.event_index == COUNT - 1
     assert shown.current.session.pages is not None
     assert not shown.current.session.events.is_cached(1_000)
     stream.select_event(1_000)
     driver.run_until_idle()
-    assert shown.window.workbench.detail.event_id == event_data(1_000)["id"]
+    assert shown.window.parts.detail.event_id == event_data(1_000)["id"]
     assert driver.state.nodes()["step"] == (
         "999 → 1000",
         f"#1,001 {event_data(1_000)['author'] if 1_000 % 10 in (0, 1) else 'find_product'}",
@@ -58,29 +58,29 @@ def test_events_are_read_where_they_are_displayed(shown: Inspector, driver: Wind
 
 
 def test_an_event_that_is_read_when_it_is_selected_can_be_forked(shown: Inspector, driver: WindowDriver) -> None:
-    commands, stream = shown.window.commands, shown.window.workbench.stream
+    commands, stream = shown.window.commands, shown.window.parts.stream
     assert not shown.current.session.events.is_cached(1_000)
     stream.select_event(1_000)
     driver.run_until_idle()
-    assert shown.window.workbench.detail.event_id == event_data(1_000)["id"]
+    assert shown.window.parts.detail.event_id == event_data(1_000)["id"]
     for command in (commands.toggle_breakpoint, commands.fork, commands.rewind):
         assert command.isEnabled()
 
 
 def test_all_invocations_get_a_header(shown: Inspector) -> None:
-    events = shown.controller.events
+    events = shown.features.stream.events
     headers = [events.stream_row(row) for row in range(0, events.rowCount(), 11)]
     assert len(headers) == COUNT // 10
     assert all(header.kind == "invocation" and header.event_kind != "reading…" for header in headers)
 
 
 def test_the_filter_runs_in_the_database(shown: Inspector, driver: WindowDriver) -> None:
-    bench, events = shown.window.workbench, shown.controller.events
-    bench.filter_bar.set_text('"step": 1234,')
+    bench, events = shown.window.workbench, shown.features.stream.events
+    bench.parts.filter_bar.set_text('"step": 1234,')
     driver.run_until_idle()
     assert [events.index_at(row) for row in range(events.rowCount())] == [None, 1234]
     assert shown.window.status.text("position") == f"{COUNT:,}/{COUNT:,} (1 shown)"
-    bench.filter_bar.set_text('author == "pricing" and call.find_product')
+    bench.parts.filter_bar.set_text('author == "pricing" and call.find_product')
     driver.run_until_idle()
     expected = [
         number
@@ -88,16 +88,16 @@ def test_the_filter_runs_in_the_database(shown: Inspector, driver: WindowDriver)
         if event_data(number)["author"] == "pricing" and "function_call" in event_data(number)["content"]["parts"][0]
     ]
     assert [events.index_at(row) for row in range(events.rowCount()) if not events.is_header(row)] == expected
-    bench.filter_bar.set_text("tokens.total == 220 and delta.step < 5")
+    bench.parts.filter_bar.set_text("tokens.total == 220 and delta.step < 5")
     driver.run_until_idle()
     assert events.shown_count == 5
-    bench.filter_bar.clear()
+    bench.parts.filter_bar.clear()
     driver.run_until_idle()
     assert events.shown_count == COUNT
 
 
 def test_enter_moves_between_hits(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    bar = shown.window.workbench.filter_bar
+    bar = shown.window.parts.filter_bar
     qtbot.keyClick(shown.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(bar.field, '"step": 77')
     qtbot.keyClick(bar.field, Qt.Key.Key_Return)
@@ -113,14 +113,14 @@ def test_enter_moves_between_hits(shown: Inspector, driver: WindowDriver, qtbot:
 
 
 def test_an_invalid_filter_shows_all_events(shown: Inspector) -> None:
-    bar = shown.window.workbench.filter_bar
+    bar = shown.window.parts.filter_bar
     bar.set_text("author ==")
     assert bar.field.property("state") == "wrong"
-    assert shown.controller.events.shown_count == COUNT
+    assert shown.features.stream.events.shown_count == COUNT
 
 
 def test_the_matching_call_command_moves_between_call_and_response(shown: Inspector, driver: WindowDriver) -> None:
-    shown.window.workbench.stream.select_event(1_003)
+    shown.window.parts.stream.select_event(1_003)
     driver.run_until_idle()
     shown.window.commands.matching_call.trigger()
     driver.run_until_idle()
@@ -131,7 +131,7 @@ def test_the_matching_call_command_moves_between_call_and_response(shown: Inspec
 
 
 def test_events_committed_meanwhile_are_appended(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    events = shown.controller.events
+    events = shown.features.stream.events
     new = said("just now", invocation="e-new")
     new.actions.state_delta["step"] = "new"
     shown.current.add_committed(shown.cursor.session, [Committed(new, {"temp:t": 1})])
@@ -152,7 +152,7 @@ def test_a_short_session_of_a_large_file_is_read_in_pages(
     opened(file)
     session = inspector.current.session
     assert session.pages is not None and len(session.events) == 4
-    assert inspector.controller.events.event_count == 4
+    assert inspector.features.stream.events.event_count == 4
     assert session.pages.history is not None
 
 
@@ -165,10 +165,10 @@ def test_many_events_are_followed_with_one_selection(shown: Inspector, qtbot: Qt
     assert selected == []
     qtbot.waitUntil(lambda: shown.cursor.event_index == COUNT + 999, timeout=5_000)
     assert selected == [COUNT + 999]
-    stream = shown.window.workbench.stream
+    stream = shown.window.parts.stream
     assert stream.following
-    last = shown.controller.events.row_of_index(COUNT + 999)
-    assert stream.table.visualRect(shown.controller.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()
+    last = shown.features.stream.events.row_of_index(COUNT + 999)
+    assert stream.table.visualRect(shown.features.stream.events.index(last, Column.EVENT)).bottom() <= stream.table.viewport().height()
 
 
 def test_an_old_interrupted_invocation_is_pending(
@@ -182,7 +182,7 @@ def test_an_old_interrupted_invocation_is_pending(
     connection.close()
     opened(file)
     old = event_data(10)["invocation_id"]
-    assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
+    assert [row.item.invocation_id for row in inspector.window.parts.pending.rows] == [old]
     found = inspector.run.resumable(old)
     assert found is not None and found.status == "interrupted"
     # It is kept while the end of the session is read again.
@@ -191,7 +191,7 @@ def test_an_old_interrupted_invocation_is_pending(
     inspector.cursor.select_session(None)
     inspector.cursor.select_session(address)
     driver.run_until_idle()
-    assert [row.item.invocation_id for row in inspector.window.workbench.pending.rows] == [old]
+    assert [row.item.invocation_id for row in inspector.window.parts.pending.rows] == [old]
     assert inspector.run.resumable(old) == found
 
 
@@ -227,15 +227,15 @@ def test_a_long_database_is_shown_before_its_events_are_counted(
     assert seen == [(None, False)]
     assert inspector.current.session.pages.is_confirmed
     assert counts_in_list(inspector) == [COUNT]
-    assert inspector.controller.events.event_count == COUNT
-    sessions = inspector.window.workbench.sessions
+    assert inspector.features.stream.events.event_count == COUNT
+    sessions = inspector.window.parts.sessions
     assert f"{COUNT:,} events" in str(sessions.tree.currentIndex().data(Qt.ItemDataRole.ToolTipRole))
     connection = sqlite3.connect(long_db)  # commits of other processes are followed from then on
     try:
         row = "'one-more', app_name, user_id, session_id, 'i', timestamp, '{\"author\": \"me\"}'"
         connection.execute(f"INSERT INTO events SELECT {row} FROM events LIMIT 1")
         connection.commit()
-        qtbot.waitUntil(lambda: inspector.controller.events.event_count == COUNT + 1, timeout=10_000)
+        qtbot.waitUntil(lambda: inspector.features.stream.events.event_count == COUNT + 1, timeout=10_000)
     finally:
         connection.execute("DELETE FROM events WHERE id = 'one-more'")
         connection.commit()
@@ -254,12 +254,12 @@ def test_missing_rows_are_detected_when_the_events_are_counted(
     connection.commit()
     connection.close()
     opened(file)
-    inspector.window.workbench.stream.select_event(gap)
+    inspector.window.parts.stream.select_event(gap)
     driver.run_until_idle()
-    events = inspector.controller.events
+    events = inspector.features.stream.events
     assert events.event_count == COUNT - 1
     assert counts_in_list(inspector) == [COUNT - 1]
-    inspector.window.workbench.stream.select_event(gap)
+    inspector.window.parts.stream.select_event(gap)
     driver.run_until_idle()
     assert events.committed(gap).id == event_data(gap + 1)["id"]
     assert inspector.window.message_bar.isHidden()
@@ -277,10 +277,10 @@ def test_sessions_beyond_the_scan_limit_are_found_and_counted(
     connection.close()
     opened(file)
     assert len(inspector.catalog.pending) == 8
-    assert len(inspector.window.workbench.pending.rows) == 5
+    assert len(inspector.window.parts.pending.rows) == 5
     docks = inspector.window.workbench.findChildren(QDockWidget)
     assert "Pending  8 (5 listed)" in [dock.windowTitle() for dock in docks]
-    tree = inspector.controller.sessions
+    tree = inspector.features.sessions.model
     address = next(iter(inspector.catalog.pending))
     assert tree.node(tree.index_of(address.database, address.key)).icon == "triangle-exclamation"
 

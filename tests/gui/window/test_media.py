@@ -106,7 +106,7 @@ def test_other_types_are_never_files(kind: str) -> None:
 
 
 def test_a_click_opens_a_temporary_copy(inspector: Inspector, opened_urls: list[QUrl], qtbot: QtBot) -> None:
-    detail = inspector.window.workbench.detail
+    detail = inspector.window.parts.detail
     detail.tabs.setCurrentIndex(0)
     detail.show_event(0, event_of(blob("audio/mpeg", b"ID3 sound")))
     (button,) = detail.content.media.findChildren(QPushButton)
@@ -187,8 +187,8 @@ def test_what_another_program_stored_is_offered_and_opened(
     with ThreadPoolExecutor(1) as thread:  # the window's loop belongs to this one
         thread.submit(lambda: asyncio.run(store_a_sound(tmp_path / "songs.db"))).result()
     opened(tmp_path / "songs.db")
-    detail = inspector.window.workbench.detail
-    inspector.window.workbench.stream.select_event(0)
+    detail = inspector.window.parts.detail
+    inspector.window.parts.stream.select_event(0)
     detail.tabs.setCurrentIndex(0)
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
     assert words(detail) == ["Play audio/wav · 10 bytes"]

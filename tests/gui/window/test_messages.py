@@ -41,7 +41,7 @@ def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot
     assert "Traceback" in QGuiApplication.clipboard().text()
     qtbot.mouseClick(bar.findChild(QToolButton, "message_dismiss"), Qt.MouseButton.LeftButton)
     assert not bar.isVisible()
-    assert inspector.window.workbench.log.count == 1
+    assert inspector.window.parts.log.count == 1
 
 
 def test_a_long_message_is_cut_and_complete_in_its_details(inspector: Inspector, qtbot: QtBot) -> None:
@@ -63,7 +63,16 @@ def test_messages_move_nothing_and_disappear(story: Inspector, qtbot: QtBot, mon
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     bench = window.workbench
-    parts = (window.run_bar, bench.sessions, bench.filter_bar, bench.stream, bench.composer, bench.detail, bench.pending, window.status)
+    parts = (
+        window.run_bar,
+        bench.parts.sessions,
+        bench.parts.filter_bar,
+        bench.parts.stream,
+        bench.parts.composer,
+        bench.parts.detail,
+        bench.parts.pending,
+        window.status,
+    )
     places = {part: _place_of(part) for part in parts}
     story.messages.info("The first thing was done.")
     story.messages.info("And another one, " * 20)
@@ -118,7 +127,7 @@ def test_a_stale_session_error_offers_to_reload(story: Inspector, qtbot: QtBot) 
         qtbot.mouseClick(bar.findChild(QToolButton, "message_reload"), Qt.MouseButton.LeftButton)
     assert not bar.isVisible()
     qtbot.waitUntil(lambda: not story.tasks.running)
-    assert story.controller.events.event_count == 10
+    assert story.features.stream.events.event_count == 10
 
 
 def test_expected_errors_are_shown_once_without_a_traceback(inspector: Inspector) -> None:
@@ -164,11 +173,11 @@ def test_an_exception_in_an_agent_ends_the_run_and_is_reported(inspector: Inspec
     assert message.text == "Running orders failed: RuntimeError: callback broke"
     assert message.details is not None and "explode" in message.details
     assert inspector.run.phase == "idle"
-    assert inspector.controller.events.event_count == 1, "the user's message is kept"
+    assert inspector.features.stream.events.event_count == 1, "the user's message is kept"
 
 
 def test_a_message_that_was_not_stored_returns_to_the_composer(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
-    composer = story.window.workbench.composer
+    composer = story.window.parts.composer
     composer.set_text("another one, please")
     with closing(sqlite3.connect(story_db)) as connection, connection:  # another process deletes the session now
         connection.execute("DELETE FROM events")

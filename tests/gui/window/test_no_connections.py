@@ -61,8 +61,8 @@ def test_the_window_opens_no_connection(
 ) -> None:
     opened(recorded_db)
     qtbot.waitUntil(lambda: "$" in inspector.window.status.text("tokens"), timeout=20_000)
-    detail = inspector.window.workbench.detail
-    for index in range(inspector.controller.events.event_count):
+    detail = inspector.window.parts.detail
+    for index in range(inspector.features.stream.events.event_count):
         shown(inspector, index, qtbot)
         for tab in range(detail.tabs.count()):
             detail.tabs.setCurrentIndex(tab)

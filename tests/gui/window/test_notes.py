@@ -42,7 +42,7 @@ def database(tmp_path: Path, opened: Callable[..., None], driver: WindowDriver) 
 
 
 def select(driver: WindowDriver, index: int) -> None:
-    driver.bench.stream.select_event(index)
+    driver.bench.parts.stream.select_event(index)
     driver.run_until_idle()
 
 
@@ -57,14 +57,14 @@ def key_of(file: Path) -> SessionKey:
 
 
 def row(driver: WindowDriver, index: int) -> str:
-    model = driver.inspector.controller.events
+    model = driver.inspector.features.stream.events
     found = model.row_of_index(index)
     assert found is not None
     return row_text(model.stream_row(found))
 
 
 def editor(driver: WindowDriver) -> QPlainTextEdit:
-    found = driver.bench.detail.findChild(QPlainTextEdit, "note_text")
+    found = driver.bench.parts.detail.findChild(QPlainTextEdit, "note_text")
     assert found is not None
     return found
 
@@ -86,18 +86,18 @@ def test_a_note_is_written_shown_deleted_and_restored(database: Path, driver: Wi
     assert editor(driver).isReadOnly() and editor(driver).toPlainText() == TEXT
     assert row(driver, 2).endswith(f"note: {TEXT}") and "note" not in row(driver, 1)
     select(driver, 1)
-    assert not driver.bench.detail.note.isVisible()
+    assert not driver.bench.parts.detail.note.isVisible()
     select(driver, 2)
-    delete = driver.bench.detail.findChild(QToolButton, "delete_note")
+    delete = driver.bench.parts.detail.findChild(QToolButton, "delete_note")
     assert delete is not None and delete.isVisible()
     delete.click()
     driver.run_until_idle()
-    assert stored(database) == {} and not driver.bench.detail.note.isVisible()
-    assert driver.bench.note_hint.text == "The note was deleted."
+    assert stored(database) == {} and not driver.bench.parts.detail.note.isVisible()
+    assert driver.bench.parts.note_hint.text == "The note was deleted."
     select(driver, 1)
-    driver.bench.note_hint.button.click()
+    driver.bench.parts.note_hint.button.click()
     driver.run_until_idle()
-    assert stored(database)[event.id].text == TEXT and driver.bench.note_hint.text == ""
+    assert stored(database)[event.id].text == TEXT and driver.bench.parts.note_hint.text == ""
 
 
 def test_bookmarks_toggle_and_take_the_selection(database: Path, driver: WindowDriver) -> None:
@@ -108,7 +108,7 @@ def test_bookmarks_toggle_and_take_the_selection(database: Path, driver: WindowD
         commands.toggle_bookmark.trigger()
         driver.run_until_idle()
     assert row(driver, 2).endswith("bookmarked") and commands.next_note.isEnabled()
-    button = driver.bench.detail.findChild(QToolButton, "event_bookmark")
+    button = driver.bench.parts.detail.findChild(QToolButton, "event_bookmark")
     assert button is not None and button.accessibleName() == "Remove the bookmark"
     places = []
     for command in (commands.next_note, commands.next_note, commands.previous_note, commands.previous_note):
@@ -116,7 +116,7 @@ def test_bookmarks_toggle_and_take_the_selection(database: Path, driver: WindowD
         driver.run_until_idle()
         places.append(driver.inspector.cursor.event_index)
     assert places == [2, 7, 2, 7]
-    bar = driver.bench.stream.table.bar
+    bar = driver.bench.parts.stream.table.bar
     bar.count_now()
     assert len(bar.lines["notes and bookmarks"]) == 2 and "2 notes and bookmarks (in the middle)" in bar.accessibleDescription()
     button.click()
@@ -125,13 +125,13 @@ def test_bookmarks_toggle_and_take_the_selection(database: Path, driver: WindowD
 
 
 def test_the_filter_finds_notes_as_they_change(database: Path, driver: WindowDriver, qtbot: QtBot) -> None:
-    events, bench = driver.inspector.controller.events, driver.bench
+    events, bench = driver.inspector.features.stream.events, driver.bench
     write(driver, qtbot, "Zebra crossing")
     for text, count in (('note contains "zebra"', 1), ("zebra", 1), ("bookmarked", 0), ("note or bookmarked", 1)):
-        bench.filter_bar.set_text(text)
+        bench.parts.filter_bar.set_text(text)
         driver.run_until_idle()
         assert events.shown_count == count, text
-    bench.filter_bar.set_text("bookmarked")
+    bench.parts.filter_bar.set_text("bookmarked")
     driver.run_until_idle()
     driver.inspector.window.commands.toggle_bookmark.trigger()
     driver.run_until_idle()
@@ -172,7 +172,7 @@ def test_what_is_typed_is_kept_when_another_event_or_session_is_selected(databas
     commands.edit_note.trigger()
     qtbot.keyClicks(editor(driver), "half a thought")
     select(driver, 4)
-    assert stored(database)[event.id].text == "half a thought" and not driver.bench.detail.note.is_editing
+    assert stored(database)[event.id].text == "half a thought" and not driver.bench.parts.detail.note.is_editing
     select(driver, 2)
     commands.edit_note.trigger()
     qtbot.keyClicks(editor(driver), ", and more")
@@ -183,24 +183,24 @@ def test_what_is_typed_is_kept_when_another_event_or_session_is_selected(databas
 
 def test_escape_gives_up_and_a_long_text_cannot_be_saved(database: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     driver.inspector.window.commands.edit_note.trigger()
-    field, save = editor(driver), driver.bench.detail.findChild(QPushButton, "save_note")
+    field, save = editor(driver), driver.bench.parts.detail.findChild(QPushButton, "save_note")
     field.setPlainText("x" * (MOST_CHARACTERS + 1))
     assert save is not None and not save.isEnabled()
     qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-    assert driver.bench.detail.note.is_editing
+    assert driver.bench.parts.detail.note.is_editing
     qtbot.keyClick(field, Qt.Key.Key_Escape)
     driver.run_until_idle()
-    assert stored(database) == {} and not driver.bench.detail.note.isVisible()
-    assert driver.bench.stream.table.hasFocus()
+    assert stored(database) == {} and not driver.bench.parts.detail.note.isVisible()
+    assert driver.bench.parts.stream.table.hasFocus()
 
 
 def test_writing_a_note_stops_following_the_newest_event_until_it_is_written(database: Path, driver: WindowDriver, qtbot: QtBot) -> None:
-    select(driver, driver.inspector.controller.events.event_count - 1)
-    driver.bench.stream.set_following(True)
+    select(driver, driver.inspector.features.stream.events.event_count - 1)
+    driver.bench.parts.stream.set_following(True)
     driver.inspector.window.commands.edit_note.trigger()
-    assert not driver.bench.stream.following
+    assert not driver.bench.parts.stream.following
     qtbot.keyClick(editor(driver), Qt.Key.Key_Escape)
-    assert driver.bench.stream.following
+    assert driver.bench.parts.stream.following
 
 
 def test_the_search_in_all_sessions_finds_notes(database: Path, inspector: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:

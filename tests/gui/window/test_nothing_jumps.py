@@ -16,14 +16,14 @@ from tests.gui.window.driver import WindowDriver
 def _places(driver: WindowDriver) -> dict[str, QRect]:
     """Return the places of the parts around the events, and of the first row."""
     bench = driver.bench
-    table = bench.stream.table
+    table = bench.parts.stream.table
     parts: dict[str, QWidget] = {
-        "sessions": bench.sessions,
-        "filter": bench.filter_bar,
+        "sessions": bench.parts.sessions,
+        "filter": bench.parts.filter_bar,
         "headings": table.horizontalHeader(),
-        "composer": bench.composer,
-        "detail": bench.detail,
-        "pending": bench.pending,
+        "composer": bench.parts.composer,
+        "detail": bench.parts.detail,
+        "pending": bench.parts.pending,
     }
     places = {name: QRect(part.mapTo(part.window(), QPoint()), part.size()) for name, part in parts.items()}
     # A scroll bar that appears takes from the width of the headings.
@@ -31,7 +31,7 @@ def _places(driver: WindowDriver) -> dict[str, QRect]:
 
 
 APPEARANCES: dict[str, Callable[[WindowDriver], None]] = {
-    "a hint": lambda driver: driver.bench.agent_hint.suggest("The code of story has changed.", "Reload", "rotate", "accent"),
+    "a hint": lambda driver: driver.bench.parts.agent_hint.suggest("The code of story has changed.", "Reload", "rotate", "accent"),
     "a question": lambda driver: driver.fork.ask(2),
     "a preflight": lambda driver: driver.inspector.window.commands.resume.trigger(),
     "a message": lambda driver: driver.inspector.messages.warning("The disk is nearly full."),
@@ -41,12 +41,12 @@ APPEARANCES: dict[str, Callable[[WindowDriver], None]] = {
 @pytest.mark.parametrize("what", list(APPEARANCES))
 def test_what_appears_moves_nothing(story: Inspector, driver: WindowDriver, what: str, qtbot: QtBot) -> None:
     driver.stream.select(0)
-    driver.bench.stream.set_following(False)
+    driver.bench.parts.stream.set_following(False)
     driver.run_until_idle()
     before = _places(driver)
     APPEARANCES[what](driver)
     driver.run_until_idle()
-    qtbot.waitUntil(lambda: driver.bench.composer.isVisible())
+    qtbot.waitUntil(lambda: driver.bench.parts.composer.isVisible())
     assert _places(driver) == before
 
 
@@ -54,17 +54,17 @@ def test_rows_under_the_mouse_stay_where_they_are(
     story: Inspector, driver: WindowDriver, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bench = driver.bench
-    table = bench.stream.table
-    bench.stream.setMaximumHeight(200)  # fewer rows than there are
+    table = bench.parts.stream.table
+    bench.parts.stream.setMaximumHeight(200)  # fewer rows than there are
     driver.run_until(lambda: table.verticalScrollBar().maximum() > 0)
-    bench.stream.set_following(True)
+    bench.parts.stream.set_following(True)
     last = table.model().index(table.model().rowCount() - 2, 0)
     before = table.visualRect(last)
     monkeypatch.setattr(type(table.viewport()), "underMouse", lambda _viewport: True)
-    bench.stream.setMaximumHeight(150)
+    bench.parts.stream.setMaximumHeight(150)
     driver.run_until(lambda: table.height() <= 150)
     assert table.visualRect(last) == before
     monkeypatch.undo()
-    qtbot.mouseMove(bench.filter_bar)
-    bench.stream.eventFilter(table.viewport(), QEvent(QEvent.Type.Leave))
+    qtbot.mouseMove(bench.parts.filter_bar)
+    bench.parts.stream.eventFilter(table.viewport(), QEvent(QEvent.Type.Leave))
     assert table.verticalScrollBar().value() == table.verticalScrollBar().maximum()

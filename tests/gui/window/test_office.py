@@ -65,7 +65,7 @@ def office(agent: Callable[[str, str], Inspector]) -> Inspector:
 
 
 def begin(driver: WindowDriver) -> None:
-    driver.inspector.window.workbench.composer.set_text("hello")
+    driver.inspector.window.parts.composer.set_text("hello")
     driver.inspector.window.commands.step.trigger()
     driver.run_until_held()
 
@@ -98,7 +98,7 @@ def finish(office: Inspector, qtbot: QtBot) -> None:
 
 
 def tool_agent_rows(office: Inspector) -> list[str]:
-    model = office.controller.events
+    model = office.features.stream.events
     rows = map(model.stream_row, range(model.rowCount()))
     return [f"{row.author}: {row.summary}" for row in rows if row.kind in ("tool agent", "tool agent event")]
 
@@ -140,9 +140,9 @@ def test_a_hold_at_an_event_inside_a_tool_shows_its_detail(office: Inspector, dr
     driver.breakpoints.add('response == "look_up"')
     driver.composer.send("hello")
     driver.run_until_held()
-    window, model = office.window, office.controller.events
-    assert window.workbench.held.text.startswith("Held after checker's tool result inside a tool breakpoint: ")
-    stream, detail = window.workbench.stream, window.workbench.detail
+    window, model = office.window, office.features.stream.events
+    assert window.parts.held.text.startswith("Held after checker's tool result inside a tool breakpoint: ")
+    stream, detail = window.parts.stream, window.parts.detail
     shown = stream.selected_tool_agent_event
     assert shown is not None and shown.author == "checker" and shown.get_function_responses()
     row = model.stream_row(stream.table.currentIndex().row())
@@ -162,7 +162,7 @@ def test_an_edit_inside_a_tool_is_recorded_on_the_tools_response(office: Inspect
     driver.breakpoints.add("", "before tool", "look_up")
     driver.composer.send("hello")
     driver.run_until_held()
-    assert office.window.workbench.held.text.startswith("Held before look_up")
+    assert office.window.parts.held.text.startswith("Held before look_up")
     driver.held.editor.setPlainText('{"name": "anna"}')
     with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
         driver.held.press("held_call")
@@ -177,7 +177,7 @@ def test_inner_events_fold_by_keyboard_and_survive_a_reload(office: Inspector, d
     with qtbot.waitSignal(office.run.run_ended, timeout=10_000):
         driver.composer.send("hello")
     assert tool_agent_rows(office) == INSIDE
-    table, model = office.window.workbench.stream.table, office.controller.events
+    table, model = office.window.parts.stream.table, office.features.stream.events
     header = next(row for row in range(model.rowCount()) if model.stream_row(row).kind == "tool agent")
     table.setCurrentIndex(model.index(header, Column.EVENT))
     table.setFocus()
@@ -188,8 +188,8 @@ def test_inner_events_fold_by_keyboard_and_survive_a_reload(office: Inspector, d
     with qtbot.waitSignal(office.current.session_loaded, timeout=10_000):
         office.window.commands.reload.trigger()
     assert tool_agent_rows(office) == INSIDE
-    office.window.workbench.filter_bar.set_text('author == "checker"')
-    qtbot.waitUntil(lambda: not office.controller.filtering, timeout=10_000)
+    office.window.parts.filter_bar.set_text('author == "checker"')
+    qtbot.waitUntil(lambda: not office.features.stream.controller.filtering, timeout=10_000)
     assert tool_agent_rows(office) == []
 
 
@@ -214,7 +214,7 @@ def test_step_over_a_transfer_runs_the_other_agent(office: Inspector, driver: Wi
 def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     begin(driver)
     step_to(office, qtbot, "at the start of left")
-    held = office.window.workbench.held
+    held = office.window.parts.held
     qtbot.waitUntil(lambda: "running: right (fan.right)" in held.beside, timeout=10_000)
     assert held.beside.startswith("fan.left is held")
     assert "fan.left is held" in office.window.status.text("run")
@@ -231,7 +231,7 @@ def test_a_breakpoint_in_parallel_branches_holds_them_one_after_the_other(office
     driver.breakpoints.add("", "before tool", "work")
     driver.composer.send("hello")
     driver.run_until_held()
-    held = office.window.workbench.held
+    held = office.window.parts.held
     # The other branch is at its tool by now, or its call is committed when this one continues.
     qtbot.waitUntil(lambda: "held next: " in held.beside or "running: " in held.beside, timeout=10_000)
     first = office.run.hold

@@ -89,12 +89,12 @@ def test_the_log_stays_while_sessions_are_stepped_stopped_and_forked(
 ) -> None:
     inspector, commands = driver.inspector, driver.inspector.window.commands
     open_agent(driver, project)
-    inspector.controller._opening.open_path(str(file))
+    inspector.features.opening.opening.open_path(str(file))
     driver.run_until_idle()
     for number in range(ROUNDS):
         commands.new_session.trigger()
         driver.run_until_idle()
-        driver.bench.composer.set_text(TURN)
+        driver.bench.parts.composer.set_text(TURN)
         commands.step.trigger()
         driver.run_until_held()
         assert deleted(file) == [], number

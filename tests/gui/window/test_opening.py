@@ -37,10 +37,10 @@ def test_databases_of_every_layout_and_version_open(inspector: Inspector, driver
             assert layout in inspector.window.status.text("database") or inspector.cursor.session is None
             with StoredDatabase.open(str(file)) as stored:
                 counts = {summary.key: summary.event_count for summary in stored.sessions()}
-            assert inspector.controller.sessions.shown_sessions == len(counts), file.name
+            assert inspector.features.sessions.model.shown_sessions == len(counts), file.name
             session = inspector.current.session
             if session is not None:
-                assert inspector.controller.events.event_count == counts[session.address.key], file.name
+                assert inspector.features.stream.events.event_count == counts[session.address.key], file.name
             inspector.tasks.spawn(inspector.databases.close_database(source.target), "Closing")
             qtbot.waitUntil(lambda: not inspector.tasks.running)
 
@@ -48,8 +48,8 @@ def test_databases_of_every_layout_and_version_open(inspector: Inspector, driver
 def test_several_databases_open_at_once(inspector: Inspector, tmp_path: Path, driver: WindowDriver) -> None:
     files = [copy_of(f"open/adk2.13.0-{layout}-chat_tools.db", tmp_path) for layout in ("v1", "sqlite")]
     driver.drop(files)
-    assert inspector.controller.sessions.database_count == 2
-    assert inspector.controller.events.event_count > 0
+    assert inspector.features.sessions.model.database_count == 2
+    assert inspector.features.stream.events.event_count > 0
 
 
 def test_an_opened_database_is_shown_even_if_others_are_open(
@@ -106,7 +106,7 @@ def test_the_password_of_a_server_database_is_neither_shown_nor_stored(inspector
     dialog.url.setText(url)
     dialog.password.setText("s3cret")
     qtbot.mouseClick(dialog.open_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: inspector.controller.events.event_count == 1 and not inspector.tasks.running, timeout=20_000)
+    qtbot.waitUntil(lambda: inspector.features.stream.events.event_count == 1 and not inspector.tasks.running, timeout=20_000)
     (source,) = inspector.databases.sources
     shown = [source.target, source.title, source.note, *inspector.settings.recent, inspector.window.status.text("database")]
     shown += [message.text for message in inspector.window.message_bar.messages]

@@ -26,9 +26,9 @@ def test_a_long_running_call_is_pending_and_continues_after_its_answer(orders: I
     with qtbot.waitSignal(orders.run.run_ended, timeout=30_000):
         write(orders, "40 boxes of A4 paper", qtbot)
     assert orders.cursor.session is not None and orders.cursor.session.database == orders.databases.unsaved[0].target
-    assert window.workbench.composer.text == ""
-    assert orders.controller.events.committed(0).author == "user"
-    pending = window.workbench.pending
+    assert window.parts.composer.text == ""
+    assert orders.features.stream.events.committed(0).author == "user"
+    pending = window.parts.pending
     assert [row.item.kind for row in pending.rows] == ["long_running"]
     assert (window.run_bar.state_text, window.run_bar.detail_text) == ("waiting", "for an answer to ask_for_approval")
     assert "answer" in window.commands.resume.toolTip()
@@ -48,7 +48,7 @@ def test_a_long_running_call_is_pending_and_continues_after_its_answer(orders: I
     assert orders.current.session is not None
     assert orders.current.session.invocations[-1].status == "finished"
     assert pending.rows == []
-    assert window.workbench.stream.table.hasFocus()
+    assert window.parts.stream.table.hasFocus()
     assert hint.placeholderText().startswith("Message orders")
 
 
@@ -57,17 +57,17 @@ def test_shift_enter_starts_a_new_line(orders: Inspector, qtbot: QtBot) -> None:
     qtbot.keyClicks(edit, "one")
     qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClicks(edit, "two")
-    assert orders.window.workbench.composer.text == "one\ntwo"
+    assert orders.window.parts.composer.text == "one\ntwo"
     assert orders.run.phase == "idle"
-    orders.window.workbench.composer.clear()
+    orders.window.parts.composer.clear()
 
 
 def test_step_with_a_message_holds_at_the_first_event(orders: Inspector, qtbot: QtBot) -> None:
-    orders.window.workbench.composer.set_text("a desk lamp")
+    orders.window.parts.composer.set_text("a desk lamp")
     orders.window.commands.step.trigger()
     qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
-    assert orders.controller.events.committed(0).author == "user"
-    assert orders.controller.events.event_count == 2
+    assert orders.features.stream.events.committed(0).author == "user"
+    assert orders.features.stream.events.event_count == 2
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()
 
@@ -78,7 +78,7 @@ def test_a_new_session_is_created_in_the_selected_sessions_database(orders: Insp
     first = orders.cursor.session
     orders.window.commands.new_session.trigger()
     qtbot.waitUntil(lambda: orders.cursor.session != first and orders.current.session is not None)
-    assert orders.controller.events.event_count == 0
+    assert orders.features.stream.events.event_count == 0
     second = orders.cursor.session
     assert first is not None and second is not None and second.database == first.database
     assert marks(orders) == {first: "finished", second: ""}
@@ -88,7 +88,7 @@ def test_a_new_session_is_created_in_the_selected_sessions_database(orders: Insp
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()
     orders.cursor.select_session(first)
-    qtbot.waitUntil(lambda: orders.controller.events.event_count > 0)
+    qtbot.waitUntil(lambda: orders.features.stream.events.event_count > 0)
 
 
 def marks(inspector: Inspector) -> dict[SessionAddress | None, str]:
@@ -96,8 +96,8 @@ def marks(inspector: Inspector) -> dict[SessionAddress | None, str]:
     found: dict[SessionAddress | None, str] = {}
 
     def walk(parent: QModelIndex) -> None:
-        for row in range(inspector.controller.sessions.rowCount(parent)):
-            index = inspector.controller.sessions.index(row, 0, parent)
+        for row in range(inspector.features.sessions.model.rowCount(parent)):
+            index = inspector.features.sessions.model.index(row, 0, parent)
             node = index.data(NODE_ROLE)
             if node.session is not None:
                 found[SessionAddress(node.database, node.session)] = node.meaning

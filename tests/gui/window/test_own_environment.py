@@ -33,13 +33,13 @@ def project(tmp_path: Path) -> Path:
 def open_agent(driver: WindowDriver, folder: Path) -> None:
     trust_folder(driver.inspector, folder)
     with driver.qtbot.waitSignal(driver.inspector.agents.agent_loaded, timeout=60_000):
-        driver.inspector.controller._opening.open_path(str(folder))
+        driver.inspector.features.opening.opening.open_path(str(folder))
     driver.run_until_idle()
 
 
 def test_the_trust_question_names_the_python_and_google_adk(driver: WindowDriver, project: Path) -> None:
     with driver.qtbot.waitSignal(driver.inspector.agents.trust_requested):
-        driver.inspector.controller._opening.open_path(str(project))
+        driver.inspector.features.opening.opening.open_path(str(project))
     shown = driver.inspector.window.findChild(QLabel, "trust_engine")
     assert "with google-adk 2.13.0 (" in shown.text()
     assert shown.isVisible()
@@ -64,7 +64,7 @@ def test_a_message_runs_on_its_google_adk(driver: WindowDriver, project: Path) -
 def test_stepping_holds_it_at_each_event(driver: WindowDriver, project: Path) -> None:
     open_agent(driver, project)
     commands = driver.inspector.window.commands
-    driver.bench.composer.set_text(WEATHER)
+    driver.bench.parts.composer.set_text(WEATHER)
     commands.step.trigger()
     driver.run_until_held()
     assert len(driver.stream.events()) == 2  # the message and the call
@@ -113,7 +113,7 @@ def test_a_database_of_adk_web_is_continued(driver: WindowDriver, project: Path)
         str(file),
     )
     open_agent(driver, project)
-    driver.inspector.controller._opening.open_path(str(file))
+    driver.inspector.features.opening.opening.open_path(str(file))
     driver.run_until_idle()
     assert driver.inspector.cursor.session is not None
     source = driver.inspector.databases.source(str(file))
@@ -156,8 +156,8 @@ def test_a_run_is_forked_and_run_again_from_its_recording(driver: WindowDriver, 
     driver.run_message(json.dumps([["call", "note", note], ["done"]]))
     original = driver.inspector.cursor.session
     rows = driver.stream.rows()
-    driver.fork.ask(driver.inspector.controller.events.event_count - 1)
-    button = driver.bench.fork_card.button("rerun")
+    driver.fork.ask(driver.inspector.features.stream.events.event_count - 1)
+    button = driver.bench.parts.fork_card.button("rerun")
     assert button is not None and button.isEnabled(), button
     with driver.qtbot.waitSignal(driver.inspector.run.run_ended, timeout=60_000) as ended:
         driver.fork.choose("rerun")
@@ -173,6 +173,6 @@ def test_a_run_that_only_changes_state_is_not_shown_as_interrupted(driver: Windo
     (project / "agent.py").write_text(STATE_ONLY_AGENT)
     open_agent(driver, project)
     driver.run_message("hi")
-    session = driver.inspector.controller._current.session
+    session = driver.inspector.current.session
     assert session is not None
     assert [(one.status, one.pending) for one in session.invocations] == [("finished", ())]

@@ -23,7 +23,7 @@ def save(inspector: Inspector, file: Path) -> None:
 
 def test_the_pane_with_the_focus_is_saved_in_each_format(driver: WindowDriver, orders: Inspector, tmp_path: Path) -> None:
     driver.run_message("40 boxes of A4 paper")
-    pane = driver.bench.sessions
+    pane = driver.bench.parts.sessions
     pane.tree.setFocus()
     for suffix in ("png", "svg", "pdf"):
         orders.window.commands.save_picture.trigger()
@@ -63,7 +63,7 @@ def test_the_menu_of_a_tab_saves_and_prints_its_pane(driver: WindowDriver, order
 def test_a_pane_is_printed_on_one_page(driver: WindowDriver, orders: Inspector, tmp_path: Path) -> None:
     driver.run_message("40 boxes of A4 paper")
     title, pane = orders.window.current_pane()
-    assert title == "Events" and pane.isAncestorOf(driver.bench.stream.table)
+    assert title == "Events" and pane.isAncestorOf(driver.bench.parts.stream.table)
     printer = QPrinter()
     printer.setOutputFormat(QPrinter.OutputFormat.PdfFormat)
     printer.setOutputFileName(str(tmp_path / "events.pdf"))
@@ -74,7 +74,7 @@ def test_a_pane_is_printed_on_one_page(driver: WindowDriver, orders: Inspector, 
 
 def test_a_picture_has_the_rows_whose_painting_a_live_stream_postpones(driver: WindowDriver, orders: Inspector, tmp_path: Path) -> None:
     driver.run_message("40 boxes of A4 paper")
-    table = driver.bench.stream.table
+    table = driver.bench.parts.stream.table
     table.setFocus()
     pictures = []
     for name in ("calm.png", "live.png"):

@@ -58,12 +58,12 @@ def asked(agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: Q
     bank = agent("bank", TRANSFER)
     with qtbot.waitSignal(bank.run.run_ended, timeout=10_000):
         driver.composer.send("pay the rent")
-    assert [row.item.kind for row in bank.window.workbench.pending.rows] == ["confirmation"]
+    assert [row.item.kind for row in bank.window.parts.pending.rows] == ["confirmation"]
     return bank
 
 
 def test_a_confirmation_is_approved_with_a_changed_payload(asked: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    pane = asked.window.workbench.pending
+    pane = asked.window.parts.pending
     amount = pane.findChild(QLineEdit, "pending_payload_amount")
     approve = pane.findChild(QPushButton, "pending_approve")
     amount.setFocus()
@@ -78,7 +78,7 @@ def test_a_confirmation_is_approved_with_a_changed_payload(asked: Inspector, dri
 
 
 def test_a_confirmation_is_rejected_by_keyboard_from_the_list(asked: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    waiting = asked.window.workbench.pending.findChild(QTreeWidget, "pending_list")
+    waiting = asked.window.parts.pending.findChild(QTreeWidget, "pending_list")
     waiting.setFocus()
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000):
         qtbot.keyClick(waiting, Qt.Key.Key_Backspace, Qt.KeyboardModifier.ControlModifier)
@@ -89,7 +89,7 @@ def test_pending_items_of_all_open_databases_are_listed(
     asked: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    pane = asked.window.workbench.pending
+    pane = asked.window.parts.pending
     qtbot.waitUntil(lambda: len(pane.rows) == 2)
     assert {row.address.database for row in pane.rows} == {asked.databases.unsaved[0].target, str(story_db)}
     waiting = pane.findChild(QTreeWidget, "pending_list")
@@ -103,7 +103,7 @@ def test_an_answer_goes_to_the_asking_session_even_if_another_is_displayed(asked
     asking = asked.cursor.session
     asked.window.commands.new_session.trigger()
     qtbot.waitUntil(lambda: asked.cursor.session not in (asking, None) and not asked.tasks.running, timeout=10_000)
-    pane = asked.window.workbench.pending
+    pane = asked.window.parts.pending
     asked.cursor.select_session(None)
     assert pane.findChild(QPushButton, "pending_approve").isEnabled(), "the displayed session does not block the answer"
     with qtbot.waitSignal(asked.run.run_ended, timeout=10_000) as ended:
@@ -251,14 +251,14 @@ def wait_for(driver: WindowDriver, text: str, kind: str) -> None:
     with driver.qtbot.waitSignal(driver.inspector.run.run_ended, timeout=10_000) as ended:
         driver.composer.send(text)
     assert ended.args[0].error is None
-    assert [row.item.kind for row in driver.inspector.window.workbench.pending.rows] == [kind]
+    assert [row.item.kind for row in driver.inspector.window.parts.pending.rows] == [kind]
 
 
 def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_schema(
     shop: Inspector, driver: WindowDriver, qtbot: QtBot
 ) -> None:
     wait_for(driver, "print", "long_running")
-    pane = shop.window.workbench.pending
+    pane = shop.window.parts.pending
     qtbot.keyClick(shop.window, Qt.Key.Key_P, Qt.KeyboardModifier.ControlModifier)
     status, pages = pane.findChild(QComboBox, "pending_payload_status"), pane.findChild(QLineEdit, "pending_payload_pages")
     assert status.hasFocus() and not pane.findChild(QPlainTextEdit, "pending_answer").isVisible()
@@ -266,9 +266,9 @@ def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_s
     status.setCurrentText("jammed")
     assert not respond.isEnabled() and "pages" in respond.toolTip()
     qtbot.keyClicks(pages, "1")
-    count = shop.controller.events.event_count
+    count = shop.features.stream.events.event_count
     qtbot.keyClick(pages, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: shop.controller.events.event_count == count + 1, timeout=10_000)
+    qtbot.waitUntil(lambda: shop.features.stream.events.event_count == count + 1, timeout=10_000)
     assert driver.stream.results("print_it") == [{"status": "jammed", "pages": 1}]
     so_far = pane.findChild(QLabel, "pending_so_far")
     qtbot.waitUntil(lambda: so_far.isVisible() and "jammed" in so_far.text(), timeout=10_000)
@@ -284,7 +284,7 @@ def test_a_long_running_call_reports_progress_and_is_answered_in_a_form_of_its_s
 
 def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, tmp_path: Path, driver: WindowDriver, qtbot: QtBot) -> None:
     wait_for(driver, "look", "credential")
-    pane = shop.window.workbench.pending
+    pane = shop.window.parts.pending
     key = pane.findChild(QLineEdit, "pending_payload_apiKey")
     assert key.echoMode() == QLineEdit.EchoMode.Password
     key.setFocus()
@@ -293,10 +293,10 @@ def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, tmp_
         qtbot.keyClick(key, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert ended.args[0].error is None
     assert {"key_length": 9} in driver.stream.results("look_up")
-    window, model = shop.window, shop.controller.events
+    window, model = shop.window, shop.features.stream.events
     answer = next(index for index in range(model.event_count) if "hush-hush" in model.committed(index).model_dump_json())
-    window.workbench.stream.select_event(answer)
-    detail = window.workbench.detail
+    window.parts.stream.select_event(answer)
+    detail = window.parts.detail
     for number in range(detail.tabs.count()):
         detail.tabs.setCurrentIndex(number)
     shown = [text.toPlainText() for text in window.findChildren(QPlainTextEdit)]

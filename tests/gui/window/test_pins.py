@@ -13,7 +13,7 @@ from inspector_app.widgets.value_tree import ValueNode
 
 
 def lanes(inspector: Inspector) -> dict[str, list[str]]:
-    model = inspector.window.workbench.detail.state.model
+    model = inspector.window.parts.detail.state.model
     return {lane.key: [node.key for node in lane.children] for lane in model.node(QModelIndex()).children}
 
 
@@ -21,7 +21,7 @@ def test_a_key_is_pinned_by_keyboard_and_stays_pinned_for_its_app(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    tree, model = inspector.window.workbench.detail.state.tree, inspector.window.workbench.detail.state.model
+    tree, model = inspector.window.parts.detail.state.tree, inspector.window.parts.detail.state.model
     session = model.index(0, 0)
     row = next(row for row in range(model.rowCount(session)) if model.index(row, 0, session).data() == "topic")
     tree.setCurrentIndex(model.index(row, 0, session))
@@ -47,7 +47,7 @@ def test_the_state_search_opens_with_its_command_and_closes_with_escape(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    view = inspector.window.workbench.detail.state
+    view = inspector.window.parts.detail.state
     everything = lanes(inspector)
     inspector.window.commands.find_in_state.trigger()
     assert view.search.hasFocus()

@@ -37,7 +37,7 @@ def created(tmp_path: Path, server: GeminiServer, monkeypatch: pytest.MonkeyPatc
 
 def test_the_first_answer_of_a_created_project(driver: WindowDriver, created: Path, server: GeminiServer) -> None:
     with driver.qtbot.waitSignal(driver.inspector.agents.trust_requested):
-        driver.inspector.controller._opening.open_path(str(created))
+        driver.inspector.features.opening.opening.open_path(str(created))
     assert "with google-adk 2.13.0" in driver.inspector.window.findChild(QLabel, "trust_engine").text()
     accept = driver.inspector.window.findChild(QPushButton, "trust_accept")
     with driver.qtbot.waitSignal(driver.inspector.agents.agent_loaded, timeout=60_000):

@@ -23,14 +23,14 @@ def test_an_event_that_ran_ahead_is_marked_in_its_row_and_its_detail(driver: Win
     folder = tmp_path / "project" / "beside"
     shutil.copytree(AGENTS / "beside", folder, ignore=shutil.ignore_patterns("__pycache__"))
     open_agent(driver, folder)
-    commands, model = driver.inspector.window.commands, driver.inspector.controller.events
-    note = driver.bench.detail.findChild(QLabel, "event_note")
+    commands, model = driver.inspector.window.commands, driver.inspector.features.stream.events
+    note = driver.bench.parts.detail.findChild(QLabel, "event_note")
 
     def marks() -> list[bool]:
         rows = map(model.stream_row, range(model.rowCount()))
         return [row.ran_ahead for row in rows if row.kind == "event"]
 
-    driver.bench.composer.set_text("go")
+    driver.bench.parts.composer.set_text("go")
     commands.step.trigger()
     driver.run_until_held()
     driver.run_until(lambda: len(driver.stream.events()) == 3)

@@ -33,12 +33,12 @@ def project(request: pytest.FixtureRequest, driver: WindowDriver, tmp_path: Path
 def change(driver: WindowDriver, folder: Path, sky: str) -> str:
     """Change an imported module; return the hint."""
     (folder / "skies.py").write_text(f'SKY = "{sky}"\n')
-    driver.run_until(lambda: bool(driver.bench.agent_hint.text))
-    return driver.bench.agent_hint.text
+    driver.run_until(lambda: bool(driver.bench.parts.agent_hint.text))
+    return driver.bench.parts.agent_hint.text
 
 
 def accept(driver: WindowDriver) -> None:
-    driver.qtbot.mouseClick(driver.bench.agent_hint.button, Qt.MouseButton.LeftButton)
+    driver.qtbot.mouseClick(driver.bench.parts.agent_hint.button, Qt.MouseButton.LeftButton)
 
 
 def test_a_changed_module_is_reported_and_reloaded(driver: WindowDriver, project: Path) -> None:
@@ -54,12 +54,12 @@ def test_a_changed_module_is_reported_and_reloaded(driver: WindowDriver, project
 
 def test_a_run_keeps_its_code_and_the_reload_follows_it(driver: WindowDriver, project: Path) -> None:
     commands = driver.inspector.window.commands
-    driver.bench.composer.set_text(WEATHER)
+    driver.bench.parts.composer.set_text(WEATHER)
     commands.step.trigger()
     driver.run_until_held()
     assert "The run keeps the code that it began with." in change(driver, project, "dark grey")
     accept(driver)
-    assert driver.bench.agent_hint.text == "steps is loaded again when the run has ended."
+    assert driver.bench.parts.agent_hint.text == "steps is loaded again when the run has ended."
     with driver.qtbot.waitSignal(driver.inspector.agents.agent_loaded, timeout=60_000):
         commands.run.trigger()
     driver.run_until_idle()

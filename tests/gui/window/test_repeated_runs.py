@@ -30,7 +30,7 @@ def dice(agent: Callable[[str, str], Inspector], driver: WindowDriver) -> Inspec
 
 
 def ask(driver: WindowDriver) -> RepeatDialog:
-    menu = driver.bench.sessions.context_menu(driver.sessions.indexes("session")[0])
+    menu = driver.bench.parts.sessions.context_menu(driver.sessions.indexes("session")[0])
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith("Run again")).trigger()
     window = driver.inspector.window
@@ -42,7 +42,7 @@ def run(driver: WindowDriver, times: int) -> RepeatPage:
     dialog = ask(driver)
     dialog.findChild(QSpinBox, "repeat_number").setValue(times)
     driver.click(dialog, "repeat_run")
-    page = driver.inspector.window.repeats
+    page = driver.inspector.window.parts.repeats
     driver.run_until(lambda: driver.inspector.window.page is page)
     driver.inspector.window.activateWindow()  # off screen nothing does so after a dialog
     return page
@@ -73,10 +73,10 @@ def test_one_run_is_opened_and_two_are_compared(dice: Inspector, driver: WindowD
     assert not page.open_button.isEnabled()
     driver.click(page, "repeat_compare")
     window = dice.window
-    driver.run_until(lambda: window.page is window.compare)
+    driver.run_until(lambda: window.page is window.parts.compare)
     driver.run_until_idle()
-    assert text_of(window.compare, "compare_count").startswith("Difference 1 of")
-    driver.click(window.compare, "compare_close")
+    assert text_of(window.parts.compare, "compare_count").startswith("Difference 1 of")
+    driver.click(window.parts.compare, "compare_close")
     assert window.page is page, "closing the comparison goes back to the runs"
     second.setSelected(False)
     key = page.selected[0].key
@@ -125,4 +125,4 @@ def test_without_an_agent_it_says_what_to_open(
 
 def test_the_empty_page_says_what_to_do(inspector: Inspector) -> None:
     inspector.window.commands.repeated_runs.trigger()
-    assert inspector.window.repeats.findChild(QPushButton, "repeat_again").isEnabled() is False
+    assert inspector.window.parts.repeats.findChild(QPushButton, "repeat_again").isEnabled() is False

@@ -14,13 +14,13 @@ from inspector_app.app import Inspector
 
 
 def node_values(inspector: Inspector) -> dict[str, Any]:
-    return {node.key: node.value for node in inspector.window.workbench.detail.request.model.node(QModelIndex()).children}
+    return {node.key: node.value for node in inspector.window.parts.detail.request.model.node(QModelIndex()).children}
 
 
 def show_request(inspector: Inspector, index: int, qtbot: QtBot) -> dict[str, Any]:
     bench = inspector.window.workbench
-    bench.stream.select_event(index)
-    bench.detail.tabs.setCurrentIndex(2)
+    bench.parts.stream.select_event(index)
+    bench.parts.detail.tabs.setCurrentIndex(2)
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
     return node_values(inspector)
 
@@ -29,7 +29,7 @@ def test_a_recorded_request_says_where_everything_comes_from(
     inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(recorded_db)
-    last = inspector.controller.events.event_count - 1
+    last = inspector.features.stream.events.event_count - 1
     values = show_request(inspector, last, qtbot)
     sources = values["system instruction"]
     assert list(sources) == ["global instruction", "instruction", "name and description", "planner", "transfer"]
@@ -44,7 +44,7 @@ def test_a_recorded_request_says_where_everything_comes_from(
     assert list(inside) == ["#1 user", "#2 guide", "#6 user", "#7 guide", "#8 guide"]
     changed = values["changed since the previous call"]
     assert list(changed) == ["conversation"] and [key[0] for key in changed["conversation"]] == ["+", "+"]
-    bar = inspector.window.workbench.detail.request.bar
+    bar = inspector.window.parts.detail.request.bar
     assert [part.name for part in bar.parts] == ["system instruction", "tools", "user", "model", "tool calls", "tool results"]
     assert sum(part.tokens or 0 for part in bar.parts) == pytest.approx(1_700, abs=6)
     assert "1,700 of 1,048,576 tokens (0.2%) · 1,024 cached" in bar.accessibleName()
@@ -58,4 +58,4 @@ def test_the_first_call_has_no_previous_one(inspector: Inspector, recorded_db: P
     assert values["events before"] == {"in the request (1)": {"#1 user": "My key is password: horse-battery-7"}}
     assert "(redacted)" in str(values["conversation"])
     assert show_request(inspector, 0, qtbot) == {}
-    assert inspector.window.workbench.detail.request.bar.parts == ()
+    assert inspector.window.parts.detail.request.bar.parts == ()

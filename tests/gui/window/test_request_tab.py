@@ -24,10 +24,10 @@ from tests.gui.window.driver import WindowDriver
 
 def shown(inspector: Inspector, index: int, qtbot: QtBot) -> list[str]:
     bench = inspector.window.workbench
-    bench.stream.select_event(index)
-    bench.detail.tabs.setCurrentIndex(2)
+    bench.parts.stream.select_event(index)
+    bench.parts.detail.tabs.setCurrentIndex(2)
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
-    return [node.key for node in bench.detail.request.model.node(QModelIndex()).children]
+    return [node.key for node in bench.parts.detail.request.model.node(QModelIndex()).children]
 
 
 def test_the_request_of_a_recorded_run_is_complete(inspector: Inspector, opened: Callable[..., None], qtbot: QtBot) -> None:
@@ -41,7 +41,7 @@ def test_the_request_of_a_recorded_run_is_complete(inspector: Inspector, opened:
     assert shown(inspector, 1, qtbot)[:3] == ["model", "system instruction", "tools"]
     assert "conversation" in shown(inspector, 1, qtbot)
     assert note.text() == ""
-    tools = inspector.window.workbench.detail.request.model.node(QModelIndex()).children[2]
+    tools = inspector.window.parts.detail.request.model.node(QModelIndex()).children[2]
     assert "find_product" in tools.value
     assert shown(inspector, 0, qtbot) == []
 
@@ -63,9 +63,9 @@ def test_a_recorded_request_is_shown_after_a_restart(
     opened: Callable[..., None],
     qtbot: QtBot,
 ) -> None:
-    before = story.controller.events.event_count
+    before = story.features.stream.events.event_count
     driver.run_message("one more")
-    answered = next(index for index in range(before, story.controller.events.event_count) if shown(story, index, qtbot))
+    answered = next(index for index in range(before, story.features.stream.events.event_count) if shown(story, index, qtbot))
     expected = tree(story)
     assert {"model", "system instruction", "conversation", "answer"} <= expected.keys()
     recording = story_db.with_name("story.rec.db")
@@ -90,11 +90,11 @@ def test_a_request_to_gemini_is_copied_as_curl(orders: Inspector, driver: Window
     shown(orders, 1, qtbot)
     QApplication.clipboard().setText("")
     if model == "claude-x":
-        driver.click(driver.bench.detail.request, "copy_curl")
+        driver.click(driver.bench.parts.detail.request, "copy_curl")
         driver.run_until_idle()
         assert "Only requests to Gemini" in driver.log_text() and QApplication.clipboard().text() == ""
         return
-    menu = driver.bench.stream.context_menu(orders.controller.events.row_of_index(1))
+    menu = driver.bench.parts.stream.context_menu(orders.features.stream.events.row_of_index(1))
     next(action for action in menu.actions() if action.text() == "Copy its request as cURL").trigger()
     driver.run_until_idle()
     copied = QApplication.clipboard().text()
@@ -121,7 +121,7 @@ def test_a_damaged_recording_is_reported_above_the_conversation(
 
 def tree(inspector: Inspector) -> dict[str, str]:
     """Return the parts of the displayed request."""
-    return {node.key: str(node.value) for node in inspector.window.workbench.detail.request.model.node(QModelIndex()).children}
+    return {node.key: str(node.value) for node in inspector.window.parts.detail.request.model.node(QModelIndex()).children}
 
 
 def recorded(file: Path) -> int:

@@ -64,7 +64,7 @@ def _press(inspector: Inspector, parent: Any, name: str, qtbot: QtBot) -> None:
 
 def _answer(inspector: Inspector, response: dict[str, Any], qtbot: QtBot) -> None:
     """Answer in the Pending pane."""
-    pane = inspector.window.workbench.pending
+    pane = inspector.window.parts.pending
     if "confirmed" in response:
         _press(inspector, pane, "pending_approve" if response["confirmed"] else "pending_reject", qtbot)
     else:
@@ -144,7 +144,7 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
             check_text(shown, plan)
             assert shown.places == ("copy", "backup")
             assert hashlib.sha256(original.read_bytes()).hexdigest() == digest, "nothing is written before the user confirms"
-            _press(inspector, bench.preflight, "preflight_resume" if into_copy else "preflight_elsewhere", qtbot)
+            _press(inspector, bench.parts.preflight, "preflight_resume" if into_copy else "preflight_elsewhere", qtbot)
         else:
             _press(inspector, bench, "writing_hint_other_button" if into_copy else "writing_hint_button", qtbot)
             qtbot.waitUntil(lambda: inspector.current.session is not None and inspector.current.session.source.writing_allowed)
@@ -159,7 +159,7 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
     else:
         assert written == str(original)
         assert [hashlib.sha256(backup.read_bytes()).hexdigest() for backup in backups] and len(backups) == 1
-        log = bench.log.findChild(QListWidget, "log_list")
+        log = bench.parts.log.findChild(QListWidget, "log_list")
         assert any(str(backups[0]) in log.item(row).text() for row in range(log.count())), "the log names the backup"
     events = _stored(written, key)
     assert invocations(events)[-1].status == "finished"
@@ -169,6 +169,6 @@ def test_an_invocation_of_google_adk_is_resumed_to_its_end(
     with StoredDatabase.open(written) as database:
         state = database.history(key).state_at(len(events) - 1).merged()
     assert state == expected_state(before, after)
-    shown_ids = [inspector.controller.events.committed(index).id for index in range(inspector.controller.events.event_count)]
+    shown_ids = [inspector.features.stream.events.committed(index).id for index in range(inspector.features.stream.events.event_count)]
     assert shown_ids == [event.id for event in events], "the stream shows all events"
-    assert bench.pending.rows == [] or {row.address.database for row in bench.pending.rows} == {str(original)}
+    assert bench.parts.pending.rows == [] or {row.address.database for row in bench.parts.pending.rows} == {str(original)}

@@ -20,11 +20,11 @@ from tests.gui.window.stored_sessions import event_ids
 def test_an_interrupted_session_offers_resume(story: Inspector) -> None:
     bench = story.window.workbench
     assert story.cursor.session is not None
-    assert story.cursor.event_index == story.controller.events.event_count - 1
-    assert "Interrupted after event 10. Resume continues" in bench.resume_hint.text
-    assert bench.resume_hint.button.isEnabled()
+    assert story.cursor.event_index == story.features.stream.events.event_count - 1
+    assert "Interrupted after event 10. Resume continues" in bench.parts.resume_hint.text
+    assert bench.parts.resume_hint.button.isEnabled()
     assert story.window.commands.resume.isEnabled()
-    assert bench.resume_hint.button.property("primary") is True
+    assert bench.parts.resume_hint.button.property("primary") is True
     assert not story.window.run_bar.button("action_resume").property("primary"), "the banner carries it"
     assert story.window.run_bar.state_text == "interrupted"
     assert not story.window.commands.pause.isEnabled()
@@ -32,14 +32,14 @@ def test_an_interrupted_session_offers_resume(story: Inspector) -> None:
 
 
 def test_the_streams_delta_counts_match_the_delta_table(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    bench, events = story.window.workbench, story.controller.events
+    bench, events = story.window.workbench, story.features.stream.events
 
     def badges_and_deltas() -> tuple[list[str], list[str]]:
         badges, deltas = [], []
         for index in range(events.event_count):
-            bench.stream.select_event(index)
+            bench.parts.stream.select_event(index)
             badges.append(events.index(events.row_of_index(index) or 0, Column.DELTA).data())
-            changed = bench.detail.delta.model.rowCount()
+            changed = bench.parts.detail.delta.model.rowCount()
             deltas.append(f"Δ{changed}" if changed else "")
         return badges, deltas
 
@@ -62,12 +62,12 @@ def test_the_go_to_event_dialog_orders_its_buttons_like_other_dialogs(story: Ins
 
 def test_the_hint_names_what_resume_needs(inspector: Inspector, story_db: Path, opened: Callable[..., None]) -> None:
     opened(story_db)
-    assert "open the agent of story" in inspector.window.workbench.resume_hint.text
-    assert not inspector.window.workbench.resume_hint.button.isEnabled()
+    assert "open the agent of story" in inspector.window.parts.resume_hint.text
+    assert not inspector.window.parts.resume_hint.button.isEnabled()
 
 
 def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
-    window, events = story.window, story.controller.events
+    window, events = story.window, story.features.stream.events
     before = events.event_count
     lanes = driver.state.values()
     lengths: list[int] = []
@@ -94,10 +94,10 @@ def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, s
     assert len({str(shown) for shown in seen_lanes}) > 3, "the lanes changed during the run"
     assert story.current.session is not None
     assert [entry.status for entry in story.current.session.invocations] == ["finished"]
-    assert window.workbench.resume_hint.text == ""
+    assert window.parts.resume_hint.text == ""
     assert not window.commands.resume.isEnabled()
     assert "Nothing was interrupted" in window.commands.resume.toolTip()
-    assert window.workbench.pending.rows == []
+    assert window.parts.pending.rows == []
     assert window.status.text("run") == "idle"
 
 
@@ -109,7 +109,7 @@ def test_temp_state_of_a_live_run_is_shown(story: Inspector, driver: WindowDrive
 
 
 def test_the_pending_pane_offers_the_same_resume(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    pane = story.window.workbench.pending
+    pane = story.window.parts.pending
     assert [row.item.kind for row in pane.rows] == ["interrupted"]
     button = pane.findChild(QPushButton, "pending_resume")
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
@@ -120,17 +120,17 @@ def test_the_pending_pane_offers_the_same_resume(story: Inspector, driver: Windo
 
 def test_while_the_card_asks_its_button_alone_resumes(story: Inspector, driver: WindowDriver) -> None:
     story.window.commands.resume.trigger()
-    driver.run_until(lambda: driver.bench.preflight.shown)
+    driver.run_until(lambda: driver.bench.parts.preflight.shown)
     buttons = [button for button in story.window.findChildren(QAbstractButton) if button.isVisible() and "Resume" in button.text()]
     assert [button.objectName() for button in buttons if button.isEnabled()] == ["preflight_resume"]
     assert [button.objectName() for button in buttons if button.property("primary")] == ["preflight_resume"]
     assert "Answer the question below the events first." in story.window.commands.resume.toolTip()
-    driver.qtbot.keyClick(driver.bench.preflight, Qt.Key.Key_Escape)
-    assert story.window.commands.resume.isEnabled() and driver.bench.pending.form.findChild(QPushButton, "pending_resume").isEnabled()
+    driver.qtbot.keyClick(driver.bench.parts.preflight, Qt.Key.Key_Escape)
+    assert story.window.commands.resume.isEnabled() and driver.bench.parts.pending.form.findChild(QPushButton, "pending_resume").isEnabled()
 
 
 def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot) -> None:
-    window, events, run = story.window, story.controller.events, story.run
+    window, events, run = story.window, story.features.stream.events, story.run
     step: QToolButton = window.run_bar.button("action_step")
     for number in range(6):
         count = events.event_count
@@ -161,26 +161,26 @@ def test_a_stopped_held_run_is_interrupted_and_resumable(story: Inspector, drive
         story.window.commands.stop.trigger()
     assert ended.args[0].stopped
     assert story.window.commands.resume.isEnabled()
-    assert "Interrupted" in story.window.workbench.resume_hint.text
+    assert "Interrupted" in story.window.parts.resume_hint.text
 
 
 def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     story.window.commands.step.trigger()
     driver.preflight.accept()
     qtbot.waitUntil(lambda: story.run.phase == "paused")
-    address, count = story.cursor.session, story.controller.events.event_count
+    address, count = story.cursor.session, story.features.stream.events.event_count
     story.cursor.select_session(None)
     assert story.window.run_bar.state_text == "paused"
     story.cursor.select_session(address)
-    qtbot.waitUntil(lambda: story.controller.events.event_count == count)
+    qtbot.waitUntil(lambda: story.features.stream.events.event_count == count)
     assert story.window.run_bar.state_text == f"paused at {count}"
-    assert story.window.workbench.resume_hint.text == ""
-    assert story.window.workbench.pending.rows == []
+    assert story.window.parts.resume_hint.text == ""
+    assert story.window.parts.pending.rows == []
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):
         story.window.commands.run.trigger()
     assert story.current.session is not None
     assert [entry.status for entry in story.current.session.invocations] == ["finished"]
-    assert story.controller.events.event_count > count
+    assert story.features.stream.events.event_count > count
 
 
 def test_the_preflight_lists_the_effects_and_nothing_runs_before_enter(
@@ -189,15 +189,15 @@ def test_the_preflight_lists_the_effects_and_nothing_runs_before_enter(
     before = event_ids(story_db, story.cursor.session.key)
     qtbot.keyClick(story.window, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     shown = driver.preflight.read()
-    card = story.window.workbench.preflight
+    card = story.window.parts.preflight
     assert shown.title.startswith("Resume ") and shown.title.endswith("from the checkpoint at 9?")
     assert "StoryFlow continues from its checkpoint" in shown.lines[0].text
     assert not shown.warns and not shown.blocked, "nothing runs again: the card is not urgent"
     assert any("temp:growth" in line.text and "Lost" in line.text for line in shown.lines)
-    assert story.window.workbench.resume_hint.text == "", "only one offer at a time"
+    assert story.window.parts.resume_hint.text == "", "only one offer at a time"
     assert event_ids(story_db, story.cursor.session.key) == before and story.run.phase == "idle"
     qtbot.keyClick(card, Qt.Key.Key_Escape)
-    assert card.shown is None and "Interrupted" in story.window.workbench.resume_hint.text
+    assert card.shown is None and "Interrupted" in story.window.parts.resume_hint.text
     assert event_ids(story_db, story.cursor.session.key) == before
     assert story.run.phase == "idle"
 
@@ -216,4 +216,4 @@ def test_the_preflight_closes_with_its_session(story: Inspector, driver: WindowD
     story.window.commands.resume.trigger()
     driver.preflight.read()
     story.cursor.select_session(None)
-    assert story.window.workbench.preflight.shown is None
+    assert story.window.parts.preflight.shown is None

@@ -38,7 +38,7 @@ def entry(menu: QMenu, words: str) -> QAction:
 
 
 def save(driver: WindowDriver, text: str, name: str) -> None:
-    driver.inspector.window.workbench.filter_bar.set_text(text)
+    driver.inspector.window.parts.filter_bar.set_text(text)
     driver.run_until_idle()
     menu = menu_of(driver.inspector, driver.qtbot)
     menu.setActiveAction(entry(menu, "Save this filter"))
@@ -52,7 +52,7 @@ def save(driver: WindowDriver, text: str, name: str) -> None:
 
 
 def test_a_filter_is_saved_chosen_and_removed_by_keyboard(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    bar = shown.window.workbench.filter_bar
+    bar = shown.window.parts.filter_bar
     menu = menu_of(shown, qtbot)
     assert entries(menu) == ["No filter is saved for this app", "Save this filter…"]
     assert not entry(menu, "Save").isEnabled(), "no filter is entered"
@@ -80,15 +80,15 @@ def test_saved_filters_belong_to_an_app(shown: Inspector, driver: WindowDriver) 
     address = shown.cursor.session
     shown.cursor.select_session(None)
     driver.run_until_idle()
-    assert shown.window.workbench.filter_bar.saved.filters == {}
+    assert shown.window.parts.filter_bar.saved.filters == {}
     shown.cursor.select_session(address)
     driver.run_until_idle()
-    assert shown.window.workbench.filter_bar.saved.filters == {"critic": "Critic"}
+    assert shown.window.parts.filter_bar.saved.filters == {"critic": "Critic"}
     assert shown.settings.saved_filters("another app") == {}
 
 
 def test_an_invalid_filter_cannot_be_saved(shown: Inspector, qtbot: QtBot) -> None:
-    shown.window.workbench.filter_bar.set_text("author ==")
+    shown.window.parts.filter_bar.set_text("author ==")
     assert not entry(menu_of(shown, qtbot), "Save").isEnabled()
 
 
@@ -99,46 +99,46 @@ def choose(menu: QMenu, words: str) -> None:
 
 
 def state_index(inspector: Inspector, key: str) -> QModelIndex:
-    model = inspector.window.workbench.detail.state.model
+    model = inspector.window.parts.detail.state.model
     lane = model.index(0, 0)
     return next(model.index(row, 0, lane) for row in range(model.rowCount(lane)) if model.index(row, 0, lane).data() == key)
 
 
 def test_a_state_value_is_turned_into_a_filter(shown: Inspector, driver: WindowDriver) -> None:
     bench = shown.window.workbench
-    choose(bench.detail.state.tree.context_menu(state_index(shown, "topic")), "events that change this")
-    assert bench.filter_bar.text == 'state["topic"] changed'
+    choose(bench.parts.detail.state.tree.context_menu(state_index(shown, "topic")), "events that change this")
+    assert bench.parts.filter_bar.text == 'state["topic"] changed'
     driver.run_until_idle()
-    assert shown.controller.events.shown_count == 1
+    assert shown.features.stream.events.shown_count == 1
 
 
 def test_a_delta_value_is_turned_into_a_filter(shown: Inspector, driver: WindowDriver) -> None:
-    bench, events = shown.window.workbench, shown.controller.events
+    bench, events = shown.window.workbench, shown.features.stream.events
     index = next(place for place in range(events.event_count) if events.committed(place).actions.state_delta)
-    bench.stream.select_event(index)
+    bench.parts.stream.select_event(index)
     key = next(iter(events.committed(index).actions.state_delta))
-    choose(bench.detail.delta.context_menu(0), "events that change this")
-    assert bench.filter_bar.text == f'state["{key}"] changed'
+    choose(bench.parts.detail.delta.context_menu(0), "events that change this")
+    assert bench.parts.filter_bar.text == f'state["{key}"] changed'
     driver.run_until_idle()
-    assert shown.controller.events.shown_count >= 1
+    assert shown.features.stream.events.shown_count >= 1
 
 
 def test_hits_are_marked_among_all_events(shown: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    bench, events = shown.window.workbench, shown.controller.events
-    bench.filter_bar.set_text('kind == "user input"')
+    bench, events = shown.window.workbench, shown.features.stream.events
+    bench.parts.filter_bar.set_text('kind == "user input"')
     driver.run_until_idle()
     hits, everything = events.shown_count, events.event_count
     assert hits < everything
     qtbot.keyClick(shown.window, Qt.Key.Key_H, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
     driver.run_until_idle()
     assert events.shown_count == everything
-    bar = bench.stream.table.bar
+    bar = bench.parts.stream.table.bar
     bar.count_now()
-    assert len(shown.controller.stream.hits) == hits
+    assert len(shown.features.stream.controller.hits) == hits
     assert len(bar.lines["hits"]) >= 1
-    qtbot.keyClick(bench.stream.table, Qt.Key.Key_F3)
+    qtbot.keyClick(bench.parts.stream.table, Qt.Key.Key_F3)
     assert events.committed(shown.cursor.event_index).author == "user"
-    bench.filter_bar.clear()
+    bench.parts.filter_bar.clear()
     bar.count_now()
     assert bar.lines == {}
-    assert shown.controller.stream.hits is None
+    assert shown.features.stream.controller.hits is None

@@ -30,7 +30,7 @@ def described(heard: list[Heard], widget: str) -> str:
 def test_the_start_page_the_problem_page_and_the_settings_are_read_plainly(
     inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path
 ) -> None:
-    inspector.window.welcome.set_recent(["/data/<b>orders</b>.db"])
+    inspector.window.parts.welcome.set_recent(["/data/<b>orders</b>.db"])
     driver.run_until(lambda: all(row.isVisible() for row in inspector.window.findChildren(QPushButton, "recent_item")))
     heard = read(inspector.window)
     assert described(heard, "recent_item") == "/data/<b>orders</b>.db"
@@ -52,8 +52,8 @@ def test_every_pane_is_read_plainly(orders: Inspector, driver: WindowDriver) -> 
         driver.run_until_idle()
         boxes = [part for part in read(orders.window) if part.role == "ComboBox"]
         assert all(part.description for part in boxes), "Qt names a box without a label by its choice"
-    for tab in range(driver.bench.detail.tabs.count()):
-        driver.bench.detail.tabs.setCurrentIndex(tab)
+    for tab in range(driver.bench.parts.detail.tabs.count()):
+        driver.bench.parts.detail.tabs.setCurrentIndex(tab)
         driver.run_until_idle()
         read(orders.window)
 
@@ -61,9 +61,9 @@ def test_every_pane_is_read_plainly(orders: Inspector, driver: WindowDriver) -> 
 def test_the_cards_and_the_pages_over_the_events_are_read_plainly(story: Inspector, driver: WindowDriver) -> None:
     bench, commands = driver.bench, story.window.commands
     for command, is_shown in (
-        (commands.resume, lambda: bench.preflight.shown),
-        (commands.fork, lambda: bench.fork_card.title),
-        (commands.rewind, lambda: bench.rewind_card.title),
+        (commands.resume, lambda: bench.parts.preflight.shown),
+        (commands.fork, lambda: bench.parts.fork_card.title),
+        (commands.rewind, lambda: bench.parts.rewind_card.title),
     ):
         driver.stream.select(4)
         driver.run_until_idle()

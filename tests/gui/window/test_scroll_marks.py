@@ -35,7 +35,7 @@ def long_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def failures(inspector: Inspector) -> list[int]:
-    bar = inspector.window.workbench.stream.table.bar
+    bar = inspector.window.parts.stream.table.bar
     bar.count_now()
     return next((list(marks.places) for marks in bar.marks() if marks.name == "failures"), [])
 
@@ -44,7 +44,7 @@ def test_failures_of_a_long_session_are_found_in_the_background_and_marked(
     inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(long_db)
-    bar, events = inspector.window.workbench.stream.table.bar, inspector.controller.events
+    bar, events = inspector.window.parts.stream.table.bar, inspector.features.stream.events
     qtbot.waitUntil(lambda: failures(inspector) == list(FAILED_AT), timeout=10_000)
     rows, height = events.rowCount(), bar.height()
     expected = [events.row_of_index(place) * height // rows for place in FAILED_AT]
@@ -55,9 +55,9 @@ def test_failures_of_a_long_session_are_found_in_the_background_and_marked(
 def test_a_filter_keeps_the_marks_of_shown_events(inspector: Inspector, long_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(long_db)
     qtbot.waitUntil(lambda: failures(inspector) == list(FAILED_AT), timeout=10_000)
-    inspector.window.workbench.filter_bar.set_text("error")
+    inspector.window.parts.filter_bar.set_text("error")
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
-    assert inspector.controller.events.shown_count == 3
+    assert inspector.features.stream.events.shown_count == 3
     assert failures(inspector) == [0, 1, 2]
 
 
@@ -65,7 +65,7 @@ def test_events_where_a_breakpoint_held_stay_marked(inspector: Inspector, opened
     opened(STORY.parent / "orders")
     assert inspector.agents.loaded is not None
     inspector.agents.loaded.app.root_agent.model = script.order_script(delay=0)  # type: ignore[attr-defined]
-    bar, breakpoints = inspector.window.workbench.stream.table.bar, inspector.breakpoints
+    bar, breakpoints = inspector.window.parts.stream.table.bar, inspector.breakpoints
     breakpoints.add({"condition": 'kind == "tool result"'})
     inspector.run.send("40 boxes of A4 paper")
     qtbot.waitUntil(lambda: inspector.run.phase == "paused", timeout=10_000)
@@ -77,5 +77,5 @@ def test_events_where_a_breakpoint_held_stay_marked(inspector: Inspector, opened
     with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000):
         inspector.run.continue_run()
     marks = {marks.name: list(marks.places) for marks in bar.marks()}
-    assert marks["stops"] == [inspector.controller.events.index_of(stopped.id)]
+    assert marks["stops"] == [inspector.features.stream.events.index_of(stopped.id)]
     assert len(marks["failures"]) == 1, "the tool that failed and was called again"

@@ -27,7 +27,7 @@ def dialog(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qt
     file = tmp_path / "many.db"
     write_many_sessions(file, 30, 10, 200)
     opened(file)
-    inspector.controller.search.folder = tmp_path / "cache"
+    inspector.features.sessions.search.folder = tmp_path / "cache"
     inspector.window.commands.search_all.trigger()
     found = inspector.window.findChild(SearchDialog)
     assert found is not None
@@ -50,7 +50,7 @@ def test_a_click_on_a_result_goes_to_its_event(dialog: SearchDialog, inspector: 
     qtbot.mouseClick(dialog.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)
     qtbot.waitUntil(lambda: not inspector.tasks.running and inspector.cursor.event_index == 3)
     assert inspector.cursor.session.key.session_id == "s-0000012"
-    assert not inspector.window.workbench.stream.following, "new events do not move the selection"
+    assert not inspector.window.parts.stream.following, "new events do not move the selection"
     look_for(dialog, "zebra", inspector, qtbot)
     assert dialog.said == "No event contains all of these words."
     dialog.close()
@@ -76,7 +76,7 @@ def test_a_cancelled_indexing_is_completed_by_the_next_search(
 ) -> None:
     dialog.close()
     qtbot.waitUntil(lambda: not inspector.tasks.running)
-    inspector.controller.search.folder = tmp_path / "new cache"
+    inspector.features.sessions.search.folder = tmp_path / "new cache"
     update, begun, cancelled = SearchIndex.update, threading.Event(), threading.Event()
 
     def update_when_cancelled(index: SearchIndex, progress: Callable[[int, int], bool]) -> None:

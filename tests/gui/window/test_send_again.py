@@ -32,11 +32,11 @@ def open_dialog(inspector: Inspector, qtbot: QtBot) -> QDialog:
 
 
 def test_an_edited_request_is_answered_beside_the_original(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    before = story.controller.events.event_count
+    before = story.features.stream.events.event_count
     driver.run_message("one more")
-    answered = next(index for index in range(before, story.controller.events.event_count) if shown(story, index, qtbot))
+    answered = next(index for index in range(before, story.features.stream.events.event_count) if shown(story, index, qtbot))
     shown(story, answered, qtbot)
-    committed = story.controller.events.event_count
+    committed = story.features.stream.events.event_count
     dialog = open_dialog(story, qtbot)
     words = dialog.findChild(QLabel, "send_again_before").text()
     assert "Its price is unknown" in words and "Nothing is stored" in words
@@ -56,7 +56,7 @@ def test_an_edited_request_is_answered_beside_the_original(story: Inspector, dri
     edit.setPlainText('{"contents": 7}')
     qtbot.mouseClick(send, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: answer.toPlainText().startswith("No answer"), timeout=10_000)
-    assert story.controller.events.event_count == committed
+    assert story.features.stream.events.event_count == committed
     dialog.reject()
 
 
@@ -66,7 +66,7 @@ def test_without_its_agent_the_button_says_what_is_missing(
     opened(recorded_db)
     button, reason = (
         inspector.window.findChild(QPushButton, "send_again"),
-        inspector.window.workbench.detail.request.findChild(QLabel, "send_again_blocked"),
+        inspector.window.parts.detail.request.findChild(QLabel, "send_again_blocked"),
     )
     shown(inspector, 1, qtbot)
     assert button.isVisible() and not button.isEnabled()

@@ -47,7 +47,7 @@ def picture(driver: WindowDriver, name: str) -> None:
 
 
 def open_server(driver: WindowDriver, address: str) -> None:
-    driver.inspector.controller._opening.open_path(address)
+    driver.inspector.features.opening.opening.open_path(address)
     driver.run_until(lambda: driver.inspector.databases.source(address) is not None, SECONDS)
     driver.run_until(lambda: not driver.inspector.tasks.running, SECONDS)
 
@@ -68,7 +68,7 @@ def test_a_message_runs_in_the_server_and_its_text_arrives_in_pieces(driver: Win
     pieces: list[str] = []
     driver.inspector.run.partial_arrived.connect(lambda _, event: pieces.append(event.content.parts[0].text))
     open_server(driver, address)
-    titles = [each.text[0] for each in driver.bench.stream.findChildren(EmptyState)]
+    titles = [each.text[0] for each in driver.bench.parts.stream.findChildren(EmptyState)]
     assert f"desk on {server.removeprefix('http://')} is ready" in titles
     send(driver, "hello")
     assert pieces == ["one ", "two"]
@@ -111,7 +111,7 @@ def test_what_others_run_appears(driver: WindowDriver, server: str) -> None:
     post(server, "/apps/desk/users/others/sessions/s1", {"k": 1})
     open_server(driver, f"{server}?user=others")
     assert rows(driver) == []
-    driver.run_until(lambda: driver.inspector.controller.tail._threads)
+    driver.run_until(lambda: driver.inspector.work.tail._threads)
     post(server, "/run", said("hello", "s1", "others"))
     driver.run_until(lambda: rows(driver)[:2] == ["hello", "one two"], SECONDS)
     post(server, "/apps/desk/users/others/sessions/s2", {})
@@ -136,7 +136,7 @@ def test_state_is_edited_and_sessions_are_forked_and_deleted_by_the_server(drive
     driver.run_until(lambda: not driver.inspector.tasks.running, SECONDS)
     assert rows(driver) == ["hello", "one two"]
     assert fork.database == f"{server}?user=edits"
-    pane = driver.bench.sessions
+    pane = driver.bench.parts.sessions
     pane.delete_requested.emit(fork.database, [fork.key])
     driver.run_until(lambda: driver.inspector.window.findChild(DeletionDialog) is not None, SECONDS)
     dialog = driver.inspector.window.findChild(DeletionDialog)

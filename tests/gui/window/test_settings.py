@@ -74,7 +74,7 @@ def test_an_own_price_changes_the_displayed_costs(driver: WindowDriver, dialog: 
 
 
 def headers(driver: WindowDriver) -> list:
-    model = driver.inspector.controller.events
+    model = driver.inspector.features.stream.events
     return [row for row in (model.stream_row(number) for number in range(model.rowCount())) if row.kind == "invocation"]
 
 
@@ -156,9 +156,9 @@ def kept_keys(dialog: SettingsDialog) -> dict[str, str]:
 
 def heights(driver: WindowDriver) -> tuple[int, int, int]:
     """Return the heights of a row of the stream, of the session list and of the state."""
-    sessions, state = driver.bench.sessions.tree, driver.bench.detail.state.tree
+    sessions, state = driver.bench.parts.sessions.tree, driver.bench.parts.detail.state.tree
     return (
-        driver.bench.stream.table.rowHeight(1),
+        driver.bench.parts.stream.table.rowHeight(1),
         sessions.visualRect(sessions.model().index(0, 0)).height(),
         state.visualRect(state.model().index(0, 0)).height(),
     )
@@ -166,7 +166,7 @@ def heights(driver: WindowDriver) -> tuple[int, int, int]:
 
 def test_compact_rows_apply_at_once_and_are_kept(driver: WindowDriver, dialog: SettingsDialog, settings: Settings) -> None:
     driver.run_message("40 boxes of A4 paper")
-    driver.bench.detail.tabs.setCurrentWidget(driver.bench.detail.state)
+    driver.bench.parts.detail.tabs.setCurrentWidget(driver.bench.parts.detail.state)
     comfortable = heights(driver)
     choose(driver, dialog, "settings_density", "Compact")
     assert settings.compact_rows and driver.inspector.window.commands.compact_rows.isChecked()

@@ -32,8 +32,8 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def model(inspector: Inspector, many: Path, opened: Callable[..., None], qtbot: QtBot) -> SessionTreeModel:
     opened(many)
-    qtbot.waitUntil(lambda: bool(known(inspector.controller.sessions)) and not inspector.tasks.running)
-    return inspector.controller.sessions
+    qtbot.waitUntil(lambda: bool(known(inspector.features.sessions.model)) and not inspector.tasks.running)
+    return inspector.features.sessions.model
 
 
 def known(model: SessionTreeModel) -> dict[SessionKey, tuple[int, str]]:
@@ -56,7 +56,7 @@ def test_sessions_in_view_are_measured(model: SessionTreeModel, inspector: Inspe
     key = next(iter(known(model)))
     assert f"3 events, {known(model)[key][1]}, last update" in model.index_of(str(many), key).data(Qt.ItemDataRole.ToolTipRole)
     before = len(known(model))
-    bar = inspector.window.workbench.sessions.tree.verticalScrollBar()
+    bar = inspector.window.parts.sessions.tree.verticalScrollBar()
     bar.setValue(bar.maximum())
     qtbot.waitUntil(lambda: len(known(model)) > before and not inspector.tasks.running)
     assert len(known(model)) < 120
@@ -66,7 +66,7 @@ def test_a_growing_session_is_measured_again(inspector: Inspector, tmp_path: Pat
     file = tmp_path / "few.db"
     write_many_sessions(file, 2, 3, 2_000)
     opened(file)
-    model = inspector.controller.sessions
+    model = inspector.features.sessions.model
     qtbot.waitUntil(lambda: len(known(model)) == 2)
     key = inspector.cursor.session.key
     connection = sqlite3.connect(file)
@@ -112,7 +112,7 @@ def test_an_estimated_size_is_marked(inspector: Inspector, tmp_path: Path, opene
     file = tmp_path / "long.db"
     write_many_sessions(file, 1, 400, 1_000)
     opened(file)
-    model = inspector.controller.sessions
+    model = inspector.features.sessions.model
     qtbot.waitUntil(lambda: len(known(model)) == 1 and not inspector.tasks.running)
     ((_, words),) = known(model).values()
     assert words.startswith("≈ ")

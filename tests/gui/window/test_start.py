@@ -30,14 +30,14 @@ def idle(inspector: Inspector, qtbot: QtBot) -> None:
 
 def test_a_sample_opens_without_a_trust_question(inspector: Inspector, qtbot: QtBot) -> None:
     window = inspector.window
-    assert window.page is window.welcome
+    assert window.page is window.parts.welcome
     qtbot.mouseClick(window.findChild(QPushButton, "sample_orders"), Qt.MouseButton.LeftButton)
     idle(inspector, qtbot)
     assert window.page is window.workbench
     assert inspector.agents.loaded is not None and inspector.agents.loaded.name == "orders"
     assert window.commands.new_session.isEnabled()
-    assert any("40 boxes of A4 paper" in label.text() for label in window.workbench.stream.findChildren(QLabel))
-    assert "No sessions yet" in [label.text() for label in window.workbench.sessions.findChildren(QLabel) if label.isVisible()]
+    assert any("40 boxes of A4 paper" in label.text() for label in window.parts.stream.findChildren(QLabel))
+    assert "No sessions yet" in [label.text() for label in window.parts.sessions.findChildren(QLabel) if label.isVisible()]
 
 
 def test_a_dropped_database_opens(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
@@ -48,7 +48,7 @@ def test_a_dropped_database_opens(inspector: Inspector, story_db: Path, qtbot: Q
     inspector.window.dropEvent(drop)
     idle(inspector, qtbot)
     assert drop.isAccepted()
-    assert inspector.controller.events.event_count > 0
+    assert inspector.features.stream.events.event_count > 0
     assert inspector.settings.recent == [str(story_db)]
 
 
@@ -56,15 +56,15 @@ def test_a_recent_item_opens_again(inspector: Inspector, story_db: Path, opened:
     opened(story_db)
     inspector.window.commands.close_database.trigger()
     idle(inspector, qtbot)
-    assert inspector.databases.sources == [] and inspector.controller.events.event_count == 0
+    assert inspector.databases.sources == [] and inspector.features.stream.events.event_count == 0
     inspector.window.commands.start_page.trigger()
     qtbot.mouseClick(inspector.window.findChild(QPushButton, "recent_item"), Qt.MouseButton.LeftButton)
     idle(inspector, qtbot)
-    assert inspector.controller.events.event_count > 0
+    assert inspector.features.stream.events.event_count > 0
 
 
 def test_tab_follows_the_reading_order_of_the_start_page(inspector: Inspector, story_db: Path, qtbot: QtBot) -> None:
-    welcome = inspector.window.welcome
+    welcome = inspector.window.parts.welcome
     welcome.set_recent([str(story_db), "/somewhere/agent.py"])
     inspector.window.activateWindow()
     qtbot.waitUntil(lambda: isinstance(QApplication.focusWidget(), QPushButton))
@@ -78,7 +78,7 @@ def test_tab_follows_the_reading_order_of_the_start_page(inspector: Inspector, s
 
 
 def test_recent_items_have_the_icon_of_their_type(inspector: Inspector, tmp_path: Path) -> None:
-    welcome = inspector.window.welcome
+    welcome = inspector.window.parts.welcome
     welcome.set_recent([str(tmp_path), "/somewhere/orders.db", "postgresql://ana@db:5432/sessions", "sqlite:////somewhere/orders.db"])
     icons = [row.findChild(IconLabel).name for row in welcome.findChildren(QPushButton, "recent_item")]
     assert icons == ["robot", "database", "server", "database"]
@@ -87,7 +87,7 @@ def test_recent_items_have_the_icon_of_their_type(inspector: Inspector, tmp_path
 def test_a_missing_recent_item_is_reported_and_removed(inspector: Inspector, opened: Callable[..., None], tmp_path: Path) -> None:
     inspector.settings.add_recent(str(tmp_path / "gone.db"))
     opened(tmp_path / "gone.db")
-    assert inspector.window.page is inspector.window.problem
+    assert inspector.window.page is inspector.window.parts.problem
     assert inspector.settings.recent == []
 
 
@@ -113,7 +113,7 @@ def test_an_agents_adk_web_sessions_are_offered(
     shutil.copy(story_db, folder / ".adk" / "session.db")
     trust_folder(inspector, folder)
     opened(folder)
-    hint = inspector.window.workbench.database_hint
+    hint = inspector.window.parts.database_hint
     assert ".adk/session.db" in hint.text
     qtbot.mouseClick(hint.button, Qt.MouseButton.LeftButton)
     idle(inspector, qtbot)
@@ -135,7 +135,7 @@ def start(
         inspector.show(None)
         inspector.tasks.spawn(inspector.open([str(story_db)]), "Opening")
         idle(inspector, qtbot)
-        qtbot.waitUntil(lambda: inspector.window.workbench.saved_layout() is not None)
+        qtbot.waitUntil(lambda: inspector.window.workbench.layout_of_docks.saved_layout() is not None)
         return inspector
 
     yield begin
@@ -176,10 +176,10 @@ def test_a_note_that_is_being_written_is_stored_when_the_window_closes(
     inspector = start()
     session = inspector.current.session
     assert session is not None
-    inspector.window.workbench.stream.select_event(1)
+    inspector.window.parts.stream.select_event(1)
     idle(inspector, qtbot)
     inspector.window.commands.edit_note.trigger()
-    qtbot.keyClicks(inspector.window.workbench.detail.note.text, "half a thought")
+    qtbot.keyClicks(inspector.window.parts.detail.note.text, "half a thought")
     close(inspector, qtbot)
     with StoredDatabase.open(str(story_db)) as stored:
         notes = EventNotes(str(story_db)).read(stored)

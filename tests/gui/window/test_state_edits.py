@@ -34,20 +34,20 @@ root_agent = LlmAgent(name="noter", model=model, tools=[first, second])
 
 
 def click(inspector: Inspector, name: str, qtbot: QtBot) -> None:
-    button = inspector.window.workbench.detail.findChild(QPushButton, name)
+    button = inspector.window.parts.detail.findChild(QPushButton, name)
     assert button.isVisible() and button.isEnabled(), f"{name}: {button.toolTip()}"
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
 def fill(inspector: Inspector, scope: str, key: str, value: str, qtbot: QtBot) -> None:
-    bar = inspector.window.workbench.detail.state_edit
+    bar = inspector.window.parts.detail.state_edit
     bar.findChild(QComboBox, "state_scope").setCurrentText(scope)
     bar.findChild(QLineEdit, "state_key").setText(key)
     bar.findChild(QPlainTextEdit, "state_value").setPlainText(value)
 
 
 def select_key(inspector: Inspector, key: str) -> None:
-    state = inspector.window.workbench.detail.state
+    state = inspector.window.parts.detail.state
     for lane in range(state.model.rowCount()):
         parent = state.model.index(lane, 0)
         for row in range(state.model.rowCount(parent)):
@@ -58,27 +58,27 @@ def select_key(inspector: Inspector, key: str) -> None:
 
 
 def lane_titles(inspector: Inspector) -> list[str]:
-    model = inspector.window.workbench.detail.state.model
+    model = inspector.window.parts.detail.state.model
     return [model.index(row, 0, QModelIndex()).data() for row in range(model.rowCount())]
 
 
 def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    count = story.controller.events.event_count
+    count = story.features.stream.events.event_count
     click(story, "state_add", qtbot)
-    setter = story.window.workbench.detail.findChild(QPushButton, "state_set")
+    setter = story.window.parts.detail.findChild(QPushButton, "state_set")
     fill(story, "user:", "tier", '{"level": ', qtbot)
     assert not setter.isEnabled() and "Line 1" in setter.toolTip()
     fill(story, "user:", "tier", '"gold"', qtbot)
     click(story, "state_set", qtbot)
     qtbot.waitUntil(lambda: driver.state.values().get("user:tier") == '"gold"')
-    assert story.controller.events.event_count == count + 1
+    assert story.features.stream.events.event_count == count + 1
     edit = driver.stream.events()[-1]
     assert edit.author == "system" and edit.actions.state_delta == {"user:tier": "gold"}
 
     select_key(story, "user:tier")
-    story.window.workbench.detail.state.tree.setFocus()
-    qtbot.keyClick(story.window.workbench.detail.state.tree, Qt.Key.Key_F2)
-    assert story.window.workbench.detail.findChild(QPlainTextEdit, "state_value").toPlainText() == '"gold"'
+    story.window.parts.detail.state.tree.setFocus()
+    qtbot.keyClick(story.window.parts.detail.state.tree, Qt.Key.Key_F2)
+    assert story.window.parts.detail.findChild(QPlainTextEdit, "state_value").toPlainText() == '"gold"'
     fill(story, "user:", "tier", '"silver"', qtbot)
     click(story, "state_set", qtbot)
     qtbot.waitUntil(lambda: "silver" in driver.state.values()["user:tier"])
@@ -88,7 +88,7 @@ def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, dr
     select_key(story, "user:tier")
     click(story, "state_clear", qtbot)
     qtbot.waitUntil(lambda: "null" in driver.state.values()["user:tier"])
-    assert story.controller.events.event_count == count + 4
+    assert story.features.stream.events.event_count == count + 4
     assert [event.id for event in driver.stream.events()] == event_ids(_database(story), story.cursor.session.key)
 
 
@@ -137,8 +137,8 @@ def test_uncommitted_values_of_a_held_agent_are_shown_in_a_lane_of_their_own(
 
 
 def test_state_cannot_be_edited_while_an_agent_runs(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
-    bar = orders.window.workbench.detail.state_edit
-    orders.window.workbench.composer.set_text("a desk lamp")
+    bar = orders.window.parts.detail.state_edit
+    orders.window.parts.composer.set_text("a desk lamp")
     driver.breakpoints.add("", "before model")
     driver.composer.send("a desk lamp")
     driver.run_until_held()
@@ -156,7 +156,7 @@ def _database(inspector: Inspector) -> Path:
 
 def test_typing_the_value_of_a_new_key_replaces_null(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     click(story, "state_add", qtbot)
-    detail = story.window.workbench.detail
+    detail = story.window.parts.detail
     key, value = detail.findChild(QLineEdit, "state_key"), detail.findChild(QPlainTextEdit, "state_value")
     qtbot.keyClicks(key, "mood")
     qtbot.keyClick(key, Qt.Key.Key_Tab)

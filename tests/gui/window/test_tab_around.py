@@ -27,7 +27,7 @@ def test_tab_comes_back_to_the_events(
     for pane in PANES:
         bench.raise_pane(pane)
         driver.run_until_idle()
-        start = bench.stream.table if bench.stream.table.isVisible() else bench.filter_bar.field
+        start = bench.parts.stream.table if bench.parts.stream.table.isVisible() else bench.parts.filter_bar.field
         start.setFocus()
         stops = tab_around(driver)
         assert stops[-1] is stops[0], (pane, [stop.objectName() for stop in stops])

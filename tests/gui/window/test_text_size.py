@@ -33,7 +33,7 @@ def turn(widget: QWidget, angle: int, keys: Qt.KeyboardModifier = CTRL) -> None:
 
 
 def test_the_wheel_with_ctrl_changes_the_size_and_without_it_scrolls(driver: WindowDriver, story: Inspector, settings: Settings) -> None:
-    table = driver.bench.stream.table
+    table = driver.bench.parts.stream.table
     before = table.rowHeight(0), table.columnWidth(1)
     turn(table.viewport(), 120, Qt.KeyboardModifier.NoModifier)
     assert theme.current().scale == 100
@@ -62,15 +62,15 @@ def test_the_keys_stop_at_the_largest_and_smallest_size(driver: WindowDriver, st
 
 def test_values_titles_and_monospace_text_follow(driver: WindowDriver, story: Inspector) -> None:
     bench = driver.bench
-    bench.stream.select_event(1)
-    tree, delta = bench.detail.state.tree, bench.detail.delta.table
-    filter_field = bench.filter_bar.field
+    bench.parts.stream.select_event(1)
+    tree, delta = bench.parts.detail.state.tree, bench.parts.detail.delta.table
+    filter_field = bench.parts.filter_bar.field
     before = tree.visualRect(tree.model().index(0, 0)).height(), filter_field.font().pixelSize()
     theme.current().set_scale(200)
     driver.run_until(lambda: tree.visualRect(tree.model().index(0, 0)).height() == 2 * before[0])
     assert filter_field.font().pixelSize() == 2 * before[1]
     assert delta.rowHeight(0) == 44
-    driver.run_until(lambda: bench.detail.findChild(QWidget, "event_detail_title").font().pixelSize() == 22)
+    driver.run_until(lambda: bench.parts.detail.findChild(QWidget, "event_detail_title").font().pixelSize() == 22)
 
 
 def test_the_size_is_in_the_preferences_of_the_next_window(driver: WindowDriver, settings: Settings) -> None:
@@ -84,13 +84,13 @@ def test_the_size_is_in_the_preferences_of_the_next_window(driver: WindowDriver,
 def test_large_text_neither_widens_the_window_nor_hides_what_happened(driver: WindowDriver, orders: Inspector, scale: int) -> None:
     theme.current().set_scale(scale)
     driver.run_message("40 boxes of A4 paper")
-    window, table, form = orders.window, driver.bench.stream.table, driver.bench.pending.form
+    window, table, form = orders.window, driver.bench.parts.stream.table, driver.bench.parts.pending.form
     driver.run_until(lambda: window.width() == 1280)
     assert window.minimumSizeHint().width() <= 1280
     assert table.columnWidth(Column.EVENT) >= theme.px(100)
     assert [table.isColumnHidden(column) for column in (Column.TOKENS, Column.TIME)] == [scale > 100, scale > 100]
-    hint = driver.bench.composer.findChild(QPlainTextEdit).placeholderText()
-    assert QFontMetrics(driver.bench.composer.font()).horizontalAdvance(hint) < driver.bench.composer.width()
+    hint = driver.bench.parts.composer.findChild(QPlainTextEdit).placeholderText()
+    assert QFontMetrics(driver.bench.parts.composer.font()).horizontalAdvance(hint) < driver.bench.parts.composer.width()
     shown = [
         form.isVisible() and button.isVisible() for button in form.findChildren(QPushButton) if button.text() in ("Respond", "Resume…")
     ]

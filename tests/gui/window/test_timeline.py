@@ -37,7 +37,7 @@ def drawn(seconds: tuple[int, ...]) -> Timeline:
 
 
 def rows(inspector: Inspector) -> list[str]:
-    shown = inspector.window.workbench.timeline.chart.shown
+    shown = inspector.window.parts.timeline.chart.shown
     return [row.label for row in shown.rows] if shown is not None else []
 
 
@@ -47,13 +47,13 @@ def test_every_agent_and_its_model_calls_have_a_row(stored: Inspector) -> None:
 
 
 def test_a_click_or_an_arrow_key_selects_the_event_of_a_bar(stored: Inspector, qtbot: QtBot) -> None:
-    chart = stored.window.workbench.timeline.chart
+    chart = stored.window.parts.timeline.chart
     chart.verticalScrollBar().setValue(0)
     qtbot.mouseClick(chart.viewport(), Qt.MouseButton.LeftButton, pos=chart.centre_of("model"))
     assert stored.cursor.event_index == 2
     qtbot.keyClick(chart, Qt.Key.Key_Right)
     assert stored.cursor.event_index == 6
-    assert stored.window.workbench.stream.table.currentIndex().row() == stored.controller.events.row_of_index(6)
+    assert stored.window.parts.stream.table.currentIndex().row() == stored.features.stream.events.row_of_index(6)
     qtbot.keyClick(chart, Qt.Key.Key_Left)
     assert stored.cursor.event_index == 2
 
@@ -64,8 +64,8 @@ def test_only_the_selected_invocation_of_a_long_session_is_drawn(
     write_database(tmp_path / "long.db", 3_000)
     opened(tmp_path / "long.db")
     inspector.window.workbench.raise_pane("timeline")
-    inspector.window.workbench.stream.select_event(1_234)
-    chart = inspector.window.workbench.timeline.chart
+    inspector.window.parts.stream.select_event(1_234)
+    chart = inspector.window.parts.timeline.chart
     qtbot.waitUntil(lambda: chart.selected_index == 1_234)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     places = [bar.index for row in chart.shown.rows for bar in row.bars]
@@ -75,7 +75,7 @@ def test_only_the_selected_invocation_of_a_long_session_is_drawn(
 
 def test_axis_labels_do_not_overlap(stored: Inspector, qtbot: QtBot) -> None:
     """Check also a shortened pause that is narrower than its label."""
-    chart = stored.window.workbench.timeline.chart
+    chart = stored.window.parts.timeline.chart
     shown = drawn((0, 1, 2, 4_000, 4_001, 90_000))
     assert len(shown.scale.pauses) == 2
     chart.set_timeline(shown, {})
@@ -87,15 +87,15 @@ def test_axis_labels_do_not_overlap(stored: Inspector, qtbot: QtBot) -> None:
 
 
 def test_after_a_pause_the_axis_counts_from_its_end(stored: Inspector) -> None:
-    chart = stored.window.workbench.timeline.chart
+    chart = stored.window.parts.timeline.chart
     chart.set_timeline(drawn((0, 1, 2, 8_000, 8_001, 8_002)), {})
     chart.resize(1200, 200)
     assert [text for _, _, text in sorted(chart.axis_labels())][-3:] == ["+1.0 s", "+1.5 s", "+2.0 s"]
 
 
 def test_the_selected_events_row_is_scrolled_into_view(stored: Inspector, qtbot: QtBot) -> None:
-    view = stored.window.workbench.timeline
-    stored.window.workbench.stream.select_event(9)
+    view = stored.window.parts.timeline
+    stored.window.parts.stream.select_event(9)
     qtbot.waitUntil(lambda: view.chart.selected_index == 9)
     bar = view.chart.row_of(9)
     assert bar is not None and view.chart.shown.rows[bar].author == "Reviser"
@@ -113,19 +113,19 @@ def desk(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbo
 def show_event(inspector: Inspector, index: int, qtbot: QtBot) -> None:
     bench = inspector.window.workbench
     bench.raise_pane("timeline")
-    bench.stream.select_event(index)
-    qtbot.waitUntil(lambda: bench.timeline.chart.selected_index == index and not inspector.tasks.running)
+    bench.parts.stream.select_event(index)
+    qtbot.waitUntil(lambda: bench.parts.timeline.chart.selected_index == index and not inspector.tasks.running)
 
 
 def choose_range(inspector: Inspector, name: str, qtbot: QtBot) -> None:
-    combo = inspector.window.workbench.timeline.findChild(QComboBox, "timeline_range")
+    combo = inspector.window.parts.timeline.findChild(QComboBox, "timeline_range")
     combo.setCurrentIndex(combo.findData(name))
-    before = inspector.window.workbench.timeline.chart.shown
-    qtbot.waitUntil(lambda: inspector.window.workbench.timeline.chart.shown is not before)
+    before = inspector.window.parts.timeline.chart.shown
+    qtbot.waitUntil(lambda: inspector.window.parts.timeline.chart.shown is not before)
 
 
 def test_recorded_times_are_shown_and_described(desk: Inspector) -> None:
-    view = desk.window.workbench.timeline
+    view = desk.window.parts.timeline
     assert view.sources.startswith("Times of calls as recorded")
     text = view.chart.describe(view.chart.centre_of("check_stock"))
     assert text.splitlines() == ["check_stock · tool of desk", "3.0 s (as recorded) · events 8 to 9", "failed, on the critical path"]
@@ -135,7 +135,7 @@ def test_recorded_times_are_shown_and_described(desk: Inspector) -> None:
 
 def test_the_invocation_before_is_drawn_above(desk: Inspector, qtbot: QtBot) -> None:
     choose_range(desk, "previous", qtbot)
-    shown = desk.window.workbench.timeline.chart.shown
+    shown = desk.window.parts.timeline.chart.shown
     titles = [row.label.partition(" · ")[2] for row in shown.rows if row.kind == "section"]
     assert titles == ["invocation i-1", "invocation i-2"]
     assert [row.label for row in shown.rows].count("desk") == 2
@@ -145,19 +145,19 @@ def test_a_compared_event_brings_its_invocation(desk: Inspector, qtbot: QtBot) -
     desk.cursor.compare_with(16)
     show_event(desk, 3, qtbot)
     choose_range(desk, "compared", qtbot)
-    titles = [row.label.partition(" · ")[2] for row in desk.window.workbench.timeline.chart.shown.rows if row.kind == "section"]
+    titles = [row.label.partition(" · ")[2] for row in desk.window.parts.timeline.chart.shown.rows if row.kind == "section"]
     assert titles == ["invocation i-1", "invocation i-3"]
 
 
 def test_a_whole_session_is_drawn_on_one_axis(desk: Inspector, qtbot: QtBot) -> None:
     choose_range(desk, "session", qtbot)
-    labels = [row.label for row in desk.window.workbench.timeline.chart.shown.rows]
+    labels = [row.label for row in desk.window.parts.timeline.chart.shown.rows]
     assert labels.count("desk") == 1
     assert {"shipping", "check_stock", "approve_discount"} <= set(labels)
 
 
 def test_the_wheel_keys_and_the_mouse_zoom_and_pan(desk: Inspector, qtbot: QtBot) -> None:
-    chart = desk.window.workbench.timeline.chart
+    chart = desk.window.parts.timeline.chart
     whole = chart.visible_part
     qtbot.keyClick(chart, Qt.Key.Key_Plus)
     first, last = chart.visible_part
@@ -184,7 +184,7 @@ def test_the_wheel_keys_and_the_mouse_zoom_and_pan(desk: Inspector, qtbot: QtBot
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_a_picture_has_all_rows(desk: Inspector, tmp_path: Path, suffix: str) -> None:
-    view = desk.window.workbench.timeline
+    view = desk.window.parts.timeline
     file = tmp_path / f"timeline.{suffix}"
     view.picture.save(str(file))
     if suffix == "svg":
@@ -198,7 +198,7 @@ def test_a_picture_has_all_rows(desk: Inspector, tmp_path: Path, suffix: str) ->
 def test_a_picture_that_cannot_be_written_is_reported(desk: Inspector, tmp_path: Path, driver: WindowDriver) -> None:
     for suffix in ("png", "svg"):
         file = tmp_path / "missing" / f"timeline.{suffix}"
-        desk.window.workbench.timeline.picture.save(str(file))
+        desk.window.parts.timeline.picture.save(str(file))
         assert f"{file} could not be written." in driver.log_text()
 
 
@@ -206,7 +206,7 @@ def test_a_recorded_run_has_the_same_times_after_a_restart(
     story: Inspector, story_db: Path, driver: WindowDriver, qapp: QApplication, settings: Settings, qtbot: QtBot
 ) -> None:
     def sources(inspector: Inspector) -> str:
-        return inspector.window.workbench.timeline.sources
+        return inspector.window.parts.timeline.sources
 
     driver.run_message("one more")
     show_event(story, len(driver.stream.events()) - 1, qtbot)
@@ -216,7 +216,7 @@ def test_a_recorded_run_has_the_same_times_after_a_restart(
         again.show((1280, 800))
         again.tasks.spawn(again.open([str(story_db)]), "Opening")
         qtbot.waitUntil(lambda: not again.tasks.running, timeout=20_000)
-        show_event(again, again.controller.events.event_count - 1, qtbot)
+        show_event(again, again.features.stream.events.event_count - 1, qtbot)
         qtbot.waitUntil(lambda: sources(again) == sources(story), timeout=20_000)
     finally:
         with qtbot.waitSignal(again.closed, timeout=10_000):

@@ -47,7 +47,7 @@ def test_the_tour_shows_each_part_beside_its_card(story: Inspector, qtbot: QtBot
 
 
 def test_the_arrow_keys_change_the_card_and_escape_ends_the_tour(story: Inspector, qtbot: QtBot) -> None:
-    table = story.window.workbench.stream.table
+    table = story.window.parts.stream.table
     table.setFocus()
     card = tour_of(story)
     press(qtbot, Qt.Key.Key_Right)
@@ -63,13 +63,13 @@ def test_the_arrow_keys_change_the_card_and_escape_ends_the_tour(story: Inspecto
 def test_the_tour_begins_and_ends_on_the_start_page_too(inspector: Inspector, qtbot: QtBot) -> None:
     card = tour_of(inspector)
     assert card.isVisible() and inspector.window.page is inspector.window.workbench
-    body, sessions = card.parentWidget(), inspector.window.workbench.sessions
+    body, sessions = card.parentWidget(), inspector.window.parts.sessions
     frame = body.findChild(QFrame, "tour_frame")
-    qtbot.waitUntil(lambda: inspector.window.workbench.saved_layout() is not None)  # the page was never displayed before
+    qtbot.waitUntil(lambda: inspector.window.workbench.layout_of_docks.saved_layout() is not None)  # the page was never displayed before
     place = QRect(sessions.mapTo(body, QPoint()), sessions.size())
     qtbot.waitUntil(lambda: frame.geometry() == place.adjusted(-2, -2, 2, 2).intersected(body.rect()))
     press(qtbot, Qt.Key.Key_Escape)
-    assert inspector.window.page is inspector.window.welcome
+    assert inspector.window.page is inspector.window.parts.welcome
 
 
 def test_a_pane_that_is_closed_or_behind_another_is_shown(story: Inspector, qtbot: QtBot) -> None:
@@ -78,7 +78,7 @@ def test_a_pane_that_is_closed_or_behind_another_is_shown(story: Inspector, qtbo
     bench.raise_pane("breakpoints")
     card = tour_of(story)
     bench.raise_pane("breakpoints")  # as a saved layout does that is restored when the page gets its size
-    for part in (bench.stream, bench.detail, bench.composer, bench.pending):
+    for part in (bench.parts.stream, bench.parts.detail, bench.parts.composer, bench.parts.pending):
         press(qtbot, Qt.Key.Key_Right)
         assert part.isVisible() and not part.visibleRegion().isEmpty(), title(card)
 
@@ -91,4 +91,4 @@ def test_what_is_opened_meanwhile_ends_the_tour(inspector: Inspector, story_db: 
     assert inspector.window.page is inspector.window.workbench, "not the start page again"
     tour_of(inspector)
     opened(tmp_path / "missing.db")
-    assert not card.isVisible() and inspector.window.page is inspector.window.problem
+    assert not card.isVisible() and inspector.window.page is inspector.window.parts.problem

@@ -30,9 +30,9 @@ def show_last(inspector: Inspector, qtbot: QtBot) -> str:
     """Select the last event of the first session; return where the timeline's times are from."""
     bench = inspector.window.workbench
     bench.raise_pane("timeline")
-    bench.stream.select_event(inspector.controller.events.event_count - 1)
-    qtbot.waitUntil(lambda: bench.timeline.chart.selected_index == 3 and not inspector.tasks.running, timeout=20_000)
-    return bench.timeline.sources
+    bench.parts.stream.select_event(inspector.features.stream.events.event_count - 1)
+    qtbot.waitUntil(lambda: bench.parts.timeline.chart.selected_index == 3 and not inspector.tasks.running, timeout=20_000)
+    return bench.parts.timeline.sources
 
 
 def test_traces_sent_to_the_endpoint_are_shown_and_are_there_after_a_restart(
@@ -41,7 +41,7 @@ def test_traces_sent_to_the_endpoint_are_shown_and_are_there_after_a_restart(
     opened(traced)
     assert show_last(inspector, qtbot).startswith("Times of calls computed from events")
     endpoint = OtlpEndpoint("127.0.0.1", 0)
-    endpoint.start(inspector.traces.add)
+    endpoint.start(inspector.work.traces.add)
     try:
         for line in (DATA / "traces.jsonl").read_bytes().splitlines():
             request = urllib.request.Request(endpoint.url, line, {"Content-Type": "application/json"})
@@ -49,9 +49,9 @@ def test_traces_sent_to_the_endpoint_are_shown_and_are_there_after_a_restart(
                 assert answer.status == 200
     finally:
         endpoint.close()
-    view = inspector.window.workbench.timeline
+    view = inspector.window.parts.timeline
     qtbot.waitUntil(lambda: view.sources.startswith("Times of calls as recorded"), timeout=20_000)
-    detail = inspector.window.workbench.detail
+    detail = inspector.window.parts.detail
     detail.tabs.setCurrentIndex(2)
     rows = detail.request.model
     qtbot.waitUntil(lambda: "system instruction" in [node.key for node in rows.node(QModelIndex()).children], timeout=20_000)
@@ -62,7 +62,7 @@ def test_traces_sent_to_the_endpoint_are_shown_and_are_there_after_a_restart(
         again.tasks.spawn(again.open([str(traced)]), "Opening")
         qtbot.waitUntil(lambda: not again.tasks.running, timeout=20_000)
         show_last(again, qtbot)
-        qtbot.waitUntil(lambda: again.window.workbench.timeline.sources.startswith("Times of calls as recorded"), timeout=20_000)
+        qtbot.waitUntil(lambda: again.window.parts.timeline.sources.startswith("Times of calls as recorded"), timeout=20_000)
     finally:
         with qtbot.waitSignal(again.closed, timeout=10_000):
             again.window.close()
@@ -76,9 +76,9 @@ def test_a_file_of_traces_is_read_once(
     file = tmp_path / "traces.jsonl"
     file.write_bytes((DATA / "traces.jsonl").read_bytes() + b"no trace\n\n")
     for count in (10, 0):
-        inspector.tasks.spawn(inspector.traces.read_file(file), "Reading")
+        inspector.tasks.spawn(inspector.work.traces.read_file(file), "Reading")
         told = f"{file} has {count} model and tool calls that were not recorded yet. Lines that are no traces: 1."
         qtbot.waitUntil(lambda told=told: told in driver.log_text())
-    qtbot.waitUntil(lambda: inspector.window.workbench.timeline.sources.startswith("Times of calls as recorded"), timeout=20_000)
-    inspector.tasks.spawn(inspector.traces.read_file(tmp_path / "missing.jsonl"), "Reading")
+    qtbot.waitUntil(lambda: inspector.window.parts.timeline.sources.startswith("Times of calls as recorded"), timeout=20_000)
+    inspector.tasks.spawn(inspector.work.traces.read_file(tmp_path / "missing.jsonl"), "Reading")
     qtbot.waitUntil(lambda: "missing.jsonl cannot be read: No such file or directory." in driver.log_text())

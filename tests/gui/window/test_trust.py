@@ -54,17 +54,17 @@ def test_no_code_runs_before_the_folder_is_trusted(
 ) -> None:
     opened(agent_folder)
     window = inspector.window
-    assert window.page is window.trust
-    files = window.trust.findChild(QListWidget, "trust_files")
+    assert window.page is window.parts.trust
+    files = window.parts.trust.findChild(QListWidget, "trust_files")
     assert [files.item(row).text() for row in range(files.count())] == ["agent.py"]
     press(inspector, "trust_decline", qtbot)
-    assert window.page is window.welcome
+    assert window.page is window.parts.welcome
     assert inspector.agents.loaded is None
     assert not (agent_folder / "it-ran").exists()
 
     opened(agent_folder)
-    assert window.page is window.trust, "declining is not remembered"
-    accept = window.trust.findChild(QPushButton, "trust_accept")
+    assert window.page is window.parts.trust, "declining is not remembered"
+    accept = window.parts.trust.findChild(QPushButton, "trust_accept")
     accept.click()
     accept.click()  # changes nothing
     assert accept.text() == accept.accessibleName() == "Loading…"
@@ -80,7 +80,7 @@ def test_no_code_runs_before_the_folder_is_trusted(
 
 
 def text_of(inspector: Inspector, name: str) -> str:
-    label = inspector.window.trust.findChild(QLabel, name)
+    label = inspector.window.parts.trust.findChild(QLabel, name)
     return label.text() if not label.isHidden() else ""
 
 
@@ -90,7 +90,7 @@ def test_the_question_names_the_variables_of_the_env_file_and_no_value(
     (agent_folder / ".env").write_text("FIRST_KEY=a-secret\nSECOND_KEY=another\n")
     opened(agent_folder)
     assert text_of(inspector, "trust_env") == f"{agent_folder / '.env'} sets FIRST_KEY, SECOND_KEY for it."
-    assert not any("a-secret" in label.text() for label in inspector.window.trust.findChildren(QLabel))
+    assert not any("a-secret" in label.text() for label in inspector.window.parts.trust.findChildren(QLabel))
 
 
 @pytest.mark.rule("I6")
@@ -101,7 +101,7 @@ def test_changed_code_is_asked_about_again(inspector: Inspector, agent_folder: P
     (agent_folder / "it-ran").unlink()
     (agent_folder / "helper.py").write_text("import os\n")
     opened(agent_folder)
-    assert inspector.window.page is inspector.window.trust
+    assert inspector.window.page is inspector.window.parts.trust
     assert "has changed" in text_of(inspector, "trust_title")
     assert not (agent_folder / "it-ran").exists()
     press(inspector, "trust_accept", qtbot)
@@ -115,7 +115,7 @@ def test_changes_are_loaded_without_a_question_if_the_user_chose_so(
     inspector: Inspector, agent_folder: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(agent_folder)
-    changes = inspector.window.trust.findChild(QCheckBox, "trust_changes")
+    changes = inspector.window.parts.trust.findChild(QCheckBox, "trust_changes")
     assert not changes.isChecked()
     changes.click()
     press(inspector, "trust_accept", qtbot)
@@ -136,7 +136,7 @@ def test_a_replaced_folder_is_asked_about_again(
     agent_folder.mkdir()
     (agent_folder / "agent.py").write_text(AGENT)
     opened(agent_folder)
-    assert inspector.window.page is inspector.window.trust
+    assert inspector.window.page is inspector.window.parts.trust
     assert "has been replaced" in text_of(inspector, "trust_title")
     assert not (agent_folder / "it-ran").exists()
 
@@ -147,7 +147,7 @@ def test_code_that_changes_while_the_question_is_displayed_is_asked_about_again(
     opened(agent_folder)
     (agent_folder / "helper.py").write_text("import os\n")
     press(inspector, "trust_accept", qtbot)
-    assert inspector.window.page is inspector.window.trust
+    assert inspector.window.page is inspector.window.parts.trust
     assert not (agent_folder / "it-ran").exists()
 
 
@@ -156,7 +156,7 @@ def test_a_folder_that_an_earlier_version_trusted_is_asked_about_once_more(
 ) -> None:
     inspector.settings.merge({"trusted": [str(agent_folder)]})
     opened(agent_folder)
-    assert inspector.window.page is inspector.window.trust
+    assert inspector.window.page is inspector.window.parts.trust
 
 
 def test_the_agents_code_sees_its_env_file_in_a_run_of_the_window(
@@ -177,4 +177,4 @@ def test_the_agents_code_sees_its_env_file_in_a_run_of_the_window(
 def test_trust_does_not_extend_to_subfolders(inspector: Inspector, agent_folder: Path, tmp_path: Path, opened: Callable[..., None]) -> None:
     trust_folder(inspector, tmp_path)
     opened(agent_folder)
-    assert inspector.window.page is inspector.window.trust
+    assert inspector.window.page is inspector.window.parts.trust

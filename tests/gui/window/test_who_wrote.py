@@ -20,7 +20,7 @@ WHO_WROTE = (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModi
 
 
 def index_of(inspector: Inspector, key: str) -> QModelIndex:
-    model = inspector.window.workbench.detail.state.model
+    model = inspector.window.parts.detail.state.model
     for lane in range(model.rowCount()):
         parent = model.index(lane, 0)
         for row in range(model.rowCount(parent)):
@@ -31,11 +31,11 @@ def index_of(inspector: Inspector, key: str) -> QModelIndex:
 
 def test_every_writer_and_every_reading_prompt_is_listed(story: Inspector, story_db: Path, qtbot: QtBot) -> None:
     bench = story.window.workbench
-    tree = bench.detail.state.tree
+    tree = bench.parts.detail.state.tree
     tree.setCurrentIndex(index_of(story, "current_story"))
     tree.setFocus()
     qtbot.keyClick(story.window, *WHO_WROTE)
-    pane = bench.writers
+    pane = bench.parts.writers
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     assert story.cursor.session is not None
     with StoredDatabase.open(str(story_db)) as stored:
@@ -55,13 +55,13 @@ def test_every_writer_and_every_reading_prompt_is_listed(story: Inspector, story
 
 def test_the_write_of_the_displayed_value_is_selected(story: Inspector, qtbot: QtBot) -> None:
     bench = story.window.workbench
-    bench.stream.select_event(4)
+    bench.parts.stream.select_event(4)
     qtbot.waitUntil(lambda: story.cursor.event_index == 4)
-    assert "StoryGenerator" in bench.detail.state.model.node(index_of(story, "current_story")).writer
-    bench.detail.state.tree.setCurrentIndex(index_of(story, "current_story"))
-    bench.detail.state.tree.setFocus()
+    assert "StoryGenerator" in bench.parts.detail.state.model.node(index_of(story, "current_story")).writer
+    bench.parts.detail.state.tree.setCurrentIndex(index_of(story, "current_story"))
+    bench.parts.detail.state.tree.setFocus()
     qtbot.keyClick(story.window, *WHO_WROTE)
-    pane = bench.writers
+    pane = bench.parts.writers
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     selected = pane.tree.currentItem()
     assert selected is not None and selected.text(0) == "StoryGenerator" and selected.text(1) == "3"
@@ -74,10 +74,10 @@ def test_parallel_overwrites_are_marked(inspector: Inspector, opened: Callable[.
         for name in ("anna", "ben")
     ]
     opened(store_sessions(tmp_path / "fan.db", {SessionKey("app", "u", "fan"): events}))
-    menu = inspector.window.workbench.detail.state.tree.context_menu(index_of(inspector, "best"))
+    menu = inspector.window.parts.detail.state.tree.context_menu(index_of(inspector, "best"))
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith("Who wrote")).trigger()
-    pane = inspector.window.workbench.writers
+    pane = inspector.window.parts.writers
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     assert [(row.kind, row.who) for row in pane.rows] == [("parallel", "anna · in parallel"), ("parallel", "ben · in parallel")]
     assert "The last write won" in pane.rows[0].note and pane.rows[1].change == '"anna" → "ben"'
@@ -94,7 +94,7 @@ def test_the_writers_of_the_same_key_are_shown_for_another_session(
     sessions = {SessionKey("app", "u", "one"): drafts("a", "b", "c"), SessionKey("app", "u", "two"): drafts("A")}
     opened(store_sessions(tmp_path / "two.db", sessions))
     bench = inspector.window.workbench
-    pane, shown = bench.writers, inspector.cursor.session
+    pane, shown = bench.parts.writers, inspector.cursor.session
     assert shown is not None
 
     def go_to(name: str) -> None:
@@ -104,7 +104,7 @@ def test_the_writers_of_the_same_key_are_shown_for_another_session(
     go_to("one")
     inspector.window.commands.who_wrote.trigger()
     assert [message.text for message in inspector.window.message_bar.messages] == ["Select a key of the state first."]
-    bench.detail.state.tree.writers_requested.emit("draft")
+    bench.parts.detail.state.tree.writers_requested.emit("draft")
     qtbot.waitUntil(lambda: [row.place for row in pane.rows] == ["1", "2", "3"])
     assert inspector.window.message_bar.messages == [], "a key was chosen"
     go_to("two")
@@ -124,7 +124,7 @@ async def two_sessions(file: Path) -> None:
 
 
 def writers(inspector: Inspector) -> dict[str, str]:
-    model = inspector.window.workbench.detail.state.model
+    model = inspector.window.parts.detail.state.model
     return {node.key: node.writer for lane in model.node(QModelIndex()).children for node in lane.children}
 
 

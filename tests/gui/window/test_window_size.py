@@ -11,7 +11,7 @@ from inspector_app.stream import stream_table
 
 def test_delayed_rows_are_painted_after_a_resize(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_table, "PAINT_EACH_MS", 1_000_000)
-    table = story.window.workbench.stream.table
+    table = story.window.parts.stream.table
 
     def is_delayed() -> bool:
         table.paint_later()  # does nothing before the table was painted

@@ -34,15 +34,15 @@ def test_each_node_has_a_row_with_its_name_output_and_depth(driver: WindowDriver
     (tmp_path / "project" / ".venv").symlink_to(Path(adk_python()).parent.parent)
     (tmp_path / "project" / "desk" / "agent.py").write_text(CODE)
     open_agent(driver, tmp_path / "project" / "desk")
-    commands, model = driver.inspector.window.commands, driver.inspector.controller.events
-    driver.bench.composer.set_text("money?")
+    commands, model = driver.inspector.window.commands, driver.inspector.features.stream.events
+    driver.bench.parts.composer.set_text("money?")
     commands.step.trigger()
     driver.run_until_held()
-    assert "Held after classify's output" in driver.bench.held.text
-    assert driver.bench.held.code.text() == "agent.py:4"
+    assert "Held after classify's output" in driver.bench.parts.held.text
+    assert driver.bench.parts.held.code.text() == "agent.py:4"
     commands.step.trigger()
     driver.run_until(lambda: driver.inspector.run.phase == "paused" and len(driver.stream.events()) == 3)
-    assert "Held after look_up's output" in driver.bench.held.text
+    assert "Held after look_up's output" in driver.bench.parts.held.text
     commands.run.trigger()
     driver.run_until(lambda: driver.inspector.run.phase == "idle")
     driver.run_until_idle()

@@ -36,7 +36,7 @@ async def live(inspector):
     look("session")
     await inspector.tasks.wait_until_idle()
     look("idle")
-    found["events"] = inspector.controller.events.event_count
+    found["events"] = inspector.features.stream.events.event_count
     closed = app._closing(inspector)
     inspector.close()
     await closed

@@ -11,7 +11,7 @@ import pytest
 from runtime.agents import LlmAgent, ParallelAgent, ReadonlyContext, SequentialAgent, ToolContext
 from runtime.events import Event, EventActions
 from runtime.forks.fork import fork_session
-from runtime.history.key_writers import reading_agents, readings_of, writes_of
+from runtime.history.key_writers import are_parallel, reading_agents, readings_of, writes_of
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
 from runtime.models.scripted_llm import ScriptedLlm
@@ -141,3 +141,18 @@ def test_the_time_for_the_writes_of_a_key_does_not_grow_with_the_other_keys() ->
 
     few, many = (min(seconds(history) for _ in range(3)) for history in histories)
     assert many < 10 * few + 0.05
+
+
+@pytest.mark.parametrize(
+    ("branch", "other", "parallel"),
+    [
+        ("both.left", "both.right", True),
+        ("both.left", "both.left.inner", False),
+        ("both.left", "both.left2", True),
+        ("both.left", "both.left2.inner", True),
+        ("both.left", "both.left", False),
+        ("both.left", None, False),
+    ],
+)
+def test_branches_are_parallel_unless_one_is_inside_the_other(branch: str, other: str | None, parallel: bool) -> None:
+    assert are_parallel(branch, other) is are_parallel(other, branch) is parallel

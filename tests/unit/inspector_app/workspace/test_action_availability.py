@@ -102,6 +102,35 @@ def test_what_each_phase_allows(window: Window, phase: Phase, possible: set[str]
     assert {action for action in actions if not window.blocked(action, phase)} == possible
 
 
+def test_a_loading_agent_blocks_what_needs_it(window: Window) -> None:
+    window.display("finished")
+    window.agents.busy = "story is being loaded."
+    assert {window.blocked(action) for action in ("send", "fork", "new_session", "resume", "respond", "step")} == {"story is being loaded."}
+    assert window.blocked("stop", "running") == ""
+
+
+def test_an_attached_app_drives_its_own_runs(window: Window) -> None:
+    window.display("finished")
+    said = {
+        window.availability.reason_blocked(action, "idle", attached="shop") for action in ("send", "fork", "new_session", "resume", "step")
+    }
+    assert said == {"shop drives its own runs. To use this window otherwise, stop watching it first (Shift+F5)."}
+    assert window.availability.reason_blocked("step", "paused", attached="shop") is None
+
+
+def test_the_selected_event_s_interrupted_invocation_is_resumed(window: Window) -> None:
+    window.display("interrupted", "interrupted")
+
+    class Events(list[Any]):
+        def cached(self, index: int, *, request: bool) -> Any:
+            return self[index]
+
+    window.current.session.events = Events([SimpleNamespace(invocation_id="i-0"), SimpleNamespace(invocation_id="i-1")])
+    window.cursor.select_event(0)
+    found = window.availability.resumable()
+    assert found is not None and found.invocation_id == "i-0"
+
+
 def test_a_new_session_goes_to_the_only_writable_database(window: Window) -> None:
     assert window.availability.new_session_source() is window.sources[0]
     window.sources.append(FakeSource("other.db"))

@@ -62,6 +62,7 @@ def test_it_is_used_after_rows_were_added(saved: SavedScan, database: SqliteFile
         "DELETE FROM events WHERE rowid = 20",
         "UPDATE events SET rowid = 21 WHERE rowid = 3",
         "UPDATE events SET event_data = '{}' WHERE rowid = 20",
+        "UPDATE events SET rowid = -1 WHERE rowid = 1",
     ],
 )
 def test_it_is_not_used_after_a_covered_row_has_changed(saved: SavedScan, database: SqliteFile, file: Path, statement: str) -> None:

@@ -71,7 +71,7 @@ def forms(row: Row) -> list[str]:
 ROWS = [row for rows in RIGHT.values() for row in rows]
 EVERY = [pytest.param(words, row, id=words) for row in ROWS if not row.stays for words in forms(row)]
 PRINTING = [rows[0] for rows in RIGHT.values() if not (rows[0].stays and rows[0].silent)]  # a server over stdio says nothing by itself
-FIRST = [pytest.param(words, row, id=words) for row in PRINTING for words in forms(row)[: count(quick=1, full=2)]]
+FIRST = [pytest.param(words, row, id=words) for row in PRINTING[:: count(quick=7, full=1)] for words in forms(row)]
 
 
 def started(words: str, folder: Path, stdout: int) -> subprocess.Popen[str]:

@@ -59,18 +59,20 @@ fmt: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Before each commit, within a minute: lint, and the tests of what changed since `main`.
+# Before each commit, within a minute: lint, and the tests nearest to what changed since `main`.
 check: export QT_QPA_PLATFORM = offscreen
 check: lint
-	$(BIN)/python -m pytest -q $(EACH) $$($(BIN)/python -m tests.of_changes)
+	$(BIN)/python -m tests.of_changes -q $(EACH)
 
-# The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts, and all engines on all versions.
+# The same kill sweeps, fuzzers and random closings as in `make test`, with their full counts, all engines on all versions, and 300 changed
+# lines, each of which what `make check` runs must find.
 soak: export QT_QPA_PLATFORM = offscreen
 soak: export INSPECTOR_SOAK = 1
 soak: $(STAMP) environments
 	@$(BIN)/python -m inspector_app.support.system_check
 	$(BIN)/python -m pytest -m sweep --timeout 7200
 	$(BIN)/python -m pytest $(EACH) -m 'not sweep' tests/interop/engines
+	$(BIN)/python -m tests.mutations --count 300 --seed $${SEED:-$$(date +%j)}
 
 # The packages' folders floor by floor, with the folders each of them imports; fails if an arrow points up.
 layout: $(STAMP)

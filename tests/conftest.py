@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.durations import Recorder
+
 if TYPE_CHECKING:
     from tests.keyrings import KeyringInFile
 
@@ -86,6 +88,12 @@ def prepared_pythons() -> Iterator[None]:
 
     with prepared():
         yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Record what each test takes, for `make check`."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(config))
 
 
 def pytest_collection_finish() -> None:

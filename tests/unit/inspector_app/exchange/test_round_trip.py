@@ -15,6 +15,7 @@ from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, varied
 from tests.sweep import count
 
+DATABASES = varied()[:: count(quick=3, full=1)]
 FORMATS = ("json", "jsonl", "md", "html")
 
 
@@ -24,7 +25,7 @@ def run(*words: str | Path) -> int:
 
 def cases() -> Iterator[Any]:
     """Yield each database with one of the formats in turn; in `make soak`, with each."""
-    for number, entry in enumerate(varied()):
+    for number, entry in enumerate(DATABASES):
         first = number % len(FORMATS)
         for kind in (*FORMATS[first:], *FORMATS[:first])[: count(quick=1, full=len(FORMATS))]:
             yield pytest.param(entry, kind, id=f"{entry['name']}-{kind}")
@@ -40,7 +41,7 @@ def test_a_fixture_database_is_equal_after_export_and_import(entry: dict[str, An
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("entry", varied(), ids=lambda entry: entry["name"])
+@pytest.mark.parametrize("entry", DATABASES, ids=lambda entry: entry["name"])
 def test_a_fixture_database_is_equal_in_another_database(entry: dict[str, Any], tmp_path: Path) -> None:
     original, new = fixtures_dir() / "open" / entry["file"], tmp_path / "new.db"
     assert run("import", original, new) == 0

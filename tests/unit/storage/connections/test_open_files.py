@@ -151,7 +151,7 @@ def test_no_look_drops_the_locks_of_a_connection_that_is_being_made(file: Path, 
 
 @pytest.mark.sweep
 def test_a_log_stays_under_its_writer(file: Path, stranger: Stranger) -> None:
-    rounds, stop, problems = count(quick=50, full=2_000), threading.Event(), []
+    rounds, stop, problems = count(quick=15, full=2_000), threading.Event(), []
 
     def look() -> None:
         while not stop.is_set():
@@ -183,7 +183,7 @@ def test_a_log_stays_under_its_writer(file: Path, stranger: Stranger) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("seed", range(count(quick=3, full=50)))
+@pytest.mark.parametrize("seed", range(count(quick=1, full=50)))
 def test_a_file_is_locked_as_long_as_a_connection_is_open(file: Path, stranger: Stranger, seed: int) -> None:
     chance = random.Random(seed)
     names = [file, file.with_name("link.db")]

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,9 +80,8 @@ class Mutation:
     after: str
 
 
-def mutations(path: str) -> list[Mutation]:
+def in_source(path: str, text: str) -> list[Mutation]:
     """Return every mutation of a module: a condition, an operator, a number or a word changed, a statement left out."""
-    text = (ROOT / path).read_text("utf-8")
     lines = text.splitlines()
     found = []
     for line, start, end, put in _changes(ast.parse(text)):
@@ -93,7 +92,7 @@ def mutations(path: str) -> list[Mutation]:
     return found
 
 
-def _changes(tree: ast.Module) -> Iterator[tuple[int, int, int, object]]:
+def _changes(tree: ast.Module) -> Iterator[tuple[int, int, int, Callable[[str], str]]]:
     """Yield the places that can be changed, and what to put there."""
     skipped = {id(part) for node in ast.walk(tree) for left in _unread(node) for part in ast.walk(left)}
     for node in ast.walk(tree):
@@ -155,7 +154,7 @@ def drawn(count: int, seed: int) -> list[Mutation]:
     for path in _tracked("runtime", "inspector_app", "resources/plugins"):
         if path.endswith(".py"):
             rooms.setdefault(str(Path(path).parent), []).append(path)
-    sites = {room: [site for path in paths for site in mutations(path)] for room, paths in rooms.items()}
+    sites = {room: [each for path in paths for each in in_source(path, (ROOT / path).read_text("utf-8"))] for room, paths in rooms.items()}
     order = [room for room in sites if sites[room]]
     chance.shuffle(order)
     return [chance.choice(sites[order[index % len(order)]]) for index in range(count)]

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 import grimp
@@ -81,9 +82,13 @@ def _naming(source: PurePosixPath) -> list[str]:
     if "_" not in source.stem.strip("_"):
         return []
     word = re.compile(rf"\b{source.stem}\b")
-    folders = [ROOT / "tests", *([ROOT / "inspector_app"] if source.parts[0] == "resources" else [])]
-    texts = [path for folder in folders for path in folder.rglob("*.py")]
-    return [_module(path.relative_to(ROOT).as_posix()) for path in texts if word.search(path.read_text("utf-8"))]
+    folders = ("tests", "inspector_app") if source.parts[0] == "resources" else ("tests",)
+    return [module for folder in folders for module, text in _texts(folder).items() if word.search(text)]
+
+
+@cache
+def _texts(folder: str) -> dict[str, str]:
+    return {_module(path.relative_to(ROOT).as_posix()): path.read_text("utf-8") for path in (ROOT / folder).rglob("*.py")}
 
 
 def _rooms(source: PurePosixPath) -> list[str]:

@@ -106,12 +106,6 @@ def test_tables_fit_the_width(columns: int, monkeypatch: pytest.MonkeyPatch, cap
     assert any("…" in line for line in lines) == (columns < 200)
 
 
-def test_without_a_terminal_nothing_is_cut_or_coloured(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
-    out = output(capsys, "invocations", OURS) + output(capsys, "events", OURS)
-    assert "…" not in out and "\x1b" not in out
-
-
 @pytest.mark.parametrize(("variable", "coloured"), [(None, True), ("NO_COLOR", False)])
 def test_colours_are_for_terminals(
     variable: str | None, coloured: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -122,14 +116,6 @@ def test_colours_are_for_terminals(
     if variable:
         monkeypatch.setenv(variable, "1")
     assert ("\x1b[1m" in output(capsys, "sessions", OURS)) == coloured
-
-
-def test_wide_characters_keep_columns_aligned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    database = str(tmp_path / "a.db")
-    for name in ("日本", "abcd"):
-        output(capsys, "run", ORDERS, "--message", "hello", "--db", database, "--session", name)
-    head, *rows = output(capsys, "sessions", database).splitlines()
-    assert {row.split()[2]: row.index("  3  ") for row in rows} == {"abcd": head.index("EVENTS") - 2, "日本": head.index("EVENTS") - 4}
 
 
 def test_empty_results_are_reported_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,11 +131,6 @@ def test_empty_results_are_reported_on_stderr(capsys: pytest.CaptureFixture[str]
         out, err = capsys.readouterr()
         assert sentence in err
         assert out == "" or arguments[0] == "forks"
-
-
-def test_a_comparison_of_different_types_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["events", OURS, "--where", 'tokens.total > "x"']) == 2
-    assert "`tokens.total` is a number, so it cannot be compared with a text." in capsys.readouterr().err
 
 
 def test_proposed_commands_can_be_pasted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,11 +153,6 @@ def test_proposed_commands_can_be_pasted(tmp_path: Path, capsys: pytest.CaptureF
 def test_the_version_and_the_language_of_conditions_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert output(capsys, "--version") == output(capsys, "version")
     assert "expression = all" in output(capsys, "help", "where")
-
-
-def test_a_typing_error_in_a_command_is_no_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sesions"]) == 2
-    assert "did you mean the command `sessions`?" in capsys.readouterr().err
 
 
 def test_examples_of_the_help_are_not_wrapped(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -167,7 +167,7 @@ def found_by(mutation: Mutation, copy: Path) -> str | None:
     lines = text.splitlines(keepends=True)
     lines[mutation.line - 1] = mutation.after + "\n"
     with _written(source, "".join(lines), text):
-        tests = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", "--timeout", "100"]
+        tests = [sys.executable, "-m", "pytest", "-x", "-q", "--no-header", "-p", "no:cacheprovider", "--timeout", "60"]
         try:
             ended = _run([*tests, *arguments([mutation.path])], copy)
             if ended.returncode == 0:

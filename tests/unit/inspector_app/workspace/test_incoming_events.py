@@ -19,7 +19,7 @@ ADDRESS = SessionAddress("story.db", SessionKey("story", "maria", "s"))
 
 
 class Arrivals:
-    """What the window is told, in order."""
+    """What the window learns, in order."""
 
     def __init__(self) -> None:
         self.told: list[Any] = []
@@ -52,7 +52,7 @@ def test_the_order_of_all_kinds_is_kept(arrivals: Arrivals) -> None:
     assert arrivals.told == [["a", "b"], "partial", ["c"], "inner", "more", ["d"], "shown"]
 
 
-def test_nothing_is_told_without_a_session(arrivals: Arrivals) -> None:
+def test_nothing_arrives_without_a_session(arrivals: Arrivals) -> None:
     arrivals.incoming.address = None
     arrivals.incoming.add(committed("a"))
     arrivals.incoming.flush()

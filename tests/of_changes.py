@@ -22,6 +22,7 @@ from tests.durations import recorded
 ROOT = Path(__file__).resolve().parents[1]
 BUDGET = 50.0  # seconds of tests, over all processors
 SLOW = 4.0  # a test that takes longer runs in `make test`
+WINDOW = "tests/gui/window/"
 _GUESSES = {"tests/unit": 1.5, "tests/seeds": 2.0, "tests/gui/window": 10.0, "tests/gui": 3.0}
 _OTHERWISE = 20.0
 
@@ -45,18 +46,23 @@ def nearest(changed: Iterable[str], durations: dict[str, float] | None = None) -
 
 
 def _steps(sources: Sequence[PurePosixPath]) -> dict[str, float]:
-    """Return how far each test is: 0 for a changed or mirrored one, else the number of imports between, half of it in the same room."""
+    """Return how far each test is: 0 for a changed or mirrored one, else the number of imports between, half of it in the same room.
+
+    The tests of the whole window share one folder: those that share a word with the source count as in its room.
+    """
     graph = grimp.build_graph("runtime", "inspector_app", "resources", "tests", cache_dir=str(ROOT / ".import_linter_cache"))
     tests = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "tests").rglob("test_*.py"))]
     steps: dict[str, float] = {}
     for source in sources:
         away = _away(graph, source)
         rooms = tuple(f"{room}/" for room in _rooms(source))
+        words = _words(source)
         for test in tests:
             if test == str(source) or (test.startswith(rooms) and test.endswith(f"/test_{source.name}")):
                 step = 0.0
             else:
-                step = away.get(_module(test), 99) / (2 if test.startswith(rooms) else 1)
+                is_near = test.startswith(rooms) or (test.startswith(WINDOW) and words & _words(PurePosixPath(test)))
+                step = away.get(_module(test), 99) / (2 if is_near else 1)
             steps[test] = min(step, steps.get(test, 99))
     return {test: step for test, step in steps.items() if step < 99}
 
@@ -98,6 +104,16 @@ def _rooms(source: PurePosixPath) -> list[str]:
     if source.parts[0] == "inspector_app":
         return [f"tests/unit/inspector_app/{inside}", f"tests/gui/{inside}"] if inside != "." else ["tests/unit/inspector_app"]
     return ["tests/unit/resources"] if source.parts[0] == "resources" else []
+
+
+def _words(path: PurePosixPath) -> set[str]:
+    """Return the words of a file's name and of its folder's, which tests of the whole window share with what they try."""
+    return {word.removesuffix("s") for name in (path.parent.name, path.stem) for word in name.split("_")} - {
+        "",
+        "test",
+        "window",
+        "controller",
+    }
 
 
 def _module(path: str) -> str:

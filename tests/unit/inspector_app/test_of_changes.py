@@ -41,5 +41,15 @@ def test_the_nearest_are_run_until_the_time_is_spent() -> None:
     assert len(nearest(["runtime/runners.py"], {f"{test}{part}": SLOW for test in free for part in range(20)})) < len(free)
 
 
+def test_a_feature_s_tests_in_the_whole_window_are_among_the_first() -> None:
+    for source, test in (
+        ("evals/eval_controller", "test_evals"),
+        ("timeline/timeline_pane", "test_timeline"),
+        ("graph/graph_pane", "test_graph"),
+    ):
+        window = [name for name in nearest([f"inspector_app/{source}.py"]) if name.startswith("tests/gui/window/")]
+        assert f"tests/gui/window/{test}.py" in window
+
+
 def test_a_document_needs_none() -> None:
     assert nearest(["README.md"]) == []

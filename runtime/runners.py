@@ -42,7 +42,15 @@ from runtime.memory.feed import remember_event, remember_session
 from runtime.memory.in_memory_memory_service import InMemoryMemoryService
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.plugins.plugin_manager import CLOSE_TIMEOUT, PluginManager
-from runtime.running.invocation_start import agent_to_run, message_event, restore_invocation, which_invocation, with_call_ids
+from runtime.running.invocation_start import (
+    Start,
+    agent_to_run,
+    answered_calls,
+    call_event,
+    message_event,
+    restore_invocation,
+    start_of,
+)
 from runtime.running.local_writes import snapshot, take_back_local_writes, warn_of_lost_writes
 from runtime.running.rebase import append_rebased
 from runtime.running.run_end import is_recorded_as_finished, record_end
@@ -158,15 +166,14 @@ class Runner(SessionEdits):
             Exception: what an agent, callback, tool or service raised; events committed before it stay committed.
         """
         session = await self._load(user_id, session_id, run_config)
-        new_message = with_call_ids(new_message, session.events)
-        resumed_id = which_invocation(self.agent, session, invocation_id, new_message, is_resumable=self._is_resumable)
-        ctx = self._new_context(session, resumed_id, new_message, run_config)
-        if resumed_id is None and invocation_id is not None:
+        start = start_of(self.agent, session, invocation_id, new_message, is_resumable=self._is_resumable)
+        ctx = self._new_context(session, start, run_config)
+        if start.resumed_id is None and invocation_id is not None:
             ctx.invocation_id = invocation_id
         ctx.shared.sync_calls = sync_calls_of(self.agent.root_agent)
-        if new_message is not None:
+        if start.message is not None:
             try:
-                said = await self._commit_message(ctx, new_message, state_delta)
+                said = await self._commit_message(ctx, start.message, state_delta)
             except Exception as error:
                 await self._report(ctx, error)
                 raise
@@ -322,26 +329,25 @@ class Runner(SessionEdits):
             )
         return session
 
-    def _new_context(
-        self, session: Session, resumed_id: str | None = None, message: types.Content | None = None, run_config: RunConfig | None = None
-    ) -> InvocationContext:
+    def _new_context(self, session: Session, start: Start, run_config: RunConfig | None = None) -> InvocationContext:
         """Return the context of a new run, or of a resumed one with what its committed events record."""
         ctx = InvocationContext(
-            invocation_id=resumed_id or new_invocation_id(),
+            invocation_id=start.resumed_id or new_invocation_id(),
             agent=self.agent,
             session=session,
             session_service=self.session_service,
             artifact_service=self.artifact_service,
             memory_service=self.memory_service,
             credential_service=self.credential_service,
-            user_content=message,
+            user_content=start.user_content,
             run_config=run_config or RunConfig(),
             plugin_manager=self.plugin_manager,
             resumability_config=self.resumability_config,
         )
         ctx.shared.committed_state = snapshot(session.state)
         ctx.shared.commit = self._commit
-        if resumed_id:
+        ctx.shared.asked_by = start.asked_by
+        if start.resumed_id:
             restore_invocation(ctx)
         return ctx
 
@@ -352,13 +358,15 @@ class Runner(SessionEdits):
     async def _commit_message(self, ctx: InvocationContext, message: types.Content, state_delta: dict[str, Any] | None) -> Event:
         """Commit the user's message as the invocation's first event, or as the answer to one of its calls, and return its event."""
         changed = await self.plugin_manager.run_hook("on_user_message_callback", invocation_context=ctx, user_message=message)
-        event = await message_event(ctx, message if changed is None else changed, state_delta)
+        if changed is not None:
+            message, ctx.shared.asked_by = changed, call_event(ctx.session.events, answered_calls(changed))
+        event = await message_event(ctx, message, state_delta)
         event = await self._commit(ctx, event)
         ctx.user_content = structural_copy(event.content)
         return event
 
     async def _context_for_edit(self, user_id: str, session_id: str) -> InvocationContext:
-        return self._running.get((user_id, session_id)) or self._new_context(await self._load(user_id, session_id))
+        return self._running.get((user_id, session_id)) or self._new_context(await self._load(user_id, session_id), Start())
 
     def run(
         self,
@@ -437,7 +445,7 @@ class Runner(SessionEdits):
             The events, as `run_async` does. Each is passed to the outermost run's plugins before the agent resumes.
         """
         resumed_id = outer.invocation_id if self._is_resumable and session.events else None
-        ctx = self._new_context(session, resumed_id, new_message, outer.run_config)
+        ctx = self._new_context(session, Start.of(session, resumed_id, new_message), outer.run_config)
         ctx.run_inside(outer, call_id)
         try:
             if new_message is not None:

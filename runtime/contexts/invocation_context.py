@@ -111,6 +111,7 @@ class Shared:
         failed_commits: id() of an event that could not be committed → the error, until it is raised in the agent that yielded the
             event; parallel siblings may each have one.
         yielded_by: id() of an event on its way to the Runner → the context of the agent that yielded it.
+        asked_by: the event with the call that the user's message answers; None if it answers none.
         resumed: the checkpoints that this run began with; None in a new invocation.
         is_prepared: whether the caller of an agent, not a Runner, said which agents are to continue: those without an end of theirs.
         has_resumed_mark: False until a resumed run has committed its first event.
@@ -136,6 +137,7 @@ class Shared:
     committed_state: dict[str, Any] = field(default_factory=dict)
     failed_commits: dict[int, Exception] = field(default_factory=dict)
     yielded_by: dict[int, InvocationContext] = field(default_factory=dict)
+    asked_by: Event | None = None
     resumed: Checkpoints | None = None
     is_prepared: bool = False
     has_resumed_mark: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from google.genai import types
@@ -20,10 +21,31 @@ from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
 
 
-def which_invocation(
-    root: BaseAgent, session: Session, invocation_id: str | None, message: types.Content | None, *, is_resumable: bool
-) -> str | None:
-    """Return the id of the invocation to resume, or None for a new one.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a run begins with.
+
+    Attributes:
+        resumed_id: the invocation to resume; None for a new one.
+        message: the message to commit; None if the run only continues.
+        user_content: the message, or else the one that began the resumed invocation.
+        asked_by: the event with the call that `user_content` answers; None if it answers none.
+    """
+
+    resumed_id: str | None = None
+    message: types.Content | None = None
+    user_content: types.Content | None = None
+    asked_by: Event | None = None
+
+    @classmethod
+    def of(cls, session: Session, resumed_id: str | None, message: types.Content | None) -> Start:
+        """Return the start of a run that continues an invocation, commits a message, or both."""
+        first = message or (first_message(session.events, resumed_id) if resumed_id else None)
+        return cls(resumed_id, message, first, call_event(session.events, answered_calls(first)))
+
+
+def start_of(root: BaseAgent, session: Session, invocation_id: str | None, message: types.Content | None, *, is_resumable: bool) -> Start:
+    """Return what a run starts or resumes.
 
     Args:
         root: the root of the agent tree. An `LlmAgent` can also run without a message: its model continues from the session's events.
@@ -36,32 +58,36 @@ def which_invocation(
         TypeError: the message is not a `types.Content`, such as a plain string.
         ResumeError: there is nothing to run or to resume; the text says why.
     """
-    if message is not None and not isinstance(message, types.Content):
+    if message is None:
+        return Start.of(session, _resumed_without_message(root, session, invocation_id, is_resumable=is_resumable), None)
+    if not isinstance(message, types.Content):
         raise TypeError(f"new_message must be a types.Content, such as types.UserContent('hello'), not {type(message).__name__}.")
-    answered = answered_calls(message)
-    asked_by = call_event(session.events, answered)
-    if answered and asked_by is None:
+    start = Start.of(session, None, with_call_ids(message, session.events))
+    answered = answered_calls(start.message)
+    if answered and start.asked_by is None:
         raise ResumeError(f"No function call in session {session.id} has the id {', '.join(sorted(answered))} that the response is for.")
-    if message is None and invocation_id is None and session.events and hasattr(root, "canonical_model"):
+    if not is_resumable:
+        return start
+    if start.asked_by is not None:
+        return replace(start, resumed_id=start.asked_by.invocation_id)
+    is_known = invocation_id is not None and events_of(session.events, invocation_id)
+    return replace(start, resumed_id=invocation_id) if is_known else start  # else the caller chose the id of a new invocation
+
+
+def _resumed_without_message(root: BaseAgent, session: Session, invocation_id: str | None, *, is_resumable: bool) -> str | None:
+    if invocation_id is None and session.events and hasattr(root, "canonical_model"):
         return None
     if not is_resumable:
-        if message is None:
-            raise ResumeError(
-                f"Running an agent requires a new_message or a resumable app. Session: {session.id}, user: {session.user_id}. To resume"
-                " invocations, make the app with ResumabilityConfig(is_resumable=True)."
-            )
-        return None
-    if asked_by is not None:
-        return asked_by.invocation_id
-    if invocation_id is None and message is None:
+        raise ResumeError(
+            f"Running an agent requires a new_message or a resumable app. Session: {session.id}, user: {session.user_id}. To resume"
+            " invocations, make the app with ResumabilityConfig(is_resumable=True)."
+        )
+    if invocation_id is None:
         raise ResumeError(
             "Running an agent requires either a new_message or an invocation_id to resume a previous invocation."
             f" Session: {session.id}, user: {session.user_id}."
         )
-    if invocation_id is not None and message is None:
-        _check_can_resume(session, invocation_id)
-    elif invocation_id is not None and not events_of(session.events, invocation_id):
-        return None  # the caller chose the id of a new invocation
+    _check_can_resume(session, invocation_id)
     return invocation_id
 
 
@@ -78,12 +104,7 @@ def _check_can_resume(session: Session, invocation_id: str) -> None:
 
 
 def restore_invocation(ctx: InvocationContext) -> None:
-    """Fill the context of a resumed invocation: its first message, and each agent's progress.
-
-    Args:
-        ctx: a new context with the invocation's id, and the new message if there is one.
-    """
-    ctx.user_content = ctx.user_content or first_message(ctx.session.events, ctx.invocation_id)
+    """Fill the context of a resumed invocation with each agent's progress."""
     past = ctx.invocation_events()
     if past:
         found = read_checkpoints(past, ctx.places)
@@ -114,7 +135,7 @@ async def message_event(ctx: InvocationContext, message: types.Content, state_de
     actions = EventActions(state_delta=dict(state_delta or {}))
     if ctx.artifact_service and ctx.run_config and ctx.run_config.save_input_blobs_as_artifacts:
         message = await with_saved_files(message, CallbackContext(ctx, event_actions=actions))
-    asked_by = call_event(ctx.session.events, answered_calls(message))
+    asked_by = ctx.shared.asked_by
     branch = asked_by.branch if asked_by else None
     return Event(invocation_id=ctx.invocation_id, author="user", content=message, branch=branch, actions=actions)
 
@@ -130,7 +151,7 @@ def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:
     """
     if not root.sub_agents or ctx.places.key(root) in ctx.end_of_agents:
         return root
-    asked_by = call_event(ctx.session.events, answered_calls(ctx.user_content))
+    asked_by = ctx.shared.asked_by
     if asked_by is not None:
         asker = _author(asked_by, root, ctx)
         if asker is not None:

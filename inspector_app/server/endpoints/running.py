@@ -17,7 +17,7 @@ from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.errors import ResumeError
 from runtime.history.invocations import invocations
 from runtime.runners import Runner
-from runtime.running.invocation_start import which_invocation
+from runtime.running.invocation_start import start_of
 from runtime.sessions.base_session_service import load_for_run
 from runtime.sessions.session import Session
 from runtime.sessions.session_key import SessionKey
@@ -72,9 +72,9 @@ class Running:
 def _check(session: Session, runner: Runner, body: RunBody) -> None:
     """Raise ResumeError if there is nothing to run or to resume."""
     config = runner.resumability_config
-    resumed = which_invocation(
+    resumed = start_of(
         runner.agent, session, body.invocation_id, body.new_message, is_resumable=bool(config and config.is_resumable)
-    )
+    ).resumed_id
     if resumed is None or body.new_message is not None:
         return
     for invocation in invocations(session.events):

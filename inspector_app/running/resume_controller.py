@@ -58,6 +58,7 @@ class ResumeController(QObject):
         self._writing_hint = writing_hint
         self._card = card
         self.plan: resuming.ResumePlan | None = None
+        self._outdated = 0  # how often something changed that a plan depends on
         self._connect_signals(work.cursor, work.databases)
 
     def _connect_signals(self, cursor: Cursor, databases: OpenDatabases) -> None:
@@ -126,8 +127,9 @@ class ResumeController(QObject):
             invocation_id: the invocation; None means that of `CurrentRun.resumable`.
             paused: hold at the first event.
         """
-        if self._run.blocked("resume", invocation_id) is None:
-            self._tasks.spawn(self._plan(invocation_id, paused), "Planning a resume")
+        invocation = self._run.resumable(invocation_id)
+        if invocation is not None and self._run.blocked("resume", invocation.invocation_id) is None:
+            self._tasks.spawn(self._plan(invocation, paused), "Planning a resume")
 
     def accept(self, invocation_id: str, paused: bool, place: Place) -> None:
         """Resume as planned.
@@ -149,10 +151,9 @@ class ResumeController(QObject):
             await self._write_access.allow(session.source)
         self._run.resume(invocation_id, paused=paused)
 
-    async def _plan(self, invocation_id: str | None, paused: bool) -> None:
-        session, invocation, loaded = self._current.session, self._run.resumable(invocation_id), self._agents.loaded
-        if session is None or invocation is None or loaded is None:
-            return
+    async def _plan(self, invocation: Invocation, paused: bool) -> None:
+        session, loaded, outdated = self._current.session, self._agents.loaded, self._outdated
+        assert session is not None and loaded is not None  # `blocked` has checked it
         is_resumable = loaded.why_not("resume") is None
         events = session.events.in_memory if session.pages is None else await session.source.events(session.address.key)
         last = max((index for index, event in enumerate(events) if event.invocation_id == invocation.invocation_id), default=-1)
@@ -168,7 +169,7 @@ class ResumeController(QObject):
                 ends=ends,
             )
         )
-        if plan is None or self._current.session is not session or self._run.blocked("resume", invocation_id) is not None:
+        if plan is None or self._outdated != outdated:
             return
         self.plan = plan
         shown = self._words(plan)
@@ -184,6 +185,7 @@ class ResumeController(QObject):
         return preflight_of(plan, number_of)
 
     def _on_outdated(self) -> None:
+        self._outdated += 1
         self.plan = None
         self._card.hide()
 

@@ -283,7 +283,7 @@ class CurrentRun(QObject):
         """
         invocation, session = self.resumable(invocation_id), self._current.session
         allowed = session is not None and session.source.writing_allowed
-        if allowed and self.blocked("resume", invocation_id) is None and invocation is not None:
+        if allowed and invocation is not None and self.blocked("resume", invocation.invocation_id) is None:
             found = invocation.invocation_id
             self.start(lambda engine, key: engine.run(key, None, found), paused=paused)
 

@@ -20,12 +20,11 @@ from typing import IO, Any
 
 import typer
 from typer.completion import get_completion_inspect_parameters
-from typer.main import get_command
 
 from inspector_app.commands import stdout
 from inspector_app.commands.command_class import InspectorCommand, InspectorGroup
 from inspector_app.commands.options import branching, changing, reading, running, serving  # noqa: F401 - they declare the commands
-from inspector_app.commands.options.base import COMMANDS, Options, closing, in_order, typer_function
+from inspector_app.commands.options.base import COMMANDS, Options, closing, in_order
 from inspector_app.commands.options.helping import Help
 from inspector_app.commands.options.window import WINDOW, Program
 from inspector_app.commands.problems import UsageError
@@ -38,12 +37,6 @@ DONE, FAILED, USAGE, PAUSED, INTERRUPTED, TERMINATED = 0, 1, 2, 3, 130, 143
 PROGRAM = "agent-inspector"
 COMPLETION_VARIABLE = "_AGENT_INSPECTOR_COMPLETE"  # set by the completion scripts
 RUNNING = ("run", "eval", "resume", "fork", "rewind", "delete", "prune")  # a closed output cuts them off
-
-_COMMON: dict[str, Any] = {
-    "add_completion": False,
-    "rich_markup_mode": "rich",
-    "context_settings": {"help_option_names": ["-h", "--help"]},
-}
 
 
 def show_help(options: Help) -> int:
@@ -80,20 +73,14 @@ def app_command(only: str | None = None) -> Any:
     Args:
         only: the name of the one that will run, because building all of them takes as long as running one; None: all.
     """
-    group = typer.Typer(cls=InspectorGroup, **_COMMON)
     examples = closing("agent-inspector my_agent sessions.db", "agent-inspector sessions sessions.db")
-    group.callback(invoke_without_command=True, epilog=examples)(typer_function(Program, _program))
-    for name in in_order() if only not in COMMANDS else [only]:
-        each = COMMANDS[name]
-        declare = group.command(name, cls=InspectorCommand, rich_help_panel=each.panel, epilog=each.closing)
-        declare(typer_function(each.options, _HERE.get(name, each.run)))
-    return get_command(group)
+    declared = {name: COMMANDS[name] for name in (in_order() if only not in COMMANDS else [only])}
+    commands = {name: InspectorCommand(name, each.options, _HERE.get(name, each.run), each.closing) for name, each in declared.items()}
+    return InspectorGroup(Program, _program, examples, commands)
 
 
 def _window_command() -> Any:
-    app = typer.Typer(**_COMMON)
-    app.command(cls=InspectorCommand, epilog=WINDOW.closing)(typer_function(WINDOW.options, WINDOW.run))
-    return get_command(app)
+    return InspectorCommand(PROGRAM, WINDOW.options, WINDOW.run, WINDOW.closing)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

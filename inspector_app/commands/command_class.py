@@ -1,17 +1,21 @@
-"""What every command of the command line has in common, on top of Typer."""
+"""Commands for Typer, made from the classes of their options."""
 
 from __future__ import annotations
 
-import shutil
-import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, get_args, get_origin, get_type_hints
 
+import typer
+from typer._coercion import resolve_type_descriptor
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+from typer.main import get_param_callback, get_param_completion
+from typer.models import OptionInfo
 
 from inspector_app.commands import stdout
-from inspector_app.commands.quick_help import import_rich_help
+from inspector_app.commands.options.base import COMMANDS, PANELS, Options
+
+_SETTINGS = {"max_content_width": 120}
 
 
 class _Unchanged:
@@ -24,70 +28,137 @@ class _Unchanged:
         return list(value) if isinstance(value, tuple) else value
 
 
-_UNCHANGED = _Unchanged()
+class _Option(TyperOption):
+    """An option whose value is a text until its callback converts it."""
+
+    def get_runtime_param(self) -> Any:
+        """Return the conversion."""
+        return _Unchanged()
 
 
-def _adapted(params: Iterable[Any]) -> list[Any]:
-    """Return parameters that pass their values on, and whose help names no Python types."""
-    found = list(params)
-    for param in found:
-        param.get_runtime_param = lambda: _UNCHANGED
-        if isinstance(param, TyperArgument):
-            _name_plainly(param)
-        elif param.is_flag:
-            param.metavar = ""
-    return found
+class _Argument(TyperArgument):
+    """An argument whose value is a text until its callback converts it, and whose help names no Python type."""
+
+    def get_runtime_param(self) -> Any:
+        """Return the conversion."""
+        return _Unchanged()
+
+    def get_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return its name, as it is written in the usage."""
+        name = self.display_name_raw if self.required else f"[{self.display_name_raw}]"
+        return [name if self.nargs == 1 else f"{name}..."]
+
+    def display_type_rich(self, ctx: Any) -> str | None:
+        """Return no type."""
+        return None
 
 
-def _name_plainly(argument: Any) -> None:
-    """Let an argument's help and usage say `DB`, not `{DB}` and `<str>`."""
-    name = argument.metavar if argument.required else f"[{argument.metavar}]"
-    argument.get_usage_pieces = lambda ctx: [name if argument.nargs == 1 else f"{name}..."]
-    argument.display_type_rich = lambda ctx: None
+def _parameters_of(options: type[Options]) -> list[Any]:
+    """Return the parameters of a command, one for each of its options."""
+    return [_parameter(options, name, *get_args(hint)) for name, hint in get_type_hints(options, include_extras=True).items()]
 
 
-def _print_closing(paragraphs: str) -> None:
-    """Print the end of a help text. Lines that begin with spaces are examples: they are not wrapped, so that they can be pasted."""
-    width = max(shutil.get_terminal_size().columns - 2, 20)
-    for line in paragraphs.splitlines():
-        wrapped = textwrap.indent(textwrap.fill(line, width, break_on_hyphens=False), " ")
-        stdout.write(f"{line}\n" if line.startswith(" ") else f"\n{wrapped}\n")
+def _parameter(options: type[Options], name: str, kind: Any, shown: Any) -> TyperOption | TyperArgument:
+    is_many = get_origin(kind) is Sequence
+    is_flag = bool in (kind, *get_args(kind))
+    common: dict[str, Any] = {
+        "type_descriptor": resolve_type_descriptor(list[str] if is_many else bool if is_flag else str, shown),
+        "required": not hasattr(options, name),
+        "default": None if is_many else getattr(options, name, None),
+        "callback": get_param_callback(callback=shown.callback),
+        "autocompletion": get_param_completion(shown.autocompletion),
+        "metavar": shown.metavar,
+        "help": shown.help,
+        "show_default": shown.show_default,
+    }
+    if isinstance(shown, OptionInfo):
+        decls: list[Any] = [name, shown.default, *(shown.param_decls or ())]  # `Option("--app")`: its first parameter is called a default
+        return _Option(param_decls=decls, is_flag=is_flag, multiple=is_many, hidden=shown.hidden, **common)
+    return _Argument(param_decls=[name], nargs=-1 if is_many else None, **common)
 
 
-@contextmanager
-def _help_output() -> Iterator[None]:
-    try:
+def _show_help(ctx: Any, _param: Any, is_wanted: bool | None) -> None:
+    if is_wanted and not ctx.resilient_parsing:
         with stdout.failures_reported():
-            yield
-    except SystemExit:  # rich's answer to a closed output
-        raise stdout.OutputClosedError from None
+            typer.echo(ctx.get_help())
+        ctx.exit()
 
 
-class InspectorCommand(TyperCommand):
+def _help_option() -> TyperOption:
+    return _Option(
+        param_decls=["-h", "--help"],
+        type_descriptor=resolve_type_descriptor(bool, typer.Option()),
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show_help,
+        help="Show this message and exit.",
+    )
+
+
+def _common(options: type[Options], run: Callable[[Any], int], closing: str) -> dict[str, Any]:
+    """Return what commands and the program give to Typer."""
+    return {
+        "callback": lambda **given: run(options(**given)),
+        "params": [*_parameters_of(options), _help_option()],
+        "help": options.__doc__,
+        "epilog": closing,
+        "context_settings": _SETTINGS,
+        "rich_markup_mode": None,
+    }
+
+
+def _write_section(formatter: Any, title: str, rows: list[tuple[str, str]]) -> None:
+    with formatter.section(title if "NO_COLOR" in os.environ else typer.style(title, fg="yellow", bold=True)):
+        formatter.write_dl(rows)
+
+
+class _Help:
+    """The parts of a help text."""
+
+    epilog: str | None
+    get_params: Callable[[Any], list[Any]]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the arguments, then the options."""
+        rows: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            row = param.get_help_record(ctx)
+            if row is not None:
+                rows.setdefault("Arguments" if isinstance(param, TyperArgument) else "Options", []).append(row)
+        for title, listed in rows.items():
+            _write_section(formatter, title, listed)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the end of the help. Lines that begin with spaces are examples: they are not wrapped, so that they can be pasted."""
+        for line in (self.epilog or "").splitlines():
+            if line.startswith(" "):
+                formatter.write(f"{line}\n")
+            else:
+                formatter.write_paragraph()
+                formatter.write_text(line)
+
+
+class InspectorCommand(_Help, TyperCommand):
     """A command whose options may be shortened as long as they are unique (`--sess`), and whose help reports a failed output.
 
     Args:
-        options: those of Typer's command.
-        epilog: printed after the options; see `_print_closing`.
+        name: as it is typed.
+        options: the class of its options.
+        run: runs it.
+        closing: the end of its help.
     """
 
-    def __init__(self, *, epilog: str | None = None, **options: Any) -> None:
-        super().__init__(**options)
-        self._closing = epilog or ""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters."""
-        return _adapted(super().get_params(ctx))
+    def __init__(self, name: str, options: type[Options], run: Callable[[Any], int], closing: str) -> None:
+        super().__init__(name, **_common(options, run, closing))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words after the command's name; `--help` prints here."""
-        with _help_output():
-            return super().parse_args(ctx, self._with_whole_names(args, completing=ctx.resilient_parsing))
+        """Parse the words after the command's name."""
+        return super().parse_args(ctx, self._with_whole_names(args, completing=ctx.resilient_parsing))
 
     def _with_whole_names(self, words: Sequence[str], *, completing: bool) -> list[str]:
         """Return the words with shortened options written out, and without an option whose value is being completed."""
         flags = {name: option.is_flag for option in self.params if isinstance(option, TyperOption) for name in option.opts}
-        flags |= {"--help": True}
         whole: list[str] = []
         is_value = False
         for position, word in enumerate(words):
@@ -104,42 +175,30 @@ class InspectorCommand(TyperCommand):
             whole.append(word)
         return whole[:-1] if completing and is_value else whole
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help."""
-        import_rich_help()
-        with _help_output():
-            super().format_help(ctx, formatter)
-        _print_closing(self._closing)
 
-
-class InspectorGroup(TyperGroup):
-    """All commands, in the order in which they are defined.
+class InspectorGroup(_Help, TyperGroup):
+    """All commands, in the order in which they are given.
 
     Args:
-        options: those of Typer's group.
-        epilog: printed after the commands; see `_print_closing`.
+        options: the class of the program's own options.
+        run: runs the program without a command.
+        closing: the end of its help.
+        commands: by name.
     """
 
-    def __init__(self, *, epilog: str | None = None, **options: Any) -> None:
-        super().__init__(**options)
-        self._closing = epilog or ""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Return the parameters."""
-        return _adapted(super().get_params(ctx))
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the words before a command's name; `--help` prints here."""
-        with _help_output():
-            return super().parse_args(ctx, args)
+    def __init__(self, options: type[Options], run: Callable[[Any], int], closing: str, commands: dict[str, Any]) -> None:
+        super().__init__(commands=commands, invoke_without_command=True, **_common(options, run, closing))
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands."""
         return list(self.commands)
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the help."""
-        import_rich_help()
-        with _help_output():
-            super().format_help(ctx, formatter)
-        _print_closing(self._closing)
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, then a list of the commands for each panel."""
+        super().format_options(ctx, formatter)
+        width = max(map(len, self.commands))
+        for panel in PANELS:
+            listed = {name: each for name, each in self.commands.items() if COMMANDS[name].panel == panel}
+            if listed:
+                rows = [(name.ljust(width), (each.help or "").partition("\n")[0]) for name, each in listed.items()]
+                _write_section(formatter, panel, rows)

@@ -1,11 +1,10 @@
-"""Commands declared by the class of their options, from which Typer's parameters are made."""
+"""Commands declared by the class of their options."""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from inspect import Parameter, Signature
-from typing import Annotated, Any, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, TypeVar, dataclass_transform
 
 from inspector_app.commands import parameters as given
 from inspector_app.commands.problems import UsageError
@@ -101,36 +100,6 @@ def in_order() -> list[str]:
 def closing(*commands: str, more: Sequence[str] = ()) -> str:
     """Return the end of a help text: examples, indented, then paragraphs."""
     return "\n".join(("Examples:", *(f"  {each}" for each in commands), *more, EXIT_STATUS))
-
-
-def typer_function(options: type[Options], run: Callable[[Any], int]) -> Callable[..., int]:
-    """Return a function for Typer that has the options as parameters, and runs a command with them.
-
-    To Typer, a value is a text until the option's callback has converted it.
-
-    Args:
-        options: the class of the options.
-        run: runs the command.
-    """
-    lists = []
-    parameters = []
-    for name, hint in get_type_hints(options, include_extras=True).items():
-        kind, shown = get_args(hint)
-        default = getattr(options, name, Parameter.empty)
-        if get_origin(kind) is Sequence:
-            lists.append(name)
-            kind, default = list[str], None if default == () else default
-        elif bool not in (kind, *get_args(kind)):
-            kind = str
-        parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown]))
-
-    def call(**given: Any) -> int:
-        return run(options(**given | {name: given[name] or () for name in lists}))
-
-    call.__doc__ = options.__doc__
-    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # read by `inspect`
-    call.__annotations__ = {each.name: each.annotation for each in parameters}
-    return call
 
 
 def exclude(*options: tuple[str, object]) -> None:

@@ -414,7 +414,7 @@ def test_usage_errors(capsys: pytest.CaptureFixture[str], arguments: tuple[str, 
 def test_help_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
-    assert all(f"│ {command} " in out for command in app_command().commands)
+    assert all(f"\n  {command} " in out for command in app_command().commands)
     assert "--screenshot" in out
 
 

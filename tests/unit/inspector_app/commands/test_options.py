@@ -9,7 +9,8 @@ import typer
 
 from inspector_app.cli import app_command
 from inspector_app.commands import parameters as given
-from inspector_app.commands.options.base import COMMANDS, PANELS, Command, Options, closing, exclude, in_order, typer_function
+from inspector_app.commands.command_class import InspectorCommand
+from inspector_app.commands.options.base import COMMANDS, PANELS, Command, Options, closing, exclude, in_order
 from inspector_app.commands.options.branching import ForkOptions
 from inspector_app.commands.options.changing import Prune
 from inspector_app.commands.problems import UsageError
@@ -23,12 +24,25 @@ class Greet(Options):
     times: Annotated[int, given.option("--times", "N", "How often.", given.count)] = 1
 
 
-def test_typer_sees_texts_that_the_callbacks_convert() -> None:
+def test_texts_are_converted_by_the_callbacks() -> None:
     seen: list[Options] = []
-    call = typer_function(Greet, lambda options: seen.append(options) or 0)  # type: ignore[func-returns-value]
-    assert call(names=None, loud=True, times=3) == 0
-    assert vars(seen[0]) == {"names": (), "loud": True, "times": 3}
-    assert call.__doc__ == "Greet people."
+    command = InspectorCommand("greet", Greet, lambda options: seen.append(options) or 0, closing())  # type: ignore[func-returns-value]
+    for words, expected in (
+        ([], {"names": [], "loud": False, "times": 1}),
+        (["--user", "a", "--user", "b", "--loud", "--times", "3"], {"names": ["a", "b"], "loud": True, "times": 3}),
+    ):
+        with command.make_context("greet", words) as context:
+            assert command.invoke(context) == 0
+        assert vars(seen[-1]) == expected
+
+
+def test_the_help_names_options_values_and_defaults() -> None:
+    command = InspectorCommand("greet", Greet, lambda _: 0, closing("greet --loud"))
+    with command.make_context("greet", []) as context:
+        lines = [line.split() for line in command.get_help(context).splitlines()]
+    assert ["--times", "N", "How", "often.", "[default:", "1]"] in lines
+    assert ["--loud"] in lines
+    assert "  greet --loud" in command.get_help(context).splitlines()
 
 
 def test_options_that_are_not_given_have_their_default() -> None:

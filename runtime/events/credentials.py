@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.events.marks import CREDENTIAL_CALL, with_kept_events
-from runtime.events.plain_event import PlainEvent
+from runtime.events.plain_event import PlainEvent, plain_event
 
 if TYPE_CHECKING:  # reading plain events loads neither
     from google.genai import types
@@ -54,7 +54,10 @@ def without_credentials(event: E, *, shown: str | None = HIDDEN) -> E:
     if isinstance(event, PlainEvent):
         data = event.model_dump()
         kept = json_without_credentials(data, shown=shown)
-        return event if kept is data else PlainEvent(kept)
+        if kept is data:
+            return event
+        found = plain_event(kept)
+        return without_credentials(event.checked(), shown=shown) if found is None else found
     parts = (event.content.parts if event.content else None) or []
     cleaned = [_without_secrets(part, event.author, shown) for part in parts]
     configs = event.actions.requested_auth_configs

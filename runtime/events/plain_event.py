@@ -2,17 +2,24 @@
 
 Validating an event into google-genai's types takes ten times as long as parsing its JSON, and loading the types takes longer than listing
 most sessions. So code that only reads may take a plain event. It has the attributes and questions of `Event` that readers use; one that
-is missing is None. Only usual events can be plain: see `plain_event`.
+is missing is None. Only usual events can be plain: msgspec checks them, also while it parses their JSON. The whole JSON is parsed when it
+is first needed: most events of a stream are never displayed.
 """
 
 from __future__ import annotations
 
 import importlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import msgspec
 
 from runtime.events.final_response import is_final_response
 from runtime.support.computed_once import computed_once
+from runtime.support.quick_json import parser_of_many
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -20,51 +27,22 @@ if TYPE_CHECKING:
 _OF_MODELS = frozenset({"model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields_set"})
 """Methods of pydantic's models that readers use: those of the model itself, which is made then."""
 
-_TEXT, _FLAG, _OBJECT, _LIST, _NUMBER = (str,), (bool,), (dict,), (list,), (int, float)
-_EVENT: dict[str, tuple[type, ...]] = {
-    "id": _TEXT,
-    "invocation_id": _TEXT,
-    "author": _TEXT,
-    "timestamp": _NUMBER,
-    "branch": _TEXT,
-    "partial": _FLAG,
-    "turn_complete": _FLAG,
-    "interrupted": _FLAG,
-    "error_code": _TEXT,
-    "error_message": _TEXT,
-    "finish_reason": _TEXT,
-    "model_version": _TEXT,
-    "avg_logprobs": _NUMBER,
-    "long_running_tool_ids": _LIST,
-    "custom_metadata": _OBJECT,
-    "usage_metadata": _OBJECT,
-    "node_info": _OBJECT,  # google-adk 2's own
-    "content": _OBJECT,
-    "actions": _OBJECT,
-}
-_ACTIONS: dict[str, tuple[type, ...]] = {
-    "state_delta": _OBJECT,
-    "artifact_delta": _OBJECT,
-    "requested_auth_configs": _OBJECT,
-    "requested_tool_confirmations": _OBJECT,
-    "skip_summarization": _FLAG,
-    "transfer_to_agent": _TEXT,
-    "escalate": _FLAG,
-    "end_of_agent": _FLAG,
-    "agent_state": _OBJECT,
-    "rewind_before_invocation_id": _TEXT,
-}
-_PARTS: dict[str, tuple[type, ...]] = {
-    "text": _TEXT,
-    "thought": _FLAG,
-    "thought_signature": _TEXT,
-    "function_call": _OBJECT,
-    "function_response": _OBJECT,
-}
-_CALL: dict[str, tuple[type, ...]] = {"id": _TEXT, "name": _TEXT, "args": _OBJECT}
-_RESPONSE: dict[str, tuple[type, ...]] = {"id": _TEXT, "name": _TEXT, "response": _OBJECT}
-_CONTENT: dict[str, tuple[type, ...]] = {"role": _TEXT, "parts": _LIST}
-_OBJECTS = ("actions", "content", "usage_metadata")  # members that become objects with attributes
+_SOMETIMES = (  # members that most events lack, which need no place in each
+    "branch",
+    "model_version",
+    "partial",
+    "turn_complete",
+    "interrupted",
+    "error_code",
+    "error_message",
+    "finish_reason",
+    "avg_logprobs",
+    "long_running_tool_ids",
+    "custom_metadata",
+    "node_info",
+)
+_parse = parser_of_many()
+_ERRORS = (msgspec.MsgspecError, ValueError, RecursionError)
 _EMPTY_ACTIONS: dict[str, Any] = {"state_delta": {}, "artifact_delta": {}, "requested_auth_configs": {}, "requested_tool_confirmations": {}}
 
 
@@ -141,37 +119,47 @@ class _Content(_Node):
 
 
 class PlainEvent(_Node):
-    """An event's JSON with the attributes of an `Event`. It is read-only."""
+    """An event's JSON with the attributes of an `Event`. It is read-only. Its content and actions are msgspec's objects.
+
+    Args:
+        typed: what msgspec has read.
+        source: the event's JSON object, or its text, which is parsed when the whole object is first needed.
+        ids: of the event and its invocation.
+        json_wins: see `typed_reader`.
+    """
 
     model = "runtime.events.event:Event"
-    branch = partial = error_code = error_message = long_running_tool_ids = custom_metadata = None
-    output_transcription = input_transcription = model_version = interrupted = turn_complete = None
-    output = unknown = None
+    output_transcription = input_transcription = output = unknown = None
 
-    def __init__(self, data: dict[str, Any]) -> None:
-        members = {**data, "_data": data}
-        for name in _OBJECTS:
-            members.pop(name, None)
-        if "long_running_tool_ids" in data:
-            members["long_running_tool_ids"] = set(data["long_running_tool_ids"])
-        super().__init__(members)
-
-    # Made when first asked for: a search through many events asks for few of them.
-
-    @computed_once
-    def actions(self) -> _Actions:
-        """What the event does."""
-        return _Actions(self._data["actions"])
-
-    @computed_once
-    def content(self) -> _Content | None:
-        """The message; None if the event has none."""
-        return _content(self._data["content"]) if "content" in self._data else None
+    def __init__(self, typed: Any, source: Any, ids: tuple[Any, Any], *, json_wins: bool = True) -> None:
+        usage = typed.usage_metadata
+        super().__init__(
+            {
+                "id": ids[0],
+                "invocation_id": ids[1],
+                "author": typed.author,
+                "timestamp": typed.timestamp,
+                "content": typed.content,
+                "actions": typed.actions,
+                "usage_metadata": None if usage is None else _Usage(usage),
+                "_typed": typed,
+                "_source": source,
+                "_json_wins": json_wins,
+            }
+        )
 
     @computed_once
-    def usage_metadata(self) -> _Node | None:
-        """The tokens that the model reported; None if it reported none."""
-        return _Usage(self._data["usage_metadata"]) if "usage_metadata" in self._data else None
+    def _data(self) -> dict[str, Any]:
+        """The JSON object, with all members of actions that an event always has."""
+        data: dict[str, Any] = self._source
+        if type(self._source) is str:
+            found, ids = _parse(self._source), {"id": self.id, "invocation_id": self.invocation_id}
+            data = {**ids, **found} if self._json_wins else {**found, **ids}
+        data["actions"] = {**_EMPTY_ACTIONS, **data.get("actions", {})}
+        for part in data.get("content", {}).get("parts", ()):
+            if "thought_signature" in part:
+                part["thought_signature"] = _for_urls(part["thought_signature"])
+        return data
 
     @computed_once
     def _halves(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
@@ -224,6 +212,10 @@ def whole_event(event: Event) -> Event:
     return event.checked() if isinstance(event, PlainEvent) else event
 
 
+for _name in _SOMETIMES:
+    setattr(PlainEvent, _name, property(attrgetter(f"_typed.{_name}")))
+
+
 def plain_event(data: Any) -> PlainEvent | None:
     """Return the event of a stored JSON object.
 
@@ -233,20 +225,52 @@ def plain_event(data: Any) -> PlainEvent | None:
     Returns:
         None if it has anything but what most events have: then only `Event` knows what it means.
     """
-    if type(data) is not dict or not _fits(data, _EVENT) or type(data.get("author")) is not str:
+    try:
+        typed = msgspec.convert(data, _event_type())
+    except _ERRORS:
         return None
-    actions, content = data.setdefault("actions", {}), data.get("content")
-    if not _fits(actions, _ACTIONS) or actions.get("requested_auth_configs") or actions.get("requested_tool_confirmations"):
-        return None
-    if content is not None and not (_fits(content, _CONTENT) and all(map(_usual_part, content.get("parts", ())))):
-        return None
-    if "usage_metadata" in data and not _without_nulls(data["usage_metadata"]):
-        return None
-    ids = data.get("long_running_tool_ids")
-    if ids and not all(type(each) is str for each in ids):
-        return None
-    data["actions"] = {**_EMPTY_ACTIONS, **actions}
-    return PlainEvent(data)
+    return PlainEvent(typed, data, (typed.id, typed.invocation_id)) if _is_usual(typed) else None
+
+
+def typed_reader(*, json_wins: bool) -> Callable[[Any, Any, Any], PlainEvent | None]:
+    """Return a function that reads an event's id, its invocation's id and its JSON, which takes a third of the time of `plain_event`.
+
+    The function returns None for an event that is not plain, and for some that are: `plain_event` decides about these.
+
+    Args:
+        json_wins: whether the ids in the JSON count, and the others only where it has none.
+    """
+    decode = msgspec.json.Decoder(_event_type()).decode
+
+    def read(event_id: Any, invocation_id: Any, text: Any) -> PlainEvent | None:
+        if type(text) is not str:
+            return None
+        try:
+            typed = decode(text)
+        except _ERRORS:
+            return None
+        if json_wins:
+            event_id = event_id if typed.id is None else typed.id
+            invocation_id = invocation_id if typed.invocation_id is None else typed.invocation_id
+        if type(event_id) is not str or type(invocation_id) is not str or not _is_usual(typed):
+            return None
+        return PlainEvent(typed, text, (event_id, invocation_id), json_wins=json_wins)
+
+    return read
+
+
+def _is_usual(typed: Any) -> bool:
+    """Return whether msgspec's event is plain; its signatures are then in the alphabet of URLs."""
+    if typed.usage_metadata is not None and not _without_nulls(typed.usage_metadata):
+        return False
+    for part in (typed.content and typed.content.parts) or ():
+        if part.thought_signature is not None:
+            part.thought_signature = _for_urls(part.thought_signature)
+    return True
+
+
+def _for_urls(signature: str) -> str:
+    return signature.replace("+", "-").replace("/", "_")
 
 
 def _is_node(value: Any) -> bool:
@@ -269,47 +293,48 @@ def _model(name: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-def _content(data: dict[str, Any]) -> _Content:
-    return _Content({**data, "parts": [*map(_part, data["parts"])]} if "parts" in data else data)
-
-
-def _part(data: dict[str, Any]) -> _Part:
-    if "function_call" in data:
-        data = {**data, "function_call": _FunctionCall(data["function_call"])}
-    if "function_response" in data:
-        data = {**data, "function_response": _FunctionResponse(data["function_response"])}
-    return _Part(data)
-
-
-def _fits(value: Any, members: dict[str, tuple[type, ...]]) -> bool:
-    if type(value) is not dict:
-        return False
-    try:
-        for name, member in value.items():  # a loop, as `all` with a generator takes twice the time of reading the JSON
-            if type(member) not in members[name]:
-                return False
-    except KeyError:
-        return False
-    return True
-
-
-def _usual_part(part: Any) -> bool:
-    if not _fits(part, _PARTS):
-        return False
-    call, response = part.get("function_call"), part.get("function_response")
-    if (call is not None and not _fits(call, _CALL)) or (response is not None and not _fits(response, _RESPONSE)):
-        return False
-    if "thought_signature" in part:
-        part["thought_signature"] = part["thought_signature"].replace("+", "-").replace("/", "_")
-    return True
-
-
 def _without_nulls(value: Any) -> bool:
     if type(value) is dict:
-        for name, item in value.items():  # noqa: SIM110 - as in `_fits`
+        for name, item in value.items():  # noqa: SIM110 - `all` with a generator takes twice the time
             if not name.islower() or (type(item) is not int and not _without_nulls(item)):
                 return False
         return True
     if type(value) is list:
         return all(map(_without_nulls, value))
     return value is not None
+
+
+@cache
+def _event_type() -> Any:
+    """Return msgspec's type of the events that are plain; a missing member is None, and null is an error."""
+    objects, number = dict[str, Any], int | float
+
+    def struct(node: type[_Node], fields: dict[str, Any], **defaults: Any) -> Any:
+        typed = [(field, kind, defaults.get(field)) for field, kind in fields.items()]
+        methods = {method: getattr(_Node, method) for method in ("__getattr__", "__eq__", "checked", "is_node")}
+        others = {name: value for name, value in vars(node).items() if value is None and name not in fields}
+        namespace = {"model": node.model, **methods, **others}
+        return msgspec.defstruct(node.__name__.strip("_"), typed, forbid_unknown_fields=True, gc=False, namespace=namespace)
+
+    nothing = Annotated[dict[str, Any], msgspec.Meta(max_length=0)]
+    call = struct(_FunctionCall, {"id": str, "name": str, "args": objects})
+    response = struct(_FunctionResponse, {"id": str, "name": str, "response": objects})
+    part = {"text": str, "thought": bool, "thought_signature": str, "function_call": call, "function_response": response}
+    content = struct(_Content, {"role": str, "parts": list[struct(_Part, part)]})  # type: ignore[misc]  # made at run time
+    flags = dict.fromkeys(("skip_summarization", "escalate", "end_of_agent"), bool)
+    texts = dict.fromkeys(("transfer_to_agent", "rewind_before_invocation_id"), str)
+    written = dict.fromkeys(("state_delta", "artifact_delta"), objects)
+    asked = dict.fromkeys(("requested_auth_configs", "requested_tool_confirmations"), nothing)
+    missing: dict[str, Any] = dict.fromkeys((*written, *asked), msgspec.field(default_factory=dict))
+    actions = struct(_Actions, {**flags, **texts, **written, **asked, "agent_state": objects}, **missing)
+    optional = {
+        **dict.fromkeys(("id", "invocation_id", "branch", "error_code", "error_message", "finish_reason", "model_version"), str),
+        **dict.fromkeys(("partial", "turn_complete", "interrupted"), bool),
+        **dict.fromkeys(("custom_metadata", "node_info", "usage_metadata"), objects),
+        "avg_logprobs": number,
+        "long_running_tool_ids": set[str],
+        "content": content,
+    }
+    typed = [(name, kind, None) for name, kind in optional.items()]
+    event: list[Any] = [("author", str), ("timestamp", number), *typed, ("actions", actions, msgspec.field(default_factory=actions))]
+    return msgspec.defstruct("Event", event, forbid_unknown_fields=True, gc=False)

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runtime.events.plain_event import plain_event
-from runtime.events.typed_event import typed_reader
+from runtime.events.plain_event import plain_event, typed_reader
 from runtime.storage.layouts.column_values import MIXED_TIMES, in_seconds, may_have_surrogates, without_lone_surrogates
 from runtime.storage.layouts.commit_record import delta_of
 from runtime.storage.layouts.event_format import EventFormat, EventRow
@@ -17,7 +16,6 @@ from runtime.support.quick_json import parser_of_many
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-_FEW = 2_000  # events that are read before msgspec is loaded
 JSON_COLUMNS = ["id", "invocation_id", "timestamp", "event_data"]
 
 
@@ -38,9 +36,8 @@ def _reader(
 ) -> Callable[[Sequence[str], int], Callable[[EventRow], Any]]:
     """Return the maker of a function that reads a row as a `PlainEvent`, or as an `Event` if it is unusual."""
 
-    def read_typed(typed: Callable[[], Any], parse: Callable[[str], Any], row: EventRow) -> Any:
-        read_quickly = typed()
-        event = read_quickly(row[0], row[1], row[3]) if read_quickly is not None else None
+    def read_typed(read_quickly: Callable[[Any, Any, Any], Any], parse: Callable[[str], Any], row: EventRow) -> Any:
+        event = read_quickly(row[0], row[1], row[3])
         return read(parse, row) if event is None else event
 
     def read(parse: Callable[[str], Any], row: EventRow) -> Any:
@@ -62,23 +59,7 @@ def _reader(
 
     if amend is not None:
         return lambda _columns, _offset: partial(read, parser_of_many())
-    return lambda _columns, _offset: partial(read_typed, _typed_of_many(json_wins=json_wins), parser_of_many())
-
-
-def _typed_of_many(*, json_wins: bool) -> Callable[[], Any]:
-    """Return a function that returns `typed_reader`'s, or None for the first events: few are read before msgspec would be loaded."""
-    left, reader = _FEW, None
-
-    def take() -> Any:
-        nonlocal left, reader
-        if not left:
-            return reader
-        left -= 1
-        if not left:
-            reader = typed_reader(json_wins=json_wins)
-        return None
-
-    return take
+    return lambda _columns, _offset: partial(read_typed, typed_reader(json_wins=json_wins), parser_of_many())
 
 
 def reader_of_json() -> Callable[[str], Event]:

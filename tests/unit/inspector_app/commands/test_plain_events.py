@@ -13,7 +13,6 @@ from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.strict_json import event_json
 from runtime.events.plain_event import PlainEvent, plain_event
 from runtime.history.invocations import invocations
-from runtime.storage.layouts import json_formats
 from runtime.storage.reading.reader import StoredDatabase
 from tests.end2end.processes import ROOT, environment
 from tests.fixture_paths import fixtures_dir, manifest
@@ -46,9 +45,7 @@ def test_plain_events_of_every_layout(file: str) -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("few", [2_000, 1], ids=["the first events", "after the first"])
-def test_plain_events_of_all_fixtures(monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(json_formats, "_FEW", few)
+def test_plain_events_of_all_fixtures() -> None:
     folder, plain = fixtures_dir() / "open", 0
     for entry in manifest()[:: count(quick=4, full=1)]:
         with StoredDatabase.open(str(folder / entry["file"])) as database:

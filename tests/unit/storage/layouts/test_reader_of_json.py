@@ -10,7 +10,6 @@ import pytest
 from runtime.events.event import Event
 from runtime.events.marks import UNREADABLE_EVENT
 from runtime.events.plain_event import PlainEvent
-from runtime.storage.layouts import json_formats
 from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.json_formats import reader_of_json
 
@@ -23,9 +22,7 @@ UNUSUAL = [
 ]
 
 
-@pytest.mark.parametrize("few", [1, 1_000])
-def test_a_usual_event_is_plain(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_formats, "_FEW", few)  # events before msgspec reads them
+def test_a_usual_event_is_plain() -> None:
     read = reader_of_json()
     for _ in range(2):
         found = read(json.dumps({**USUAL, "content": CALL, "actions": {"state_delta": {"x": 1}}}))
@@ -37,10 +34,8 @@ def test_a_usual_event_is_plain(few: int, monkeypatch: pytest.MonkeyPatch) -> No
         assert found.actions.requested_tool_confirmations == {}
 
 
-@pytest.mark.parametrize("few", [1, 1_000])
 @pytest.mark.parametrize("data", UNUSUAL)
-def test_an_unusual_event_is_whole(data: dict[str, Any], few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_formats, "_FEW", few)
+def test_an_unusual_event_is_whole(data: dict[str, Any]) -> None:
     read = reader_of_json()
     read(json.dumps(USUAL))
     found = read(json.dumps(data))

@@ -9,11 +9,8 @@ from typing import Any
 import pytest
 from pydantic_core import from_json
 
-from runtime.events.plain_event import plain_event
-from runtime.events.typed_event import TypedEvent, typed_reader
+from runtime.events.plain_event import PlainEvent, plain_event, typed_reader
 from tests.sweep import count
-
-pytest.importorskip("msgspec")  # not on every platform; then the whole JSON is read
 
 USUAL: dict[str, list[Any]] = {
     "id": ["e"],
@@ -73,7 +70,7 @@ def some_event(chance: random.Random) -> dict[str, Any]:
     return event
 
 
-def read(text: str, *, json_wins: bool) -> TypedEvent | None:
+def read(text: str, *, json_wins: bool) -> PlainEvent | None:
     reader = typed_reader(json_wins=json_wins)
     assert reader is not None
     return reader("e1", "i1", text)

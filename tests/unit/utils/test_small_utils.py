@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import Optional
 
 import pytest
-from google.genai import types
-from pydantic import BaseModel
 
 import runtime
 from runtime.agents import Context
 from runtime.flows.llm_flows import functions
 from runtime.tools import ToolContext
-from runtime.utils import content_utils
 from runtime.utils.context_utils import find_context_parameter
 from runtime.utils.env_utils import is_env_enabled
 from runtime.utils.model_name_utils import (
@@ -86,20 +83,3 @@ def test_the_parameter_that_receives_the_context() -> None:
     def three(tool_context: Missing, other: str) -> None: ...  # type: ignore[name-defined]  # noqa: F821
 
     assert [find_context_parameter(each) for each in (one, two, three, None, 3)] == ["ctx", "tool_context", None, None, None]  # type: ignore[arg-type]
-
-
-def test_contents_of_other_values() -> None:
-    class Box(BaseModel):
-        size: int
-
-    texts = [content_utils.to_user_content(value).parts for value in ("hi", Box(size=1), {"ü": 1}, 2)]
-    assert [parts[0].text for parts in texts if parts] == ["hi", '{"size":1}', '{"ü": 1}', "2"]
-    assert content_utils.to_user_content(types.ModelContent("hi")).role == "user"
-
-
-def test_text_and_audio_of_contents() -> None:
-    audio = types.Part(inline_data=types.Blob(data=b"1", mime_type="audio/wav"))
-    content = types.UserContent([audio, types.Part(text="a"), types.Part(text="thought", thought=True), types.Part(text="b")])
-    assert content_utils.extract_text_from_content(content, " ") == "a b"
-    assert content_utils.filter_audio_parts(types.UserContent([audio])) is None
-    assert len((content_utils.filter_audio_parts(content) or content).parts or []) == 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
@@ -58,18 +58,20 @@ def size(value: str | None) -> tuple[int, int] | None:
     return int(width), int(height)
 
 
-def theme(value: str | None) -> str | None:
-    """Return the name of a theme."""
-    if value not in (None, *THEMES):
-        raise typer.BadParameter(f"{value!r} is not a theme: light, dark, contrast or system.")
-    return value
+def one_of(what: str, names: Sequence[str]) -> Callable[[str | None], str | None]:
+    """Return the check of a value that is one of some names.
 
+    Args:
+        what: such as `a theme`.
+        names: at least two.
+    """
 
-def engine(value: str | None) -> str | None:
-    """Return the name of an engine."""
-    if value not in (None, *ENGINES):
-        raise typer.BadParameter(f"{value!r} is not an engine: adk, embedded or embedded-process.")
-    return value
+    def check(value: str | None) -> str | None:
+        if value not in (None, *names):
+            raise typer.BadParameter(f"{value!r} is not {what}: {', '.join(names[:-1])} or {names[-1]}.")
+        return value
+
+    return check
 
 
 def json_object(value: str | None) -> dict[str, Any] | None:
@@ -101,135 +103,6 @@ def prices(value: list[str] | None) -> list[tuple[str, Any]]:
     return found
 
 
-def grouping(value: str | None) -> str | None:
-    """Return what costs are grouped by."""
-    if value not in (None, *GROUPINGS):
-        raise typer.BadParameter(f"{value!r} is not one of session, agent, model, tool, invocation and call.")
-    return value
-
-
-def export_format(value: str | None) -> str | None:
-    """Return the name of a format of `export`."""
-    if value not in (None, *FORMATS):
-        raise typer.BadParameter(f"{value!r} is not a format: {', '.join(FORMATS)}.")
-    return value
-
-
-Database = Annotated[
-    str, typer.Argument(metavar="DB", callback=text, show_default=False, help="A session database: a file, or an SQLAlchemy URL.")
-]
-NoRecord = Annotated[
-    bool, typer.Option("--no-record", help="Do not record the model requests in the file beside the database, as DB.rec.db.")
-]
-App = Annotated[
-    str | None,
-    typer.Option(
-        "--app", metavar="A", callback=text, autocompletion=completion.apps, help="The app's name. Needed if there is more than one."
-    ),
-]
-User = Annotated[
-    str | None,
-    typer.Option(
-        "--user", metavar="U", callback=text, autocompletion=completion.users, help='Needed if there is more than one and none is "user".'
-    ),
-]
-Session = Annotated[
-    str | None,
-    typer.Option(
-        "--session",
-        metavar="S",
-        callback=text,
-        autocompletion=completion.sessions,
-        help="The session's id, or its beginning. Needed if there is more than one.",
-    ),
-]
-Apps = Annotated[
-    Sequence[str],
-    typer.Option("--app", metavar="A", callback=texts, autocompletion=completion.apps, help="The app's name, once or for each session."),
-]
-Users = Annotated[
-    Sequence[str],
-    typer.Option("--user", metavar="U", callback=texts, autocompletion=completion.users, help="The user, once or for each session."),
-]
-Sessions = Annotated[
-    Sequence[str],
-    typer.Option(
-        "--session",
-        metavar="S",
-        callback=texts,
-        autocompletion=completion.sessions,
-        help="A session's id, or its beginning. Repeat it for each session.",
-    ),
-]
-Agent = Annotated[
-    str,
-    typer.Argument(
-        metavar="AGENT", callback=text, show_default=False, help="A folder whose agent.py defines `app` or `root_agent`, or the file."
-    ),
-]
-AgentApp = Annotated[
-    str | None,
-    typer.Option(
-        "--app",
-        metavar="A",
-        callback=text,
-        autocompletion=completion.apps,
-        help="The sessions' app. Default: the App's or the folder's name.",
-    ),
-]
-Trust = Annotated[bool, typer.Option("--trust", hidden=True, help="Accepted without effect: this command trusts the agent it names.")]
-Engine = Annotated[
-    Literal["adk", "embedded", "embedded-process"] | None,
-    typer.Option(
-        "--engine",
-        metavar="NAME",
-        callback=engine,
-        autocompletion=completion.choices(*ENGINES),
-        help="Run the agent on adk, embedded or embedded-process. Default: the google-adk of its environment, if there is one.",
-    ),
-]
-Python = Annotated[
-    str | None,
-    typer.Option("--python", metavar="PATH", callback=text, help="The Python of the agent's environment, or the environment's folder."),
-]
-DebugpyPort = Annotated[
-    int | None,
-    typer.Option(
-        "--debugpy",
-        metavar="PORT",
-        callback=port,
-        help="Let VS Code or PyCharm attach to the agent's process at this port; 0 takes a free one. Its environment needs debugpy.",
-    ),
-]
-Otlp = Annotated[
-    str | None,
-    typer.Option(
-        "--otlp",
-        metavar="HOST:PORT or FILE",
-        callback=text,
-        help="Show the calls of OpenTelemetry traces: those sent to this address, such as 127.0.0.1:4318, or in this file of JSON lines.",
-    ),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-InPlace = Annotated[bool, typer.Option("--in-place", help="Write also into another program's database. A backup is made beside it.")]
-Artifacts = Annotated[
-    str | None,
-    typer.Option("--artifacts", metavar="DIR", callback=text, help="The folder with the session's files. Default: beside the database."),
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]
-
-
-def event(name: str, help_text: str) -> Any:
-    """Return an option that names an event by its id or the beginning of it."""
-    return typer.Option(name, metavar="EVENT_ID", callback=text, autocompletion=completion.events, help=help_text)
-
-
-def invocation(name: str, help_text: str) -> Any:
-    """Return an option that names an invocation by its id or the beginning of it."""
-    return typer.Option(name, metavar="INVOCATION", callback=text, autocompletion=completion.invocations, help=help_text)
-
-
 def option(name: str, metavar: str, help_text: str, convert: Any = text, propose: Any = None) -> Any:
     """Return an option with a value.
 
@@ -246,3 +119,71 @@ def option(name: str, metavar: str, help_text: str, convert: Any = text, propose
 def argument(metavar: str, help_text: str, convert: Any = text, propose: Any = None) -> Any:
     """Return an argument; see `option`."""
     return typer.Argument(metavar=metavar, callback=convert, show_default=False, autocompletion=propose, help=help_text)
+
+
+def event(name: str, help_text: str) -> Any:
+    """Return an option that names an event by its id or the beginning of it."""
+    return option(name, "EVENT_ID", help_text, propose=completion.events)
+
+
+def invocation(name: str, help_text: str) -> Any:
+    """Return an option that names an invocation by its id or the beginning of it."""
+    return option(name, "INVOCATION", help_text, propose=completion.invocations)
+
+
+Database = Annotated[str, argument("DB", "A session database: a file, or an SQLAlchemy URL.")]
+NewFile = Annotated[str, argument("NEW", "The new file; must not exist.")]
+NoRecord = Annotated[
+    bool, typer.Option("--no-record", help="Do not record the model requests in the file beside the database, as DB.rec.db.")
+]
+App = Annotated[str | None, option("--app", "A", "The app's name. Needed if there is more than one.", propose=completion.apps)]
+User = Annotated[str | None, option("--user", "U", 'Needed if there is more than one and none is "user".', propose=completion.users)]
+Session = Annotated[
+    str | None,
+    option("--session", "S", "The session's id, or its beginning. Needed if there is more than one.", propose=completion.sessions),
+]
+Apps = Annotated[Sequence[str], option("--app", "A", "The app's name, once or for each session.", texts, completion.apps)]
+Users = Annotated[Sequence[str], option("--user", "U", "The user, once or for each session.", texts, completion.users)]
+Sessions = Annotated[
+    Sequence[str],
+    option("--session", "S", "A session's id, or its beginning. Repeat it for each session.", texts, completion.sessions),
+]
+Agent = Annotated[str, argument("AGENT", "A folder whose agent.py defines `app` or `root_agent`, or the file.")]
+AgentApp = Annotated[
+    str | None, option("--app", "A", "The sessions' app. Default: the App's or the folder's name.", propose=completion.apps)
+]
+Trust = Annotated[bool, typer.Option("--trust", hidden=True, help="Accepted without effect: this command trusts the agent it names.")]
+Engine = Annotated[
+    Literal["adk", "embedded", "embedded-process"] | None,
+    option(
+        "--engine",
+        "NAME",
+        "Run the agent on adk, embedded or embedded-process. Default: the google-adk of its environment, if there is one.",
+        one_of("an engine", ENGINES),
+        completion.choices(*ENGINES),
+    ),
+]
+Python = Annotated[str | None, option("--python", "PATH", "The Python of the agent's environment, or the environment's folder.")]
+DebugpyPort = Annotated[
+    int | None,
+    option(
+        "--debugpy",
+        "PORT",
+        "Let VS Code or PyCharm attach to the agent's process at this port; 0 takes a free one. Its environment needs debugpy.",
+        port,
+    ),
+]
+Otlp = Annotated[
+    str | None,
+    option(
+        "--otlp",
+        "HOST:PORT or FILE",
+        "Show the calls of OpenTelemetry traces: those sent to this address, such as 127.0.0.1:4318, or in this file of JSON lines.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+InPlace = Annotated[bool, typer.Option("--in-place", help="Write also into another program's database. A backup is made beside it.")]
+Artifacts = Annotated[str | None, option("--artifacts", "DIR", "The folder with the session's files. Default: beside the database.")]
+Credentials = Annotated[bool, typer.Option("--credentials", help="Also copy the credentials that people gave.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")]

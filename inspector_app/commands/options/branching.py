@@ -28,7 +28,7 @@ class ForkOptions(OfSession):
     ] = None
     new_session: Annotated[str | None, given.option("--new-session", "S2", "The fork's id. Default: a new one.")] = None
     artifacts: given.Artifacts = None
-    credentials: Annotated[bool, typer.Option("--credentials", help="Also copy the credentials that people gave.")] = False
+    credentials: given.Credentials = False
     agent: Annotated[str | None, given.option("--agent", "AGENT", "Run this agent in the fork.")] = None
     message: Annotated[str | None, given.option("--message", "TEXT", "Send it this message.")] = None
     rerun: Annotated[bool, typer.Option("--rerun", help="Repeat the event's invocation: as recorded up to --at, live from there on.")] = (

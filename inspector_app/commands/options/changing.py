@@ -36,11 +36,11 @@ class Convert(Options):
     """Copy a database of any google-adk layout into a new file of the present layout."""
 
     old: Annotated[str, given.argument("OLD", "The session database to read; it is not changed.")]
-    new: Annotated[str, given.argument("NEW", "The new file; must not exist.")]
+    new: given.NewFile
     drop_unreadable: Annotated[
         bool, typer.Option("--drop-unreadable", help="Convert damaged events too, without what cannot be read.", show_default=False)
     ] = False
-    credentials: Annotated[bool, typer.Option("--credentials", help="Also copy the credentials that people gave.")] = False
+    credentials: given.Credentials = False
     for_old_adk: Annotated[
         bool, typer.Option("--for-old-adk", help="Let google-adk 1.22 to 1.27 continue what 2 has written.", show_default=False)
     ] = False
@@ -52,7 +52,7 @@ class Recover(Options):
     """Copy what is readable of a damaged database into a new file, and say what was lost."""
 
     db: Annotated[str, given.argument("DB", "The damaged file; it is not changed.")]
-    new: Annotated[str, given.argument("NEW", "The new file; must not exist.")]
+    new: given.NewFile
     json: given.AsJson = False
 
 

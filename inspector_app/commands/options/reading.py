@@ -117,17 +117,17 @@ class Costs(OfSession):
             "--by",
             "WHAT",
             "session, agent, model, tool, invocation or call. Default: session, or agent if there is one session only.",
-            given.grouping,
+            given.one_of("a grouping", given.GROUPINGS),
             choices(*given.GROUPINGS),
         ),
     ] = None
     price: Annotated[
         Sequence[tuple[str, OwnPrice]],
-        typer.Option(
+        given.option(
             "--price",
-            metavar="MODEL=INPUT,OUTPUT",
-            callback=given.prices,
-            help="Your price for a model in US dollars for a million tokens; a third number is for cached ones. Repeat it for each model.",
+            "MODEL=INPUT,OUTPUT",
+            "Your price for a model in US dollars for a million tokens; a third number is for cached ones. Repeat it for each model.",
+            given.prices,
         ),
     ] = ()
     model: Annotated[
@@ -167,7 +167,7 @@ class Export(Options):
             "--format",
             "NAME",
             "json, jsonl, md, html or evalset. Default: what the file's name says, or jsonl.",
-            given.export_format,
+            given.one_of("a format", given.FORMATS),
             choices(*given.FORMATS),
         ),
     ] = None

@@ -17,7 +17,13 @@ from inspector_app.commands.problems import UsageError
 TrustWindow = Annotated[bool, typer.Option("--trust", help="Load the agent's code without asking.")]
 Theme = Annotated[
     str | None,
-    given.option("--theme", "NAME", "light, dark, contrast or system. Default: the last one chosen.", given.theme, choices(*given.THEMES)),
+    given.option(
+        "--theme",
+        "NAME",
+        "light, dark, contrast or system. Default: the last one chosen.",
+        given.one_of("a theme", given.THEMES),
+        choices(*given.THEMES),
+    ),
 ]
 Size = Annotated[tuple[int, int] | None, given.option("--size", "WIDTHxHEIGHT", "Size of the window, such as 1280x800.", given.size)]
 Screenshot = Annotated[

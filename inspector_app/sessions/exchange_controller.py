@@ -69,6 +69,7 @@ class ExchangeController(QObject):
         self._pane = pane
         self._hint = hint
         self._job: ExportJob | None = None
+        self._reading: asyncio.Task[None] | None = None  # of an import
         self._written: Path | None = None
         pane.export_requested.connect(self._on_export_requested)
         pane.case_requested.connect(self._on_case_requested)
@@ -151,7 +152,9 @@ class ExchangeController(QObject):
             self._hint.suggest(f"Exporting to {job.out.name}: {job.events:,}{of_all} events", "Cancel", "file-export", "accent")
 
     def _on_hint_accepted(self) -> None:
-        if self._job is not None:
+        if self._reading is not None:
+            self._reading.cancel()
+        elif self._job is not None:
             self._job.cancelled.set()
         elif self._written is not None:
             open_in_its_program(self._written)
@@ -197,17 +200,23 @@ class ExchangeController(QObject):
             file: the file.
             target: the open database; empty for none.
         """
-        self._tasks.spawn(self._import(file, target), f"Importing {Path(file).name}")
+        if self._reading is not None:
+            self._messages.info("An import is in progress. Wait for its end, or cancel it.")
+            return
+        self._reading = self._tasks.spawn(self._import(file, target), f"Importing {Path(file).name}")
 
     async def _import(self, file: str, target: str) -> None:
-        self._hint.suggest(f"Reading {Path(file).name}", "", "file-import", "accent")
+        self._hint.suggest(f"Reading {Path(file).name}", "Cancel", "file-import", "accent")
         try:
             imported = await run_in_thread(lambda: imported_sessions.read_sessions(file))
         except BaseException:
             self._hint.hide()
             raise
+        finally:
+            self._reading = None
         source = self._databases.source(target)
         if source is not None and source.writing_allowed:
+            self._hint.suggest(f"Storing what was read from {Path(file).name}", "", "file-import", "accent")
             await self._store(file, imported, source)
             return
         self._hint.suggest("Choose the new database for the imported sessions.", "", "file-import", "accent")

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.exchange.eval_sets import read_eval_set
 from inspector_app.sessions.export_job import ExportJob
+from inspector_app.support.loop import InspectorLoop
+from inspector_app.support.settings import Settings
+from inspector_app.workspace.messages import MessageBus
 from runtime.storage.reading.reader import StoredDatabase
 from tests.gui.window.driver import WindowDriver
 
@@ -93,6 +96,40 @@ def test_a_cancelled_export_writes_no_file(
     may_continue.set()
     qtbot.waitUntil(lambda: hint(driver) == "The export was cancelled. No file was written.")
     assert list(tmp_path.glob("a.md*")) == []
+
+
+@pytest.fixture
+def huge(tmp_path: Path) -> str:
+    """Return a file that takes seconds to read; that an id is there twice is found out in the end."""
+    file = tmp_path / "huge.jsonl"
+    head = b'{"session": {"id": "s", "app_name": "a", "user_id": "u"}}\n'
+    file.write_bytes(head + b'{"id":"e","timestamp":1,"author":"user"}\n' * 70_000)
+    return str(file)
+
+
+def test_an_import_is_cancelled(story_open: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot, huge: str) -> None:
+    before = contents(story_db)
+    story_open.controller.exchange.import_file(huge, str(story_db))
+    qtbot.waitUntil(lambda: hint(driver) == "Reading huge.jsonl")
+    (reading,) = story_open.tasks.running
+    story_open.controller.exchange.import_file(huge, str(story_db))
+    assert "An import is in progress. Wait for its end, or cancel it." in driver.log_text()
+    driver.bench.exchange_hint.button.click()
+    qtbot.waitUntil(reading.cancelled, timeout=1_000)
+    assert (hint(driver), story_open.tasks.running, contents(story_db)) == ("", frozenset(), before)
+
+
+def test_a_window_that_reads_an_import_closes_at_once(
+    running: InspectorLoop, qapp: QApplication, settings: Settings, qtbot: QtBot, huge: str
+) -> None:
+    again = Inspector(qapp, settings, MessageBus())
+    again.show((1280, 800))
+    again.controller.exchange.import_file(huge, "")
+    qtbot.waitUntil(lambda: again.window.workbench.exchange_hint.text == "Reading huge.jsonl")
+    (reading,) = again.tasks.running
+    with qtbot.waitSignal(again.closed, timeout=10_000):
+        again.window.close()
+    assert reading.cancelled()
 
 
 def test_a_session_becomes_a_case_of_an_eval_set(story_open: Inspector, driver: WindowDriver, qtbot: QtBot, tmp_path: Path) -> None:

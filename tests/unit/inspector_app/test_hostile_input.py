@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import sqlite3
 import struct
@@ -13,7 +14,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -469,3 +470,54 @@ def test_a_bomb_takes_no_more_memory_than_allowed(name: str, tmp_path: Path) -> 
     else:
         done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     assert int(done.stdout) <= 256, done.stderr
+
+
+ROOT = Path(__file__).parents[3]
+COMMANDS = {
+    "capsule": ["events", "FILE"],
+    "import": ["import", "FILE", "new.db"],
+    "eval set": ["eval", str(ROOT / "resources/samples/orders"), "FILE"],
+    "recording": ["capsule", "ours.db", "new.capsule", "--yes"],
+    "preferences": ["costs", "ours.db"],
+    "a server's list": ["sessions", "URL"],
+}
+READ_BY_COMMANDS = [name for name, (door, _) in BOMBS.items() if door in COMMANDS]
+
+
+def used(pid: int, *, of_children: bool = False) -> float:
+    """Return the seconds of processor time that a process has used, or its ended children: those of the clock depend on the load."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[13:15] if of_children else fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.sweep
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("name", count(["a_capsule_of_objects", "small_events", "an_answer_of_lists"], READ_BY_COMMANDS))
+def test_a_signal_ends_a_command_that_reads_a_bomb(name: str, tmp_path: Path) -> None:
+    door, write = BOMBS[name]
+    file = tmp_path / {"preferences": "preferences.json", "recording": "ours.rec.db"}.get(door, "bomb.capsule")
+    shutil.copy(ROOT / "tests/data/ours.db", tmp_path)
+    write(file)
+    words = [str(file) if word == "FILE" else word for word in COMMANDS[door]]
+    with ExitStack() as stack:
+        if "URL" in words:
+            body = file.read_bytes()
+            head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            words[words.index("URL")] = stack.enter_context(answering(head.encode() + body))
+        env = os.environ | {"XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        for moment in count([0.8], [0.5 + step / 5 for step in range(15)]):  # seconds of processor time, while it reads
+            for number in (signal.SIGTERM, signal.SIGINT):
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "inspector_app", *words], cwd=tmp_path, env=env, stdout=-1, stderr=-1, text=True
+                )
+                while process.poll() is None and (at := used(process.pid)) < moment:
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(0.02)
+                before = used(os.getpid(), of_children=True)
+                process.send_signal(number)
+                output, errors = process.communicate(timeout=10)
+                if process.returncode not in (0, 1, -number):  # it had not ended before, and Python itself did not begin or end
+                    assert (process.returncode, output, errors) == (128 + number, "", "")
+                    assert used(os.getpid(), of_children=True) - before - at < 1, f"{number} at {moment} s"
+                for new in tmp_path.glob("new.*"):
+                    new.unlink()

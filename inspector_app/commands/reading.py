@@ -272,7 +272,7 @@ def _state_now(database: StoredDatabase, key: SessionKey) -> dict[str, Any]:
 
 
 def _state_after(database: StoredDatabase, key: SessionKey, at: str, target: str) -> dict[str, Any]:
-    past = database.history(key)
+    past = database.history(key, plain=True)
     index = _index(past.events, whole_id("event", at, (event.id for event in past.events), key, target))
     then = past.state_at(index)
     if lost := [event.id for event in past.events[: index + 1] if has_unreadable_actions(event)]:

@@ -126,7 +126,7 @@ class _Questions:
         ):
             target, key = self._places.session(database, session)
             with opened(target) as stored:
-                sides.append(stored.history(key))
+                sides.append(stored.history(key, plain=True))
         left, right = sides
         found = compare(left.events, right.events)
         rows = []

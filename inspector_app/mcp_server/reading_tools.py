@@ -135,7 +135,7 @@ class _Questions:
     def what_was_the_state(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         target, key = self._places.session(given["database"], given["session"])
         with opened(target) as database:
-            history = database.history(key)
+            history = database.history(key, plain=True)
         index = len(history) - 1
         if given["event"] is not None:
             index = whole_event_id([event.id for event in history.events], given["event"])
@@ -243,7 +243,7 @@ def _matching(database: Any, key: Any, condition: Expression | None, notes: Mapp
     if condition is None or not condition.uses_state:
         events = enumerate(database.plain_events(key))
         return [(index, event) for index, event in events if condition is None or condition.matches(event, None, notes.get(event.id))]
-    past = database.history(key)
+    past = database.history(key, plain=True)
     found = []
     for index, event in enumerate(past.events):
         before = past.state_at(index - 1)

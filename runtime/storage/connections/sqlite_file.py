@@ -146,7 +146,7 @@ class SqliteFile:
 
     def _read_once(self, look: tuple[Way, object], work: Callable[[sqlite3.Connection], T]) -> T:
         connection = self._connect(look)
-        self._deadline = time.thread_time() + _PATIENCE + size_on_disk(self.file) / _BYTES_PER_SECOND
+        self.give_time()
         try:
             connection.execute("BEGIN")
             return work(connection)
@@ -156,6 +156,10 @@ class SqliteFile:
                 # An open connection would keep the last writer from removing the companions when it closes; and of a file that has
                 # replaced another, it would make that file's log seem to be this one's.
                 self.close_connection()
+
+    def give_time(self) -> None:
+        """Start the time of the current read again: what its caller made of the rows is no fault of the file."""
+        self._deadline = time.thread_time() + _PATIENCE + size_on_disk(self.file) / _BYTES_PER_SECOND
 
     def close(self) -> None:
         """Close the connection and delete the private copy, if there is one."""

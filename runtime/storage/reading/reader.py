@@ -335,6 +335,8 @@ class StoredDatabase:
             state = _merged_state(connection, key)
             decode = self._rows.reader(connection) if plain and self._is_file else self._rows.decoder(connection)
             events = [*map(decode, self._rows.read(connection, key, None, None))]
+            if isinstance(self._file, SqliteFile):
+                self._file.give_time()
             return read_history(connection, self._rows, key, events, state, ours=self.layout.ours)
 
         return self._file.read(read)
@@ -351,7 +353,7 @@ class StoredDatabase:
             SessionNotFoundError: the session does not exist.
         """
         if scope_of(name) not in ("user", "app"):
-            return writes_of(self.history(key), key, name)
+            return writes_of(self.history(key, plain=True), key, name)
         self._file.read(lambda connection: _stored_state(connection, key))
         commits = self._file.read(lambda connection: read_shared_commits(connection, self._rows, key, name, ours=self.layout.ours))
         return shared_writes(key, name, commits, self.events)

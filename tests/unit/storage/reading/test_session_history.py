@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from google.genai import types
 
 from runtime.events import Event, EventActions
 from runtime.sessions.database_session_service import DatabaseSessionService
+from runtime.sessions.lineage import SessionCopy
 from runtime.sessions.session import SessionKey
 from runtime.sessions.sqlite_session_service import SqliteSessionService
+from runtime.storage.connections import sqlite_file
 from runtime.storage.layouts.table_names import COMMITS
 from runtime.storage.reading.reader import StoredDatabase
 from tests.unit.storage.tail.sql_writer import SqlWriter
@@ -78,3 +81,15 @@ async def test_a_session_whose_creation_is_not_recorded_has_the_same_past_in_pag
         whole, long = database.history(KEY), database.long_history(KEY, database.pages(KEY))
     assert [(write.before, write.delta) for write in whole.writes_before(9)] == [(1, {"user:language": "pt"}), (2, {"app:vat": 7})]
     assert long.writes_before(9) == whole.writes_before(9)
+
+
+async def test_the_decoding_of_many_events_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.1)  # seconds
+    monkeypatch.setattr(sqlite_file, "_BYTES_PER_SECOND", 1e12)
+    said = types.Content(role="model", parts=[types.Part(text="x")] * 20)
+    events = [Event(id=str(number), author="a", invocation_id="i", timestamp=1.0, content=said) for number in range(3_000)]
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 'many.db'}") as service:
+        copy = SessionCopy(events, {}, baseline={}, user={}, app={}, shared=[], temp={}, created=1.0, lineage=None)
+        await service.store_copy(KEY, copy)
+    with StoredDatabase.open(str(tmp_path / "many.db")) as database:
+        assert len(database.history(KEY)) == 3_000

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from inspector_app.presentation.json_text import parse_json
 from runtime.support.json_schema import resolved
 
 Kind = Literal["text", "secret", "whole number", "number", "yes or no", "choice", "JSON"]
@@ -74,8 +74,8 @@ def read(field: FormField, text: str) -> Any:
     if not text.strip() and field.required:
         raise ValueError("it is empty.")
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except ValueError:
         value = NotImplemented
     if field.kind == "JSON":
         if value is NotImplemented:
@@ -110,7 +110,3 @@ def _field(key: str, schema: Mapping[str, Any], required: bool) -> FormField:
     kinds: dict[Any, Kind] = {"string": "text", "integer": "whole number", "number": "number", "boolean": "yes or no"}
     kind = one.get("type")
     return FormField(key, kinds.get(kind, "JSON") if isinstance(kind, str) else "JSON", schema.get("default"), required, hint=hint)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 _EXPECTED = {
@@ -22,15 +23,19 @@ def parse_json(text: str) -> Any:
     """Return the JSON value of a text.
 
     Raises:
-        ValueError: the text is not JSON; the message says where. NaN and Infinity are not JSON.
+        ValueError: the text is not JSON; the message says where. NaN, Infinity, 1e999 and halves of surrogate pairs cannot be stored.
     """
     try:
-        return json.loads(text, parse_constant=refuse_constant)
+        value = json.loads(text, parse_constant=refuse_constant, parse_float=_finite)
+        json.dumps(value, ensure_ascii=False).encode()
     except json.JSONDecodeError as error:
         expected = _EXPECTED.get(error.msg, f"this is not JSON ({error.msg}).")
         raise ValueError(f"Line {error.lineno}, column {error.colno}: {expected}") from None
+    except UnicodeEncodeError:
+        raise ValueError("A text in it has half a surrogate pair, which cannot be stored.") from None
     except RecursionError:
         raise ValueError("It is nested too deeply.") from None
+    return value
 
 
 def parse_json_object(text: str) -> dict[str, Any]:
@@ -48,3 +53,9 @@ def parse_json_object(text: str) -> dict[str, Any]:
 def refuse_constant(name: str) -> Any:
     """Reject NaN and Infinity, which Python accepts and JSON does not."""
     raise ValueError(f"{name} is not a JSON number.")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{text[:40]} is too large a number.")
+    return number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -19,6 +20,18 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.opening import opening_controller as opening
 from tests.gui.window.driver import WindowDriver
 from tests.gui.window.trusting import trust_folder
+
+
+def bound(file: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind(os.path.relpath(file))  # a socket's name is short
+
+
+SPECIAL: dict[str, Callable[[Path], object]] = {
+    "fifo": os.mkfifo,
+    "link to a device": lambda file: file.symlink_to("/dev/zero"),
+    "socket": bound,
+}
 
 
 def press_retry(page_name: str, inspector: Inspector, qtbot: QtBot) -> None:
@@ -112,6 +125,26 @@ def test_a_file_that_is_not_a_database_is_described(inspector: Inspector, tmp_pa
     asked.reject()
     driver.drop([tmp_path / "gone.db"])
     assert not another.isVisible() and retry.property("primary")
+
+
+@pytest.mark.parametrize("plant", SPECIAL)
+def test_a_special_file_is_named_and_not_opened(
+    inspector: Inspector, plant: str, tmp_path: Path, driver: WindowDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("x.db", "x.capsule", "x.evalset.json", "x.jsonl", "agent.py"):
+        SPECIAL[plant](tmp_path / name)
+        if name.endswith("jsonl"):
+            inspector.controller.exchange.import_file(str(tmp_path / name), "")
+        else:
+            driver.drop([tmp_path / name])
+        driver.run_until_idle()
+        assert name in inspector.window.problem.text + driver.log_text(), name
+    folder = tmp_path / "agent-inspector"
+    folder.mkdir(mode=0o700)
+    SPECIAL[plant](folder / "1-1.json")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    inspector.window.commands.attach.trigger()
+    driver.run_until_idle()
 
 
 def test_a_slow_import_is_reported_while_it_runs(

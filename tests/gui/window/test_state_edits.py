@@ -92,6 +92,17 @@ def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, dr
     assert [event.id for event in driver.stream.events()] == event_ids(_database(story), story.cursor.session.key)
 
 
+@pytest.mark.parametrize("value", ['"\\ud800"', '{"\\udfff": 1}', "NaN", "[-Infinity]", "1e999", '{"a": [-1e999]}', "[" * 100_000])
+def test_what_cannot_be_stored_is_not_committed(story: Inspector, value: str, qtbot: QtBot) -> None:
+    click(story, "state_add", qtbot)
+    fill(story, "session", "k", value, qtbot)
+    setter = story.window.workbench.detail.findChild(QPushButton, "state_set")
+    assert not setter.isEnabled()
+    assert any(words in setter.toolTip() for words in ("half a surrogate pair", "is not a JSON number", "too large", "nested too deeply"))
+    fill(story, "session", "k", '"\\ud83d\\ude00"', qtbot)
+    assert setter.isEnabled()
+
+
 def test_an_invocation_can_be_resumed_after_a_state_edit(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
     click(story, "state_add", qtbot)
     fill(story, "session", "mood", "1", qtbot)

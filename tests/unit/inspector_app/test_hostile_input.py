@@ -406,6 +406,31 @@ def test_a_capsule_that_lies_about_its_sizes_is_read_or_refused(size: int, tmp_p
         assert read_capsule(file).about["session_id"] == "s"
 
 
+@pytest.mark.parametrize("sizes", [(0, 0), (2**62, 2**62), (2**64 - 1, 2**64 - 1)])
+def test_a_capsule_that_lies_about_sizes_of_64_bits_is_read_or_refused(
+    sizes: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 1)  # so that they are written
+    file = capsule(tmp_path / "x.capsule")
+    data, place = bytearray(file.read_bytes()), 0
+    while (place := data.find(b"PK\x01\x02", place + 1)) > 0:
+        extra = place + 46 + struct.unpack_from("<H", data, place + 28)[0]
+        assert struct.unpack_from("<H", data, extra) == (1,)
+        struct.pack_into("<QQ", data, extra + 4, *sizes)
+    file.write_bytes(data)
+    if sizes == (0, 0):
+        with pytest.raises(CapsuleError, match="damaged"):
+            read_capsule(file)
+    else:
+        assert read_capsule(file).about["session_id"] == "s"
+
+
+def test_a_file_in_a_capsule_may_have_half_a_surrogate_pair_in_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one = json.dumps([{"filename": "a\ud800", "version": 0, "part": {"text": "x"}}])
+    assert main(["events", str(capsule(tmp_path / "x.capsule", artifacts_json=one.encode()))]) == 0
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize("given", ["\ud800", "a\udfff", "\ud83d \ude00"])
 def test_a_tool_refuses_halves_of_surrogate_pairs(given: str) -> None:
     for tool in (*reading_tools(Places(())), *database_tools(Places(()))):

@@ -11,6 +11,7 @@ import pytest
 from google.genai import types
 
 from inspector_app.engines.protocol import AgentDescription
+from inspector_app.remote import requests
 from inspector_app.remote.adk_server import AdkServer
 from inspector_app.remote.mirror import Mirror
 from inspector_app.remote.server_address import server_address
@@ -108,6 +109,15 @@ async def test_a_connection_that_is_cut_is_one_sentence(server: SessionsServer, 
     server.run, server.is_cut = [json.dumps(event("new"))], True
     with pytest.raises(StorageError, match="ended the connection before its answer was complete"):
         await driven.run()
+
+
+async def test_a_line_without_an_end_is_given_up(server: SessionsServer, driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "LARGEST_ANSWER", 100_000)
+    server.put("s", 1.0)
+    server.run = [json.dumps(event("new")), "a" * 1_000_000]
+    with pytest.raises(StorageError, match="has a line of more than 100,000 bytes"):
+        await driven.run()
+    assert [each.id for each in driven.committed] == ["new"]
 
 
 async def test_a_session_that_was_deleted_is_named(driven: Driven) -> None:

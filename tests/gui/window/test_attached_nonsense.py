@@ -39,6 +39,7 @@ LINES = {
     "wide": b"[" + b"[]," * 2_500_000 + b"[]]\n",
     "without an end": b"a" * 120_000_000,
 }
+BOUNDS = {"wide": "would take more than 230 MB of memory", "without an end": "is longer than 115,000,000 bytes"}
 
 
 def talks() -> Iterator[bytes]:
@@ -85,6 +86,7 @@ def hear(driver: WindowDriver, said: bytes) -> list[str]:
 def test_nonsense_ends_the_watching_with_a_sentence(driver: WindowDriver, name: str) -> None:
     found = hear(driver, LINES[name])
     assert any("app continues without the window" in line for line in found), found
+    assert BOUNDS.get(name, "") in "".join(found)
     assert len("".join(found)) < 2_000
 
 

@@ -203,6 +203,14 @@ def test_special_files_are_not_opened(door: str, tmp_path: Path) -> None:
             assert name in str(error)
 
 
+def test_an_app_says_only_so_much_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    said = {"type": "running", "apps": ["a" * 2_000] * 25, "place": "p" * 2_000, "engine": "e" * 2_000}
+    (tmp_path / "given.json").write_text(json.dumps(said))
+    (found,) = attached(tmp_path / "given.json")  # type: ignore[misc]
+    assert (len(found.apps), {len(text) for text in (*found.apps, found.place, found.engine)}) == (20, {1_000})
+
+
 def test_a_special_file_named_as_a_capsule_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     os.mkfifo(tmp_path / "x.capsule")
     for command, *rest in (["events"], ["state"], ["sessions"], ["doctor"], ["notes"], ["import", str(tmp_path / "new.db")]):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
+from inspector_app.remote.adk_server import AdkServer
 from inspector_app.remote.mirror import Mirror, open_store
 from inspector_app.remote.mirror_tail import MirrorTail
+from inspector_app.remote.server_address import server_address
 from runtime.errors import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import mirrored
@@ -53,6 +56,9 @@ def test_temp_values_of_a_server_are_not_copied(server: SessionsServer, mirror: 
         [only] = database.events(KEY)
         assert only.actions.state_delta == {"k": 1} and database.state(KEY) == {"k": 1}
     assert b"hush" not in b"".join(file.read_bytes() for file in mirror.file.parent.iterdir())
+    with closing(AdkServer(server_address(server.address))) as asked:
+        session = asked.session(KEY)
+    assert session is not None and session.state == {"k": 1}
 
 
 def test_only_what_has_changed_is_asked_for_again(server: SessionsServer, mirror: Mirror) -> None:

@@ -524,6 +524,7 @@ def used(pid: int, *, of_children: bool = False) -> float:
 
 
 @pytest.mark.sweep
+@pytest.mark.timeout(3_600)
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("name", count(["a_capsule_of_objects", "small_events", "an_answer_of_lists"], READ_BY_COMMANDS))
 def test_a_signal_ends_a_command_that_reads_a_bomb(name: str, tmp_path: Path) -> None:
@@ -538,7 +539,7 @@ def test_a_signal_ends_a_command_that_reads_a_bomb(name: str, tmp_path: Path) ->
             head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
             words[words.index("URL")] = stack.enter_context(answering(head.encode() + body))
         env = os.environ | {"XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
-        for moment in count([0.8], [0.5 + step / 5 for step in range(15)]):  # seconds of processor time, while it reads
+        for moment in count([0.8], [0.5 + step / 3 for step in range(8)]):  # seconds of processor time, while it reads
             for number in (signal.SIGTERM, signal.SIGINT):
                 process = subprocess.Popen(
                     [sys.executable, "-m", "inspector_app", *words], cwd=tmp_path, env=env, stdout=-1, stderr=-1, text=True

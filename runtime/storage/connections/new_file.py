@@ -6,19 +6,26 @@ Until then they have an unpredictable name. Both names are taken exclusively, so
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runtime.errors.storage_error import StorageError
 from runtime.support.linkless import create_file
 
+_LEFT = re.compile(r".+\.[0-9a-f]{16}\.unfinished(-wal|-shm|-journal)?")
+_LEFT_AFTER = 3_600.0  # seconds without a change after which the writer of a file has been killed
+
 
 @contextmanager
 def unfinished_file(target: Path, mode: int = 0o644) -> Iterator[Path]:
     """Yield a new empty file beside `target`; at the end it is deleted with its companions, unless `give_name` has renamed it.
+
+    Those that killed processes have left in the folder are removed.
 
     Args:
         target: the later name.
@@ -27,6 +34,7 @@ def unfinished_file(target: Path, mode: int = 0o644) -> Iterator[Path]:
     Raises:
         OSError: the folder cannot be written.
     """
+    _remove_left(target.parent)
     unfinished = target.with_name(f"{target.name}.{secrets.token_hex(8)}.unfinished")
     create_file(unfinished, mode).close()
     try:
@@ -34,6 +42,13 @@ def unfinished_file(target: Path, mode: int = 0o644) -> Iterator[Path]:
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):
             unfinished.with_name(unfinished.name + suffix).unlink(missing_ok=True)
+
+
+def _remove_left(folder: Path) -> None:
+    for file in folder.iterdir():
+        with suppress(OSError):
+            if _LEFT.fullmatch(file.name) and stat.S_ISREG((about := file.lstat()).st_mode) and time.time() - about.st_mtime > _LEFT_AFTER:
+                file.unlink()
 
 
 def give_name(unfinished: Path, target: Path) -> None:

@@ -109,3 +109,16 @@ def test_a_taken_unfinished_name_is_not_opened(tmp_path: Path, victim: Path, mon
     with pytest.raises(StorageError, match=r"new\.db cannot be written: File exists"):
         convert(str(DATA / "v1.db"), str(tmp_path / "new.db"))
     assert victim.read_text() == "precious" and (tmp_path / "new.db.guessed.unfinished").is_symlink()
+
+
+def test_what_killed_processes_left_is_removed_after_an_hour(tmp_path: Path) -> None:
+    hour_ago = time.time() - 3_700
+    left = [f"old.db.{'a' * 16}.unfinished{suffix}" for suffix in ("", "-wal", "-shm", "-journal")]
+    kept = [f"young.db.{'b' * 16}.unfinished", "mine.unfinished", f"old.db.{'a' * 16}", f"x.{'g' * 16}.unfinished"]
+    for name in [*left, *kept]:
+        (tmp_path / name).write_text("x")
+        if "young" not in name:
+            os.utime(tmp_path / name, (hour_ago, hour_ago))
+    with unfinished_file(tmp_path / "new.db"):
+        pass
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(kept)

@@ -50,20 +50,21 @@ class EnginePlan:
         kind: the engine.
         decision: the environments that were found.
         debugpy: the port where a debugger may attach to the agent's process; None: none may.
+        lacks_adk: whether the agent would run on google-adk if one of its environments had it.
     """
 
     kind: EngineKind
     decision: Decision
     debugpy: int | None = None
+    lacks_adk: bool = False
 
     @property
     def sentence(self) -> str:
         """The engine as a sentence, for the question whether to trust the agent."""
         if self.kind == "adk":
             return f"It runs on {self.decision.environment}, in a process of its own."
-        if self.kind == "embedded-process":
-            return "It runs on the embedded runtime, in a process of its own."
-        return "It runs on the embedded runtime, in this process."
+        where = "in a process of its own" if self.kind == "embedded-process" else "in this process"
+        return f"It runs on the embedded runtime, {where}." + (" None of its environments has google-adk." if self.lacks_adk else "")
 
     def lines(self) -> list[str]:
         """Return the whole decision as lines."""
@@ -95,11 +96,12 @@ def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
     wants_adk = choice.kind == "adk" or (choice.kind is None and not is_bundled(folder) and not _is_for_embedded_runtime(folder))
     if wants_adk and decision.has_adk and has_processes:
         return EnginePlan("adk", decision, choice.debugpy)
+    lacks_adk = wants_adk and not decision.has_adk and has_processes and choice.python is None
     if choice.debugpy is None:
-        return EnginePlan(choice.kind or "embedded", decision)
+        return EnginePlan(choice.kind or "embedded", decision, lacks_adk=lacks_adk)
     if choice.kind == "embedded":
         raise NoEngineError("debugpy needs an agent in a process of its own. Choose the engine adk or embedded-process.")
-    return EnginePlan("embedded-process", decision, choice.debugpy)
+    return EnginePlan("embedded-process", decision, choice.debugpy, lacks_adk)
 
 
 def _is_for_embedded_runtime(folder: Path) -> bool:

@@ -14,7 +14,7 @@ import platform
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ else:
     tomllib = lazy_module("tomllib")
 
 MAX_TEXT = 1_000_000  # bytes; no settings file that is read here is larger
+MADE = "agent-inspector-unfinished"  # a file in an environment that an installation has begun to make
 
 
 class EnvironmentNotFoundError(KnownError):
@@ -153,6 +154,16 @@ def _env_names(folder: Path) -> tuple[Path | None, tuple[str, ...]]:
         return environment.file, ()
 
 
+def beside(prefix: Path, what: str) -> Path:
+    """Return a place beside an environment that belongs to the installation of google-adk into it."""
+    return prefix.with_name(f"{prefix.name}.{what}-agent-inspector")
+
+
+def is_unfinished(prefix: Path) -> bool:
+    """Return whether an installation into an environment has begun and not ended; see `installation.py`."""
+    return (prefix / MADE).exists() or beside(prefix.resolve(), "before").exists()
+
+
 def environment_at(prefix: Path) -> Environment | None:
     """Return the environment in a folder; None if there is no Python."""
     python = next((found for found in _pythons(prefix) if os.access(found, os.X_OK) and found.is_file()), None)
@@ -228,7 +239,7 @@ def _poetry_home(environ: Mapping[str, str]) -> Path:
 def _pdm(folder: Path) -> Iterator[tuple[str, Path]]:
     """Yield the environment whose Python PDM has recorded for the project."""
     for file in _upwards(folder, ".pdm-python", Path.is_file):
-        python = _text(file).strip()
+        python = text_of(file).strip()
         if python:
             yield "PDM", Path(python).parent.parent
 
@@ -236,6 +247,14 @@ def _pdm(folder: Path) -> Iterator[tuple[str, Path]]:
 def _look_at(source: str, prefix: Path) -> Step:
     if not prefix.is_dir():
         return Step(source, f"{prefix} does not exist.")
+    if is_unfinished(prefix):
+        before = beside(prefix.resolve(), "before")
+        place = before if before.exists() else prefix
+        environment = environment_at(place)
+        if environment is not None:
+            python = prefix / environment.python.relative_to(place)
+            environment = replace(environment, python=python, prefix=prefix, adk_version=None)
+        return Step(source, f"{prefix} is unfinished: google-adk is being installed, or that was interrupted.", environment)
     environment = environment_at(prefix)
     return Step(source, f"{prefix} has no Python." if environment is None else str(environment), environment)
 
@@ -293,7 +312,7 @@ def _adk_version(sites: list[Path]) -> str | None:
         found = [entry for pattern in ("google_adk-*.dist-info", "google-adk-*.dist-info") for entry in _glob(site, pattern)]
         if found:
             newest = max(found, key=lambda entry: [int(part) for part in re.findall(r"\d+", entry.name)])
-            stated = re.search(r"^Version:[ \t]*(\S+)", _text(newest / "METADATA"), re.MULTILINE)
+            stated = re.search(r"^Version:[ \t]*(\S+)", text_of(newest / "METADATA"), re.MULTILINE)
             return stated[1] if stated else newest.name.removesuffix(".dist-info").split("-")[-1]
     return None
 
@@ -306,11 +325,11 @@ def _glob(folder: Path, pattern: str) -> list[Path]:
 
 
 def _pyvenv(prefix: Path) -> dict[str, str]:
-    pairs = (line.partition("=") for line in _text(prefix / "pyvenv.cfg").splitlines())
+    pairs = (line.partition("=") for line in text_of(prefix / "pyvenv.cfg").splitlines())
     return {key.strip().lower(): value.strip() for key, equals, value in pairs if equals}
 
 
-def _text(file: Path) -> str:
+def text_of(file: Path) -> str:
     """Return a settings file's text; empty if it cannot be read or is no regular file."""
     try:
         if not file.is_file():
@@ -323,9 +342,14 @@ def _text(file: Path) -> str:
 
 def _toml(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(_text(file))
+        return tomllib.loads(text_of(file))
     except tomllib.TOMLDecodeError:
         return {}
+
+
+def settings_of(file: Path, *names: str) -> Mapping[str, Any]:
+    """Return a table of a TOML file; empty if it is not there."""
+    return _table(_toml(file), *names)
 
 
 def _table(settings: Mapping[str, Any], *names: str) -> Mapping[str, Any]:

@@ -8,6 +8,8 @@ from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.attach_controller import AttachController
 from inspector_app.opening.engine_controller import EngineController
 from inspector_app.opening.engine_menu import EngineMenu
+from inspector_app.opening.install_controller import InstallController
+from inspector_app.opening.install_page import InstallPage
 from inspector_app.opening.opening_controller import OpeningController, sample_cards
 from inspector_app.opening.path_dialogs import ask_for_agent, ask_for_database, ask_for_eval_set
 from inspector_app.opening.problem_page import ProblemPage
@@ -48,6 +50,7 @@ class Opening(Feature):
         self._choice = places.page("agent_choice", AgentChoicePage(), 20)
         self._trust = places.page("trust", TrustPage(), 30)
         self.problem = places.page("problem", ProblemPage("open_problem"), 31)
+        self._install = places.page("install", InstallPage(), 90)
         self.session_problem = places.in_the_middle("session_problem", ProblemPage("session_problem"))
         self._database_hint = places.hint("database_hint", 12)
         self._app_hint = places.hint("app_hint", 13)
@@ -58,6 +61,7 @@ class Opening(Feature):
         agents, databases, run, tasks, messages = work.agents, work.databases, work.run, work.tasks, work.messages
         places, window = self.places, self.places.window
         self.opening = opening = OpeningController(work, self.welcome, self._choice, self._trust, self.problem, self._database_hint)
+        installing = InstallController(work, self._trust, self.problem, self._install, self)  # adds to what opening shows of a failure
         self.open_agent.triggered.connect(lambda: ask_for_agent(window, opening.open_path))
         self._open_database.triggered.connect(lambda: ask_for_database(window, opening.open_path))
         self.open_eval_set.triggered.connect(lambda: ask_for_eval_set(window, opening.eval_set_found.emit))
@@ -71,7 +75,8 @@ class Opening(Feature):
         self.attaching = AttachController(databases, run, tasks, messages, self._app_hint, window)
         self._attach.triggered.connect(self.attaching.ask)
         self.attaching.database_requested.connect(opening.open_path)
-        opening.page_requested.connect(places.page_requested)
+        for asking in (opening, installing):
+            asking.page_requested.connect(places.page_requested)
         for here in (opening, self.attaching):
             here.workbench_requested.connect(places.workbench_requested)
         work.current.session_failed.connect(self._on_session_failed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
 from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.code_link import CodeLink
@@ -22,6 +22,7 @@ class ProblemPage(QWidget):
 
     Attributes:
         code: opens the place in the agent's code.
+        install: offers to install google-adk; hidden until it is of use for the problem.
 
     Signals:
         retry: the user asked to try again.
@@ -76,17 +77,25 @@ class ProblemPage(QWidget):
         self._details.updateGeometry()
         self._details.setVisible(bool(details))
         self._another.setVisible(offers_another)
+        self.install.hide()
         self.code.set_links([code] if code is not None else [])
-        first = self._another if offers_another else self._retry
-        for button in (self._another, self._retry):
-            button.setProperty("primary", button is first)
-            theme.restyle(button)
-        first.setFocus()
+        self._lead(self._another if offers_another else self._retry)
+
+    def offer_install(self) -> None:
+        """Offer to install google-adk, as a retry would fail again."""
+        self.install.show()
+        self._lead(self.install)
 
     @property
     def text(self) -> str:
         """The error sentence as displayed."""
         return self._text.text()
+
+    def _lead(self, first: QPushButton) -> None:
+        for button in (self._another, self._retry, self.install):
+            button.setProperty("primary", button is first)
+            theme.restyle(button)
+        first.setFocus()
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
@@ -99,7 +108,9 @@ class ProblemPage(QWidget):
         copy.clicked.connect(self._on_copy)
         leave = push_button("Close", "problem_close", parent=parent)
         leave.clicked.connect(self.given_up)
-        for button in (self._another, self._retry, copy, leave):
+        self.install = push_button("Install google-adk…", "problem_install", parent=parent)
+        self.install.hide()
+        for button in (self._another, self._retry, self.install, copy, leave):
             line.addWidget(button)
         self.code = CodeButton("problem_code", parent)
         line.addWidget(self.code)

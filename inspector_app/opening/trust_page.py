@@ -9,7 +9,7 @@ from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.trust_question import TrustQuestion
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
-from inspector_app.widgets.controls import plain_label
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 
 _WIDTH = 760
@@ -30,10 +30,12 @@ class TrustPage(QWidget):
 
     Signals:
         trusted (TrustQuestion, bool): the user trusts the code; True: also after it changes.
+        install_requested (TrustQuestion, bool): likewise, and wants to install google-adk for the agent first.
         declined: the user does not trust the folder.
     """
 
     trusted = Signal(object, bool)
+    install_requested = Signal(object, bool)
     declined = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -94,6 +96,7 @@ class TrustPage(QWidget):
         lines = min(max(self._files.count(), 2), _SHOWN_FILES)
         self._files.setFixedHeight(lines * self._files.sizeHintForRow(0) + 12 if files else 0)
         self._say(_ACCEPT)
+        self._install.setVisible(question.lacks_adk)
         self._decline.setFocus()  # so that Enter gives the safe answer
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
@@ -105,7 +108,8 @@ class TrustPage(QWidget):
         self._decline = QPushButton("Don't load", parent)
         self._decline.setObjectName("trust_decline")
         self._decline.clicked.connect(self.declined)
-        for button in (self._accept, self._decline):
+        self._install = push_button("Trust, and install google-adk…", "trust_install", self._on_install, parent=parent)
+        for button in (self._accept, self._install, self._decline):
             button.setAccessibleName(button.text())
             line.addWidget(button)
         line.addStretch(1)
@@ -116,6 +120,10 @@ class TrustPage(QWidget):
         if question is not None:
             self._say("Loading…")
             self.trusted.emit(question, self._changes.isChecked())
+
+    def _on_install(self) -> None:
+        if self._question is not None:
+            self.install_requested.emit(self._question, self._changes.isChecked())
 
     def _say(self, words: str) -> None:
         self._accept.setText(words)

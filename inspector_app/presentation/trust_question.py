@@ -37,9 +37,11 @@ class TrustQuestion:
         code: what would run.
         reason: why it is asked.
         engine: a sentence about the engine that would run it.
+        lacks_adk: whether google-adk would run it if it were installed.
     """
 
     path: str
     code: FolderCode
     reason: Reason
     engine: str = ""
+    lacks_adk: bool = False

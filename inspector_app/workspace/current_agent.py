@@ -36,6 +36,7 @@ class CurrentAgent(QObject):
         plan: which engine runs the agent loaded here, and why; None before one is loaded.
         server: the database of the server that runs `loaded`, which then has no code and no engine here; empty if it runs here.
         path: what was loaded, as the user wrote it; empty before.
+        lacks_adk: whether google-adk would run what was opened last, if it were installed.
         busy: why the window starts no run of it now, as a sentence; empty if it does.
 
     Signals:
@@ -84,6 +85,7 @@ class CurrentAgent(QObject):
         self.server = ""
         self.plan: EnginePlan | None = None
         self.path = ""
+        self.lacks_adk = False
         self.busy = ""
         self._in_use: Agent | None = None
         self._retired: list[Agent] = []
@@ -137,7 +139,7 @@ class CurrentAgent(QObject):
                 self.agent_failed.emit(path, agent_loader.AgentLoadError(f"{path} cannot be read: {error.strerror or error}."))
                 return
             if reason := self.trust.doubt(code):
-                self.trust_requested.emit(TrustQuestion(path, code, reason, plan.sentence))
+                self.trust_requested.emit(TrustQuestion(path, code, reason, plan.sentence, plan.lacks_adk))
             else:
                 await self._load(path, plan)
 
@@ -205,6 +207,7 @@ class CurrentAgent(QObject):
         return EngineChoice(kind if kind in ENGINE_KINDS else None, python if isinstance(python, str) else None, self.debugpy)
 
     async def _load(self, path: str, plan: EnginePlan) -> None:
+        self.lacks_adk = plan.lacks_adk
         self.loading.emit(path)
         before = self._own
         if isinstance(before, child_agent.ChildAgent) and before.debugpy is not None and before is not self._in_use:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from inspector_app.cli import main
-from tests.unit.inspector_app.engines.test_engine_choice import ADK, agent, environment
+from tests.unit.inspector_app.engines.test_engine_choice import ADK, OURS, agent, environment
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +35,36 @@ def test_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = json.loads(capsys.readouterr().out)
     assert (printed["engine"], printed["adk_version"], printed["source"]) == ("embedded", "2.13.0", ".venv")
     assert {"source": ".venv", "found": printed["searched"][0]["found"]} == printed["searched"][0]
+
+
+def test_the_command_that_installs_google_adk_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = agent(tmp_path / "the clerk", ADK)
+    (folder / "requirements.txt").write_text("google-adk\n")
+    assert main(["doctor", str(folder)]) == 0
+    out = capsys.readouterr().out
+    assert "Installers run code of the packages.\n    $ cd '" in out
+    assert out.endswith("-m pip install google-adk 'sqlalchemy[asyncio]<3' -r requirements.txt\n")
+    assert main(["doctor", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["install"] == out.splitlines()[-1].removeprefix("    $ ")
+    assert sorted(place.name for place in folder.iterdir()) == ["agent.py", "requirements.txt"]
+
+
+@pytest.mark.parametrize("options", [["--engine", "embedded"], ["--engine", "embedded-process"]])
+def test_for_an_agent_that_needs_no_google_adk_no_command_is_printed(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", str(agent(tmp_path / "clerk", ADK)), *options]) == 0
+    assert main(["doctor", str(agent(tmp_path / "ours", OURS))]) == 0
+    assert "pip" not in capsys.readouterr().out
+
+
+def test_why_google_adk_cannot_be_installed_is_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = agent(tmp_path / "clerk", ADK)
+    (folder / ".venv").mkdir()
+    assert main(["doctor", str(folder)]) == 0
+    assert f"{folder / '.venv'} exists, and has no Python." in capsys.readouterr().out
+    assert main(["doctor", str(folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["install"] is None
 
 
 @pytest.mark.parametrize(

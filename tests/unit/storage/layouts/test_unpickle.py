@@ -83,7 +83,7 @@ def test_objects_become_records(thing: Any, name: str, protocol: int, tmp_path: 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
 def test_objects_under_temp_keys_are_shown_as_readable_text(protocol: int) -> None:
     delta = {
-        "temp:when": datetime.datetime(2026, 11, 21, 12, 30, 5, 250),
+        "temp:when": datetime.datetime(2026, 11, 21, 12, 30, 5, 250_000),
         "temp:price": decimal.Decimal("1.5"),
         "temp:thing": Thing(),
         "temp:pair": (1, b"\xff"),
@@ -92,7 +92,7 @@ def test_objects_under_temp_keys_are_shown_as_readable_text(protocol: int) -> No
         "k": {"x": None},
     }
     read = read_actions(pickle.dumps({"state_delta": delta}, protocol))["state_delta"]
-    assert read["temp:when"] == "2026-11-21T12:30:05.000250"
+    assert read["temp:when"] == "2026-11-21T12:30:05.250000"
     assert read["temp:price"] == "<decimal.Decimal object: '1.5'>"
     assert read["temp:thing"].endswith("Thing object: {'x': [1]}>")
     assert read["temp:pair"] == [1, "_w=="]

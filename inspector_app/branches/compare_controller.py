@@ -12,11 +12,7 @@ from inspector_app.branches.session_picker import PickableSession, SessionPicker
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted, duration, visible
-from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
-from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.workspace import Workspace
 from runtime.compare.comparison import Comparison, Totals, compare
 from runtime.history.state_at import History
 from runtime.sessions.session_key import SessionKey
@@ -44,26 +40,20 @@ class CompareController(QObject):
         closed: the user closed the page.
 
     Args:
-        cursor: the selected session, compared with another one.
-        databases: read both sessions.
-        catalog: names and lists sessions.
-        tasks: runs the comparison.
-        messages: receives why nothing can be compared.
+        work: the owners.
         page: the page to fill.
     """
 
     opened = Signal()
     closed = Signal()
 
-    def __init__(
-        self, cursor: Cursor, databases: OpenDatabases, catalog: SessionCatalog, tasks: Tasks, messages: MessageBus, page: ComparePage
-    ) -> None:
+    def __init__(self, work: Workspace, page: ComparePage) -> None:
         super().__init__(page)
-        self._cursor = cursor
-        self._databases = databases
-        self._catalog = catalog
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._databases = work.databases
+        self._catalog = work.catalog
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._page = page
         self._shown: _Compared | None = None
         self._pair = 0

@@ -44,13 +44,12 @@ class Branches(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
-        cursor, databases, catalog, tasks, messages = work.cursor, work.databases, work.catalog, work.tasks, work.messages
         self.forks = ForkController(work, self._fork_card, self._override_card, self._fork_hint)
         self._fork.triggered.connect(self.forks.ask_at_selected)
-        self.compare = CompareController(cursor, databases, catalog, tasks, messages, self.page)
+        self.compare = CompareController(work, self.page)
         self._compare.triggered.connect(self.compare.ask)
-        ForkOriginController(cursor, databases, catalog, self.compare, tasks, self._origin_hint)
-        self.rewind = RewindController(cursor, work.current, self.forks, work.commits, tasks, messages, self._rewind_card)
+        ForkOriginController(work, self.compare, self._origin_hint)
+        self.rewind = RewindController(work, self.forks, self._rewind_card)
         self._rewind.triggered.connect(self.rewind.ask_at_selected)
         for cancelled in (self.forks.cancelled, self.rewind.cancelled):
             cancelled.connect(self.places.focus_requested)

@@ -8,35 +8,27 @@ from inspector_app.branches.compare_controller import CompareController
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.session_info import ForkInfo
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.widgets.tooltips import set_tooltip
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.open_databases import OpenDatabases
-from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.workspace import Workspace
 
 
 class ForkOriginController(QObject):
     """A controller that fills the hint below a fork's events.
 
     Args:
-        cursor: the selected session.
-        databases: open the parent's database.
-        catalog: knows the forks.
+        work: the owners.
         compare: compares the fork with its parent.
-        tasks: opens databases.
         hint: the hint to fill.
     """
 
-    def __init__(
-        self, cursor: Cursor, databases: OpenDatabases, catalog: SessionCatalog, compare: CompareController, tasks: Tasks, hint: HintBar
-    ) -> None:
+    def __init__(self, work: Workspace, compare: CompareController, hint: HintBar) -> None:
         super().__init__(hint)
-        self._cursor = cursor
-        self._databases = databases
-        self._catalog = catalog
+        self._cursor = work.cursor
+        self._databases = work.databases
+        self._catalog = work.catalog
         self._compare = compare
-        self._tasks = tasks
+        self._tasks = work.tasks
         self._hint = hint
         self._hint.accepted.connect(self._on_compare)
         self._hint.other_accepted.connect(self._on_parent)

@@ -11,12 +11,8 @@ from inspector_app.branches.rewind_text import rewind_facts, rewind_title
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.presentation.decisions import Choice
 from inspector_app.presentation.event_summary import short_id
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.decision_card import DecisionCard
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.manual_events import ManualEvents
-from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.known_error import KnownError
 from runtime.forks.fork import Cut
 from runtime.support.lazy import lazy_module
@@ -41,40 +37,27 @@ class RewindController(QObject):
         cancelled: the card was closed without a choice.
 
     Args:
-        cursor: the selected event.
-        current: the displayed session.
+        work: the owners.
         forks: creates the fork that is offered instead.
-        commits: commits the rewind, and reports whether it is possible.
-        tasks: runs planning and rewinding.
-        messages: receives the outcome.
         card: asks what to do.
     """
 
     asked = Signal()
     cancelled = Signal()
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        current: CurrentSession,
-        forks: ForkController,
-        commits: ManualEvents,
-        tasks: Tasks,
-        messages: MessageBus,
-        card: DecisionCard,
-    ) -> None:
+    def __init__(self, work: Workspace, forks: ForkController, card: DecisionCard) -> None:
         super().__init__(card)
-        self._cursor = cursor
-        self._current = current
+        self._cursor = work.cursor
+        self._current = work.current
         self._forks = forks
-        self._commits = commits
-        self._tasks = tasks
-        self._messages = messages
+        self._commits = work.commits
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._card = card
         self.plan: rewinding.RewindPlan | None = None
         card.chosen.connect(self._on_chosen)
         card.cancelled.connect(self.cancelled)
-        for signal in (cursor.session_changed, current.session_loaded, current.events_added):
+        for signal in (work.cursor.session_changed, work.current.session_loaded, work.current.events_added):
             signal.connect(self._on_outdated)
 
     def ask(self, index: int) -> None:

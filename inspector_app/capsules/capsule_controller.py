@@ -19,12 +19,8 @@ from inspector_app.exchange.capsule import Capsule
 from inspector_app.exchange.capsule_files import save_capsule, save_test
 from inspector_app.exchange.exported_session import session_of_history
 from inspector_app.presentation.values import counted, size
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.hint_bar import HintBar
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors import KnownError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
@@ -42,23 +38,17 @@ class CapsuleController(QObject):
     """A controller that asks what a capsule holds, and writes it off the GUI thread.
 
     Args:
-        cursor: the selected session.
-        agents: the loaded agent, which a capsule of its session describes.
-        databases: read the session.
-        tasks: does both in the background.
-        messages: receives why nothing can be exported.
+        work: the owners.
         hint: shows where the capsule was written.
     """
 
-    def __init__(
-        self, cursor: Cursor, agents: CurrentAgent, databases: OpenDatabases, tasks: Tasks, messages: MessageBus, hint: HintBar
-    ) -> None:
+    def __init__(self, work: Workspace, hint: HintBar) -> None:
         super().__init__(hint)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._hint = hint
         self._dialog: CapsuleDialog | None = None
         self._wanted = (0, 0)

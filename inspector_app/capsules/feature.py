@@ -24,7 +24,7 @@ class Capsules(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
-        self.capsules = CapsuleController(work.cursor, work.agents, work.databases, work.tasks, work.messages, self._capsule_hint)
+        self.capsules = CapsuleController(work, self._capsule_hint)
         self._export.triggered.connect(self.capsules.ask_for_selected)
         self.replays = ReplayController(work, self._replay_hint)
         self._replay.triggered.connect(self.replays.ask_for_selected)

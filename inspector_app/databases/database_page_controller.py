@@ -12,11 +12,8 @@ from inspector_app.databases.raw_tables_controller import RawTablesController
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.documents.tail_thread import TailUpdate
 from inspector_app.presentation.values import counted, since
-from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.live_tail import LiveTail
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.known_error import KnownError
 from runtime.storage.reading.shared_state import SharedScope, SharedState
 
@@ -32,11 +29,7 @@ class DatabasePageController(QObject):
         left: the user closed the page; the events should be displayed again.
 
     Args:
-        cursor: the selected session, whose database is inspected.
-        databases: the open databases.
-        tail: reports what other processes changed.
-        tasks: runs the reading.
-        messages: receives problems.
+        work: the owners.
         page: the page to fill.
     """
 
@@ -44,14 +37,12 @@ class DatabasePageController(QObject):
     closed = Signal()
     left = Signal()
 
-    def __init__(
-        self, cursor: Cursor, databases: OpenDatabases, tail: LiveTail, tasks: Tasks, messages: MessageBus, page: DatabasePage
-    ) -> None:
+    def __init__(self, work: Workspace, page: DatabasePage) -> None:
         super().__init__(page)
-        self._cursor = cursor
-        self._databases = databases
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._databases = work.databases
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._page = page
         self._source: Source | None = None
         self._scope: SharedScope | None = None
@@ -60,7 +51,7 @@ class DatabasePageController(QObject):
         self._settling.setSingleShot(True)
         self._settling.setInterval(SETTLING_MS)
         self._settling.timeout.connect(self.read_again)
-        self._connect_signals(tail)
+        self._connect_signals(work.tail)
 
     def _connect_signals(self, tail: LiveTail) -> None:
         self._page.left.connect(self.left)

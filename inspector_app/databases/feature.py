@@ -37,7 +37,7 @@ class Databases(Feature):
         """Make the controllers."""
         self._work = work
         self.foreign = ForeignDatabaseController(work.tasks, work.messages, self.foreign_page)
-        self.page = DatabasePageController(work.cursor, work.databases, work.tail, work.tasks, work.messages, self._view)
+        self.page = DatabasePageController(work, self._view)
         self.foreign.opened.connect(self._on_foreign_opened)
         self.page.opened.connect(self._on_page_opened)
         self.page.closed.connect(self.places.events_requested)

@@ -11,13 +11,10 @@ from inspector_app.detail.commands import DetailCommands
 from inspector_app.detail.editor_dialog import EditorDialog
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.support.editor import NoEditorError, open_in_editor
-from inspector_app.support.preferences import Preferences
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.actions import allow
 from inspector_app.workspace.code_places import links_of_event, links_of_tracebacks
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.written_output import WrittenLine, WrittenOutput
+from inspector_app.workspace.workspace import Workspace
+from inspector_app.workspace.written_output import WrittenLine
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -28,37 +25,24 @@ class CodeController(QObject):
     """A controller that names the code behind the selected event, and opens code.
 
     Args:
-        agents: the loaded agent, which knows where its code is.
-        output: has the tracebacks of errors.
-        preferences: remember the editor.
-        tasks: runs the opening.
-        messages: receives failures.
+        work: the owners.
         commands: the commands of the details.
         detail: the view with the button.
     """
 
-    def __init__(
-        self,
-        agents: CurrentAgent,
-        output: WrittenOutput,
-        preferences: Preferences,
-        tasks: Tasks,
-        messages: MessageBus,
-        commands: DetailCommands,
-        detail: EventDetail,
-    ) -> None:
+    def __init__(self, work: Workspace, commands: DetailCommands, detail: EventDetail) -> None:
         super().__init__(detail)
-        self._agents = agents
-        self._output = output
-        self._preferences = preferences
-        self._tasks = tasks
-        self._messages = messages
+        self._agents = work.agents
+        self._output = work.output
+        self._preferences = work.preferences
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._commands = commands
         self._detail = detail
         detail.event_shown.connect(self._show)
         detail.code.code_requested.connect(self.open)
-        agents.agent_loaded.connect(self._on_agent_loaded)
-        output.attributed.connect(self._on_attributed)
+        work.agents.agent_loaded.connect(self._on_agent_loaded)
+        work.output.attributed.connect(self._on_attributed)
         commands.open_code.triggered.connect(self._on_open_code)
         commands.choose_editor.triggered.connect(self._on_choose_editor)
         self._allow()

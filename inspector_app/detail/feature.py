@@ -49,7 +49,7 @@ class Detail(Feature):
         self.requests = RequestController(work.run.requests, current, work.prices, tasks, messages, view)
         SendAgainController(self.requests, work.agents, work.prices, tasks, view)
         OutputController(work.output, TracebackStore(work.preferences.folder / "tracebacks"), current, tasks, view)
-        self.code = CodeController(work.agents, work.output, work.preferences, tasks, messages, self.commands, view)
+        self.code = CodeController(work, self.commands, view)
         DetailController(work.cursor, current, work.run, StateEditController(work.cursor, current, work.commits, self), view)
         FilesController(work.cursor, current, work.run, tasks, view.state.model, self)
         self.notes = NoteController(current, work.notes, self.commands, view, self._note_hint)

@@ -15,12 +15,8 @@ from inspector_app.evals.eval_page import EvalPage
 from inspector_app.exchange.eval_cases import expected_copy
 from inspector_app.exchange.eval_sets import EvalCase, EvalSet, read_eval_set
 from inspector_app.presentation.values import counted
-from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.agent_runs import AgentRuns, QuietRuns
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.agent_runs import QuietRuns
+from inspector_app.workspace.workspace import Workspace
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
 
@@ -37,12 +33,7 @@ class EvalController(QObject):
         compare_requested(SessionAddress, SessionAddress): what was expected and what the agent did are to be compared.
 
     Args:
-        cursor: receives the session to open.
-        agents: the loaded agent.
-        databases: where the sessions are.
-        run: the window's run, which the page waits for.
-        runs: runs the agent.
-        tasks: runs it in the background.
+        work: the owners.
         page: the page to fill.
     """
 
@@ -50,15 +41,13 @@ class EvalController(QObject):
     left = Signal()
     compare_requested = Signal(object, object)
 
-    def __init__(
-        self, cursor: Cursor, agents: CurrentAgent, databases: OpenDatabases, run: CurrentRun, runs: AgentRuns, tasks: Tasks, page: EvalPage
-    ) -> None:
+    def __init__(self, work: Workspace, page: EvalPage) -> None:
         super().__init__(page)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._runs = runs
-        self._tasks = tasks
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._runs = work.runs
+        self._tasks = work.tasks
         self._page = page
         self._file: Path | None = None
         self._set = EvalSet("", ())
@@ -73,8 +62,8 @@ class EvalController(QObject):
         page.run_requested.connect(self._on_run_requested)
         page.session_requested.connect(self._on_session_requested)
         page.compare_requested.connect(self._on_compare_requested)
-        agents.agent_loaded.connect(self._on_agent_loaded)
-        for signal in (agents.agent_loaded, agents.busy_changed, run.changed):
+        work.agents.agent_loaded.connect(self._on_agent_loaded)
+        for signal in (work.agents.agent_loaded, work.agents.busy_changed, work.run.changed):
             signal.connect(self._show_agent)
         self._show_agent()
 

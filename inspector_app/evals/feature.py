@@ -34,7 +34,7 @@ class Evals(Feature):
         """Make the controllers."""
         places = self.places
         self.repeats = RepeatController(work, self._repeat_page)
-        self.evals = EvalController(work.cursor, work.agents, work.databases, work.run, work.runs, work.tasks, self.page)
+        self.evals = EvalController(work, self.page)
         self._run_again.triggered.connect(self.repeats.ask_for_selected)
         self.repeats.opened.connect(self._on_repeats_opened)
         self.evals.opened.connect(self._on_evals_opened)

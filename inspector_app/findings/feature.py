@@ -19,7 +19,7 @@ class Findings(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controller."""
-        findings = FindingsController(work.cursor, work.agents, work.databases, work.catalog, work.tasks, self._pane, self)
+        findings = FindingsController(work, self._pane, self)
         findings.counted.connect(self._on_counted)
 
     def _on_counted(self, count: int) -> None:

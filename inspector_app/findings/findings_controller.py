@@ -12,11 +12,7 @@ from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import DatabaseSource
 from inspector_app.engines.protocol import Agent
 from inspector_app.findings.findings_pane import FindingsPane
-from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.open_databases import OpenDatabases
-from inspector_app.workspace.session_catalog import SessionCatalog
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
@@ -84,32 +80,19 @@ class FindingsController(QObject):
         counted(int): the number of errors and warnings.
 
     Args:
-        cursor: the selection; receives the event of the chosen finding.
-        agents: the loaded agent: checkpoints are compared with its agents.
-        databases: the open databases.
-        catalog: the numbers of their events.
-        tasks: runs the examination.
+        work: the owners.
         pane: the pane to fill.
     """
 
     counted = Signal(int)
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        agents: CurrentAgent,
-        databases: OpenDatabases,
-        catalog: SessionCatalog,
-        tasks: Tasks,
-        pane: FindingsPane,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, work: Workspace, pane: FindingsPane, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._cursor = cursor
-        self._agents = agents
-        self._databases = databases
-        self._catalog = catalog
-        self._tasks = tasks
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._databases = work.databases
+        self._catalog = work.catalog
+        self._tasks = work.tasks
         self._pane = pane
         self._running: _Examination | None = None
         self._done: tuple[str, SessionKey | None] | None = None
@@ -119,9 +102,9 @@ class FindingsController(QObject):
         pane.wanted.connect(self._on_wanted)
         pane.again_requested.connect(self._on_again)
         pane.finding_chosen.connect(self._on_chosen)
-        cursor.session_changed.connect(self._on_session_changed)
-        databases.database_closed.connect(self._on_closed)
-        agents.agent_loaded.connect(self._on_agent_loaded)
+        work.cursor.session_changed.connect(self._on_session_changed)
+        work.databases.database_closed.connect(self._on_closed)
+        work.agents.agent_loaded.connect(self._on_agent_loaded)
 
     def _on_session_changed(self, _session: SessionAddress | None) -> None:
         if self._pane.is_displayed:

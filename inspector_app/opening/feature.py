@@ -68,7 +68,7 @@ class Opening(Feature):
         self.problem.another_requested.connect(self._open_database.trigger)
         self._open_url.triggered.connect(opening.ask_for_url)
         self._start_page.triggered.connect(opening.show_start_page)
-        self.servers = ServerController(work.cursor, databases, agents, run, tasks, messages, self)
+        self.servers = ServerController(work, self)
         self.changes = AgentChanges(agents, run, tasks, messages, self._agent_hint)
         self.engines = EngineController(agents, run, tasks, messages, EngineMenu(window))
         self._choose_engine.triggered.connect(self.engines.ask)

@@ -8,12 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
-from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_run import CurrentRun
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.workspace import Workspace
 from runtime.debugger.hold import Hold
 from runtime.storage.connections.database_url import is_remote
 from runtime.support.lazy import lazy_module
@@ -35,39 +30,25 @@ class ServerController(QObject):
         agent_ready(str, str): a server without sessions was opened: a title and a hint for the empty stream.
 
     Args:
-        cursor: the selection.
-        databases: the open servers.
-        agents: uses a server's agent as long as its session is displayed.
-        run: reports holds.
-        tasks: asks the servers.
-        messages: receives what the user should know.
+        work: the owners.
     """
 
     agent_ready = Signal(str, str)
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        databases: OpenDatabases,
-        agents: CurrentAgent,
-        run: CurrentRun,
-        tasks: Tasks,
-        messages: MessageBus,
-        parent: QObject | None = None,
-    ) -> None:
+    def __init__(self, work: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._cursor = cursor
-        self._databases = databases
-        self._agents = agents
-        self._run = run
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._databases = work.databases
+        self._agents = work.agents
+        self._run = work.run
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._explained: set[str] = set()
         self._listed: set[str] = set()
-        cursor.session_changed.connect(self._on_session_changed)
-        databases.database_listed.connect(self._on_database_listed)
-        databases.database_closed.connect(self._on_database_closed)
-        run.hold_changed.connect(self._on_hold_changed)
+        work.cursor.session_changed.connect(self._on_session_changed)
+        work.databases.database_listed.connect(self._on_database_listed)
+        work.databases.database_closed.connect(self._on_database_closed)
+        work.run.hold_changed.connect(self._on_hold_changed)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         source = self._databases.source(address.database) if address is not None else None

@@ -12,12 +12,8 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.sessions.deletion_dialog import DeletionDialog
 from inspector_app.sessions.sessions_pane import SessionsPane
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.hint_bar import HintBar
-from inspector_app.workspace.current_run import CurrentRun
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.workspace import Workspace
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.writing.deletion import delete_sessions, keep_copy, put_back
 from runtime.support.worker_threads import run_in_thread
@@ -29,38 +25,25 @@ class DeletionController(QObject):
     """A controller that asks which sessions to delete, copies and deletes them, and restores them on request.
 
     Args:
-        cursor: the selection, which must not stay on a deleted session.
-        databases: the open databases.
-        run: its session is not deleted.
-        tasks: runs the deletion.
-        messages: receives why nothing can be deleted.
+        work: the owners.
         pane: the session list, where the user requests deletion.
         hint: shows progress and offers Undo.
     """
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        databases: OpenDatabases,
-        run: CurrentRun,
-        tasks: Tasks,
-        messages: MessageBus,
-        pane: SessionsPane,
-        hint: HintBar,
-    ) -> None:
+    def __init__(self, work: Workspace, pane: SessionsPane, hint: HintBar) -> None:
         super().__init__(pane)
-        self._cursor = cursor
-        self._databases = databases
-        self._run = run
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._databases = work.databases
+        self._run = work.run
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._pane = pane
         self._hint = hint
         self._last: tuple[str, Path] | None = None
         pane.delete_requested.connect(self._on_delete_requested)
         pane.prune_requested.connect(self._on_prune_requested)
         hint.accepted.connect(self._on_undo)
-        databases.database_closed.connect(self._on_database_closed)
+        work.databases.database_closed.connect(self._on_database_closed)
 
     def _on_delete_requested(self, target: str, keys: list[SessionKey]) -> None:
         self._tasks.spawn(self._ask(target, keys, by_age=False), "Asking what to delete")

@@ -22,11 +22,8 @@ from inspector_app.sessions.exchange_dialogs import (
 )
 from inspector_app.sessions.export_job import ExportCancelledError, ExportJob, add_history_case, add_stored_case
 from inspector_app.sessions.sessions_pane import SessionsPane
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.hint_bar import HintBar
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.workspace import Workspace
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 from runtime.support.lazy import lazy_module
@@ -48,24 +45,19 @@ class ExchangeController(QObject):
         workbench_requested: sessions were imported; they are to be displayed.
 
     Args:
-        cursor: the selected session.
-        databases: the open databases.
-        tasks: runs the export or import.
-        messages: receives why nothing can be exported.
+        work: the owners.
         pane: the session list, where the user requests both.
         hint: shows the progress and the end.
     """
 
     workbench_requested = Signal()
 
-    def __init__(
-        self, cursor: Cursor, databases: OpenDatabases, tasks: Tasks, messages: MessageBus, pane: SessionsPane, hint: HintBar
-    ) -> None:
+    def __init__(self, work: Workspace, pane: SessionsPane, hint: HintBar) -> None:
         super().__init__(pane)
-        self._cursor = cursor
-        self._databases = databases
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._databases = work.databases
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._pane = pane
         self._hint = hint
         self._job: ExportJob | None = None

@@ -43,17 +43,16 @@ class Sessions(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
-        cursor, databases, tasks, messages = work.cursor, work.databases, work.tasks, work.messages
-        SessionsController(cursor, work.catalog, work.current, self.model, self.pane)
-        DeletionController(cursor, databases, work.run, tasks, messages, self.pane, self._deletion_hint)
-        self.exchange = exchange = ExchangeController(cursor, databases, tasks, messages, self.pane, self._exchange_hint)
+        SessionsController(work.cursor, work.catalog, work.current, self.model, self.pane)
+        DeletionController(work, self.pane, self._deletion_hint)
+        self.exchange = exchange = ExchangeController(work, self.pane, self._exchange_hint)
         exchange.workbench_requested.connect(self.places.workbench_requested)
         self._export.triggered.connect(exchange.export_selected)
         self._import.triggered.connect(exchange.ask_for_imports)
-        self.search = SearchController(cursor, databases, tasks, messages, self.pane)
+        self.search = SearchController(work, self.pane)
         self._search_all.triggered.connect(self.search.ask)
         self.search.hit_opened.connect(self.places.focus_requested)  # gets it when the dialog gives it back
-        SizesController(databases, tasks, self.model, self)
+        SizesController(work.databases, work.tasks, self.model, self)
         work.tail.follows_newest = self._follow_newest.isChecked
 
     def close(self) -> None:

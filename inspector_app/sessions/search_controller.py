@@ -13,11 +13,8 @@ from inspector_app.presentation.values import clock, day
 from inspector_app.sessions.search_dialog import FoundEvent, SearchDialog
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.support.data_folder import cache_folder
-from inspector_app.support.tasks import Tasks
 from inspector_app.support.worker import Worker
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
-from inspector_app.workspace.open_databases import OpenDatabases
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.known_error import KnownError
 from runtime.storage.reading.search_index import Hit, SearchIndex, remove_stale
 
@@ -35,22 +32,19 @@ class SearchController(QObject):
         hit_opened: the user chose an event of the result.
 
     Args:
-        cursor: the selection; receives the chosen event.
-        databases: the open databases.
-        tasks: runs the search.
-        messages: receives why nothing can be searched.
+        work: the owners.
         pane: the session list, whose window owns the dialog.
     """
 
     read = Signal(int, int)
     hit_opened = Signal()
 
-    def __init__(self, cursor: Cursor, databases: OpenDatabases, tasks: Tasks, messages: MessageBus, pane: SessionsPane) -> None:
+    def __init__(self, work: Workspace, pane: SessionsPane) -> None:
         super().__init__(pane)
-        self._cursor = cursor
-        self._databases = databases
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._databases = work.databases
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._pane = pane
         self.folder: Path | None = None
         self._dialog: SearchDialog | None = None

@@ -25,7 +25,7 @@ class State(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controller."""
-        self.writers = WritersController(work.cursor, work.agents, work.current, work.tasks, work.messages, self._pane)
+        self.writers = WritersController(work, self._pane)
         self.writers.answered.connect(self._on_answered)
 
     def _on_answered(self) -> None:

@@ -12,11 +12,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted, preview
 from inspector_app.state.writers_pane import WriterRow, WritersPane
-from inspector_app.support.tasks import Tasks
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.workspace import Workspace
 from runtime.history.key_writers import Reading, Write, readings_of
 from runtime.history.state_at import History
 from runtime.support.worker_threads import run_in_thread
@@ -35,30 +31,24 @@ class WritersController(QObject):
         answered: the pane shows the answer to a new question.
 
     Args:
-        cursor: the selection; receives the chosen event.
-        agents: the loaded agent, whose prompts are searched.
-        current: the displayed session.
-        tasks: runs the search.
-        messages: asks for a key if none is selected.
+        work: the owners.
         pane: the pane to fill.
     """
 
     answered = Signal()
 
-    def __init__(
-        self, cursor: Cursor, agents: CurrentAgent, current: CurrentSession, tasks: Tasks, messages: MessageBus, pane: WritersPane
-    ) -> None:
+    def __init__(self, work: Workspace, pane: WritersPane) -> None:
         super().__init__(pane)
-        self._cursor = cursor
-        self._agents = agents
-        self._current = current
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._agents = work.agents
+        self._current = work.current
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._pane = pane
         self._name = ""
-        pane.event_requested.connect(cursor.request)
-        current.session_loading.connect(self._on_session_loading)
-        current.session_loaded.connect(self._on_session_loaded)
+        pane.event_requested.connect(work.cursor.request)
+        work.current.session_loading.connect(self._on_session_loading)
+        work.current.session_loaded.connect(self._on_session_loaded)
 
     def ask(self, name: str) -> None:
         """Show who wrote a key of the displayed session.

@@ -26,6 +26,5 @@ class Timeline(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
-        cursor, current, tasks, messages = work.cursor, work.current, work.tasks, work.messages
-        TimelineController(cursor, current, self.places.colours, work.reader, tasks, messages, self.view)
-        TurnsController(cursor, current, work.reader, work.prices, tasks, messages, self.charts)
+        TimelineController(work, self.places.colours, self.view)
+        TurnsController(work, self.charts)

@@ -6,16 +6,13 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
-from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, SessionReader, invocation_around
+from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, invocation_around
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.spans import activity
 from inspector_app.presentation.timeline_rows import Section, Timeline, timeline
 from inspector_app.presentation.values import clock
-from inspector_app.support.tasks import Tasks
 from inspector_app.timeline.timeline_view import TimelineView
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.storage_error import StorageError
 from runtime.support.worker_threads import run_in_thread
 
@@ -30,43 +27,30 @@ class TimelineController(QObject):
     """A controller that fills the timeline.
 
     Args:
-        cursor: the selected event, and the compared one.
-        current: the displayed session.
+        work: the owners.
         colours: the authors' colours, shared with the stream.
-        reader: reads whole sessions.
-        tasks: runs the reading.
-        messages: receives failures.
         view: the view to fill.
     """
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        current: CurrentSession,
-        colours: AuthorColours,
-        reader: SessionReader,
-        tasks: Tasks,
-        messages: MessageBus,
-        view: TimelineView,
-    ) -> None:
+    def __init__(self, work: Workspace, colours: AuthorColours, view: TimelineView) -> None:
         super().__init__(view)
-        self._cursor = cursor
-        self._current = current
+        self._cursor = work.cursor
+        self._current = work.current
         self._colours = colours
-        self._reader = reader
-        self._tasks = tasks
-        self._messages = messages
+        self._reader = work.reader
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._view = view
         self._drawn: Drawn | None = None
         self._wanted = 0  # number of the latest drawing
         self._rest = self._timer(_REST_MS, self._draw)
         self._recorded = self._timer(_RECORDED_MS, self._draw_again)
-        cursor.event_changed.connect(self._on_changed)
-        cursor.compared_changed.connect(self._on_changed)
-        current.events_added.connect(self._on_added)
-        current.events_read.connect(self._on_changed)
-        current.session_loaded.connect(self._on_changed)
-        current.calls_recorded.connect(self._recorded.start)
+        work.cursor.event_changed.connect(self._on_changed)
+        work.cursor.compared_changed.connect(self._on_changed)
+        work.current.events_added.connect(self._on_added)
+        work.current.events_read.connect(self._on_changed)
+        work.current.session_loaded.connect(self._on_changed)
+        work.current.calls_recorded.connect(self._recorded.start)
         view.displayed.came.connect(self._draw)
         view.range_chosen.connect(self._on_changed)
         view.picture.saved.connect(self._on_picture_saved)

@@ -8,16 +8,13 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
-from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, SessionReader
+from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange
 from inspector_app.presentation.costs import CostSum, cost_text, model_calls
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.spans import activity
 from inspector_app.presentation.turns import Turn, turns_of
-from inspector_app.support.tasks import Tasks
 from inspector_app.timeline.turns_view import TurnsView
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.cursor import Cursor
-from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.workspace import Workspace
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
@@ -30,32 +27,18 @@ class TurnsController(QObject):
     """A controller that fills the charts.
 
     Args:
-        cursor: the selected event.
-        current: the displayed session.
-        reader: reads whole sessions.
-        prices: the prices of models.
-        tasks: runs the reading.
-        messages: receives failures.
+        work: the owners.
         view: the view to fill.
     """
 
-    def __init__(
-        self,
-        cursor: Cursor,
-        current: CurrentSession,
-        reader: SessionReader,
-        prices: Prices,
-        tasks: Tasks,
-        messages: MessageBus,
-        view: TurnsView,
-    ) -> None:
+    def __init__(self, work: Workspace, view: TurnsView) -> None:
         super().__init__(view)
-        self._cursor = cursor
-        self._current = current
-        self._reader = reader
-        self._prices = prices
-        self._tasks = tasks
-        self._messages = messages
+        self._cursor = work.cursor
+        self._current = work.current
+        self._reader = work.reader
+        self._prices = work.prices
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._view = view
         self._drawn: tuple[object, int] | None = None
         self._counting: OpenSession | None = None
@@ -63,11 +46,11 @@ class TurnsController(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(_REST_MS)
         self._rest.timeout.connect(self._draw)
-        cursor.event_changed.connect(self._on_event_changed)
-        current.events_added.connect(self._on_changed)
-        current.session_loaded.connect(self._on_loaded)
-        current.session_loading.connect(self._on_loaded)
-        current.calls_recorded.connect(self._on_recorded)
+        work.cursor.event_changed.connect(self._on_event_changed)
+        work.current.events_added.connect(self._on_changed)
+        work.current.session_loaded.connect(self._on_loaded)
+        work.current.session_loading.connect(self._on_loaded)
+        work.current.calls_recorded.connect(self._on_recorded)
         view.displayed.came.connect(self._draw)
         view.picture.saved.connect(self._on_picture_saved)
 

@@ -84,9 +84,9 @@ async def test_a_session_whose_creation_is_not_recorded_has_the_same_past_in_pag
 
 
 async def test_the_decoding_of_many_events_is_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.1)  # seconds
+    monkeypatch.setattr(sqlite_file, "_PATIENCE", 0.3)  # seconds: less than decoding takes, and more than reading
     monkeypatch.setattr(sqlite_file, "_BYTES_PER_SECOND", 1e12)
-    said = types.Content(role="model", parts=[types.Part(text="x")] * 20)
+    said = types.Content(role="model", parts=[types.Part(text="x")] * 40)
     events = [Event(id=str(number), author="a", invocation_id="i", timestamp=1.0, content=said) for number in range(3_000)]
     async with DatabaseSessionService(f"sqlite:///{tmp_path / 'many.db'}") as service:
         copy = SessionCopy(events, {}, baseline={}, user={}, app={}, shared=[], temp={}, created=1.0, lineage=None)

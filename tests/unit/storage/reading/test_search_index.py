@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -134,6 +135,15 @@ def test_indexes_of_deleted_databases_are_removed(index: SearchIndex, file: Path
     file.unlink()
     remove_stale(index.path.parent)
     assert not index.path.exists()
+
+
+def test_an_old_index_is_removed_with_the_journal_of_a_killed_process(index: SearchIndex) -> None:
+    journal = index.path.with_name(f"{index.path.name}-journal")
+    journal.write_bytes(b"SQLite would apply it to the next index of this name")
+    os.utime(index.path, (0, 0))
+    remove_stale(index.path.parent)
+    assert not index.path.exists()
+    assert not journal.exists()
 
 
 @pytest.mark.parametrize("layout", ["v0", "v1", "sqlite"])

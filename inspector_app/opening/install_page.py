@@ -58,7 +58,7 @@ class InstallPage(QWidget):
         self._accept = push_button("Install", "install_accept", self.accepted, parent=column)
         self._accept.setProperty("primary", True)
         self._cancel = push_button("Cancel", "install_cancel", self.cancelled, parent=column)
-        self._decline = push_button("", "install_decline", self.declined, parent=column)
+        self._decline = push_button("Back", "install_decline", self.declined, parent=column)
         for button in (self._accept, self._cancel, self._decline):
             line.addWidget(button)
         line.addStretch(1)

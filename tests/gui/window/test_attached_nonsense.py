@@ -71,7 +71,7 @@ def hear(driver: WindowDriver, said: bytes) -> list[str]:
     async def attach() -> None:
         server = await asyncio.start_server(answer, "127.0.0.1", 0)
         app = RunningApp(os.getppid(), server.sockets[0].getsockname()[1], "t", ("mine",), "p", "e")
-        await driver.inspector.controller.attach(app)
+        await driver.inspector.features.opening.attaching.attach(app)
         server.close()
 
     before = len(driver.log_text())

@@ -134,11 +134,11 @@ def test_a_special_file_is_named_and_not_opened(
     for name in ("x.db", "x.capsule", "x.evalset.json", "x.jsonl", "agent.py"):
         SPECIAL[plant](tmp_path / name)
         if name.endswith("jsonl"):
-            inspector.controller.exchange.import_file(str(tmp_path / name), "")
+            inspector.features.sessions.exchange.import_file(str(tmp_path / name), "")
         else:
             driver.drop([tmp_path / name])
         driver.run_until_idle()
-        assert name in inspector.window.problem.text + driver.log_text(), name
+        assert name in inspector.window.parts.problem.text + driver.log_text(), name
     folder = tmp_path / "agent-inspector"
     folder.mkdir(mode=0o700)
     SPECIAL[plant](folder / "1-1.json")

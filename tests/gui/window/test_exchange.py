@@ -109,12 +109,12 @@ def huge(tmp_path: Path) -> str:
 
 def test_an_import_is_cancelled(story_open: Inspector, story_db: Path, driver: WindowDriver, qtbot: QtBot, huge: str) -> None:
     before = contents(story_db)
-    story_open.controller.exchange.import_file(huge, str(story_db))
+    story_open.features.sessions.exchange.import_file(huge, str(story_db))
     qtbot.waitUntil(lambda: hint(driver) == "Reading huge.jsonl")
     (reading,) = story_open.tasks.running
-    story_open.controller.exchange.import_file(huge, str(story_db))
+    story_open.features.sessions.exchange.import_file(huge, str(story_db))
     assert "An import is in progress. Wait for its end, or cancel it." in driver.log_text()
-    driver.bench.exchange_hint.button.click()
+    driver.bench.parts.exchange_hint.button.click()
     qtbot.waitUntil(reading.cancelled, timeout=1_000)
     assert (hint(driver), story_open.tasks.running, contents(story_db)) == ("", frozenset(), before)
 
@@ -124,8 +124,8 @@ def test_a_window_that_reads_an_import_closes_at_once(
 ) -> None:
     again = Inspector(qapp, settings, MessageBus())
     again.show((1280, 800))
-    again.controller.exchange.import_file(huge, "")
-    qtbot.waitUntil(lambda: again.window.workbench.exchange_hint.text == "Reading huge.jsonl")
+    again.features.sessions.exchange.import_file(huge, "")
+    qtbot.waitUntil(lambda: again.window.parts.exchange_hint.text == "Reading huge.jsonl")
     (reading,) = again.tasks.running
     with qtbot.waitSignal(again.closed, timeout=10_000):
         again.window.close()

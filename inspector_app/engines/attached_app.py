@@ -260,6 +260,10 @@ class AttachedApp:
         except ValueError as error:
             self._finish(f"A message of {self.title} cannot be read: {error}. The app continues without the window.")
             return
+        except (LookupError, TypeError, AttributeError) as error:
+            why = f"A message of {self.title} lacks a field, or has one of another kind ({error!r})"
+            self._finish(f"{why}. The app continues without the window; attach again, with the plugin of this version.")
+            return
         self._finish(*await self._why_lost())
 
     async def _why_lost(self) -> tuple[str, bool]:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from inspector_app.support.data_folder import data_folder
 from inspector_app.support.file_lock import locked
@@ -23,9 +23,30 @@ UNSAVED_DAYS = 30  # unless the user chose otherwise: longer than a holiday
 UNSAVED_MEGABYTES = 500  # unless the user chose otherwise
 _LOCK_SECONDS = 1.0  # a write takes milliseconds, and the window does not repaint meanwhile
 
+T = TypeVar("T")
 Change = Callable[[dict[str, Any]], None]
 
 _log = logging.getLogger(__name__)
+
+
+class _Kept(Generic[T]):
+    """A value of the preferences.
+
+    Args:
+        read: returns it of what the file has under its name, None if there is nothing.
+    """
+
+    def __init__(self, read: Callable[[Any], T]) -> None:
+        self._of = read
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, preferences: Preferences, owner: type) -> T:
+        return self._of(preferences._read().get(self._name))
+
+    def __set__(self, preferences: Preferences, value: T) -> None:
+        preferences._change(lambda values: values.update({self._name: value}))
 
 
 class Preferences:
@@ -40,6 +61,25 @@ class Preferences:
     Args:
         file: `preferences.json` in the data folder if None.
     """
+
+    theme = _Kept(lambda value: str(value or "system"))
+    """`light`, `dark`, `contrast` or `system`."""
+    motion = _Kept(lambda value: str(value or "system"))
+    """`system`, `reduced` or `full`."""
+    text_scale = _Kept(lambda value: value if isinstance(value, int) else 100)
+    """Size of text and rows in per cent."""
+    compact_rows = _Kept(lambda value: value is True)
+    """Whether rows of lists, trees and tables are low."""
+    records_requests = _Kept(lambda value: value is not False)
+    """Whether runs of the window record their model requests beside the database."""
+    editor = _Kept(lambda value: value if isinstance(value, str) else "")
+    """The command of the user's editor; empty if none was chosen."""
+    filters = _Kept(lambda value: _strings(value))
+    """Filters of the event stream that found something, the latest first."""
+    unsaved_days = _Kept(lambda value: _at_least_zero(value, UNSAVED_DAYS))
+    """How many days the unsaved sessions of a window that was killed are kept; 0: sessions are unsaved in memory only."""
+    unsaved_megabytes = _Kept(lambda value: _at_least_zero(value, UNSAVED_MEGABYTES))
+    """How much space the unsaved sessions of all windows may take, in megabytes."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file or data_folder() / "preferences.json"
@@ -72,33 +112,15 @@ class Preferences:
     @property
     def recent(self) -> list[str]:
         """The items opened last, newest first: paths and database URLs."""
-        return self._list("recent")
+        return _strings(self._read().get("recent"))
 
     def add_recent(self, item: str) -> None:
         """Put an item first among the recent ones."""
-        self._change(lambda values: values.update(recent=[item, *(old for old in _strings(values, "recent") if old != item)][:MAX_RECENT]))
+        self._change(lambda values: values.update(recent=[item, *_others(values, item)][:MAX_RECENT]))
 
     def remove_recent(self, item: str) -> None:
         """Remove a recent item that cannot be opened."""
-        self._change(lambda values: values.update(recent=[old for old in _strings(values, "recent") if old != item]))
-
-    @property
-    def unsaved_days(self) -> int:
-        """How many days the unsaved sessions of a window that was killed are kept; 0: sessions are unsaved in memory only."""
-        return _at_least_zero(self._read().get("unsaved_days"), UNSAVED_DAYS)
-
-    @unsaved_days.setter
-    def unsaved_days(self, days: int) -> None:
-        self._change(lambda values: values.update(unsaved_days=days))
-
-    @property
-    def unsaved_megabytes(self) -> int:
-        """How much space the unsaved sessions of all windows may take, in megabytes."""
-        return _at_least_zero(self._read().get("unsaved_megabytes"), UNSAVED_MEGABYTES)
-
-    @unsaved_megabytes.setter
-    def unsaved_megabytes(self, megabytes: int) -> None:
-        self._change(lambda values: values.update(unsaved_megabytes=megabytes))
+        self._change(lambda values: values.update(recent=_others(values, item)))
 
     def take_unsaved_files(self) -> list[str]:
         """Return the temporary databases of windows of earlier versions, which this version does not write, and forget them."""
@@ -107,18 +129,9 @@ class Preferences:
             self._change(lambda values: values.update(unsaved_files={}))
         return files
 
-    @property
-    def filters(self) -> list[str]:
-        """Filters of the event stream that found something, the latest first."""
-        return self._list("filters")
-
-    @filters.setter
-    def filters(self, filters: list[str]) -> None:
-        self._change(lambda values: values.update(filters=list(filters)))
-
     def pinned(self, app_name: str) -> list[str]:
         """Return the state keys that are shown first in an app's sessions."""
-        return _strings(self._table("pinned"), app_name)
+        return _strings(self._table("pinned").get(app_name))
 
     def keep_pinned(self, app_name: str, keys: list[str]) -> None:
         """Remember an app's pinned keys."""
@@ -126,7 +139,7 @@ class Preferences:
 
     def saved_filters(self, app_name: str) -> dict[str, str]:
         """Return an app's named filters, name → filter, in the order they were first saved."""
-        return {name: str(text) for name, text in _table(self._table("saved_filters"), app_name).items()}
+        return {name: str(text) for name, text in _table(self._table("saved_filters").get(app_name)).items()}
 
     def keep_saved_filters(self, app_name: str, filters: dict[str, str]) -> None:
         """Remember an app's named filters."""
@@ -134,7 +147,7 @@ class Preferences:
 
     def trusted_code(self, folder: Path) -> dict[str, Any]:
         """Return what is remembered about the trusted code of this very folder; empty if it is not trusted."""
-        return _table(self._table("trusted_code"), str(folder.resolve()))
+        return _table(self._table("trusted_code").get(str(folder.resolve())))
 
     def keep_trusted_code(self, folder: Path, code: dict[str, Any]) -> None:
         """Remember the code of a folder that may run."""
@@ -142,8 +155,7 @@ class Preferences:
 
     def engine(self, folder: Path) -> dict[str, Any]:
         """Return what was chosen to run the agent in a folder; empty if nothing was."""
-        kept = self._table("engines").get(str(folder.resolve()))
-        return kept if isinstance(kept, dict) else {}
+        return _table(self._table("engines").get(str(folder.resolve())))
 
     def keep_engine(self, folder: Path, choice: dict[str, Any]) -> None:
         """Remember what runs the agent in a folder."""
@@ -160,11 +172,11 @@ class Preferences:
     @property
     def trusted_hosts(self) -> list[str]:
         """Other machines whose servers may be opened."""
-        return self._list("trusted_hosts")
+        return _strings(self._read().get("trusted_hosts"))
 
     def trust_host(self, host: str) -> None:
         """Remember that a machine's servers may be opened."""
-        self._change(lambda values: values.update(trusted_hosts=[*dict.fromkeys((*_strings(values, "trusted_hosts"), host))]))
+        self._change(lambda values: values.update(trusted_hosts=[*dict.fromkeys((*_strings(values.get("trusted_hosts")), host))]))
 
     @property
     def prices(self) -> dict[str, Any]:
@@ -183,64 +195,8 @@ class Preferences:
     def keep_key(self, name: str, stored: str | None) -> None:
         """Remember when a key was stored in the keyring; None: it was removed there."""
         self._change(
-            lambda values: values.update(kept_keys=_without(_table(values, "kept_keys"), name) | ({name: stored} if stored else {}))
+            lambda values: values.update(kept_keys=_without(_table(values.get("kept_keys")), name) | ({name: stored} if stored else {}))
         )
-
-    @property
-    def editor(self) -> str:
-        """The command of the user's editor; empty if none was chosen."""
-        value = self._read().get("editor")
-        return value if isinstance(value, str) else ""
-
-    @editor.setter
-    def editor(self, command: str) -> None:
-        self._change(lambda values: values.update(editor=command))
-
-    @property
-    def records_requests(self) -> bool:
-        """Whether runs of the window record their model requests beside the database."""
-        return self._read().get("records_requests") is not False
-
-    @records_requests.setter
-    def records_requests(self, wanted: bool) -> None:
-        self._change(lambda values: values.update(records_requests=wanted))
-
-    @property
-    def text_scale(self) -> int:
-        """Size of text and rows in per cent."""
-        scale = self._read().get("text_scale", 100)
-        return scale if isinstance(scale, int) else 100
-
-    @text_scale.setter
-    def text_scale(self, scale: int) -> None:
-        self._change(lambda values: values.update(text_scale=scale))
-
-    @property
-    def compact_rows(self) -> bool:
-        """Whether rows of lists, trees and tables are low."""
-        return self._read().get("compact_rows") is True
-
-    @compact_rows.setter
-    def compact_rows(self, wanted: bool) -> None:
-        self._change(lambda values: values.update(compact_rows=wanted))
-
-    @property
-    def motion(self) -> str:
-        """`system`, `reduced` or `full`."""
-        return str(self._read().get("motion", "system"))
-
-    @motion.setter
-    def motion(self, motion: str) -> None:
-        self._change(lambda values: values.update(motion=motion))
-
-    @property
-    def theme(self) -> str:
-        """`light`, `dark`, `contrast` or `system`."""
-        return str(self._read().get("theme", "system"))
-
-    @theme.setter
-    def theme(self, theme: str) -> None:
-        self._change(lambda values: values.update(theme=theme))
 
     def merge(self, older: dict[str, Any]) -> bool:
         """Add values from another store; where both have a value, the file's own is kept, and lists are joined.
@@ -255,11 +211,8 @@ class Preferences:
         """
         return self._change(lambda values: _merge(values, older), seconds=0)
 
-    def _list(self, name: str) -> list[str]:
-        return _strings(self._read(), name)
-
     def _table(self, name: str) -> dict[str, Any]:
-        return _table(self._read(), name)
+        return _table(self._read().get(name))
 
     def _read(self) -> dict[str, Any]:
         with self._guard:
@@ -270,7 +223,7 @@ class Preferences:
             return self._values
 
     def _change_in(self, name: str, key: str, value: Any) -> None:
-        self._change(lambda values: values.update({name: {**_table(values, name), key: value}}))
+        self._change(lambda values: values.update({name: {**_table(values.get(name)), key: value}}))
 
     def _change(self, change: Change, *, seconds: float | None = None) -> bool:
         """Apply a change to the newest values and write them; return whether they were written, or will be on the thread.
@@ -370,13 +323,15 @@ def _decode(data: bytes) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
-def _strings(values: dict[str, Any], name: str) -> list[str]:
-    found = values.get(name)
+def _strings(found: Any) -> list[str]:
     return [str(item) for item in found] if isinstance(found, list) else []
 
 
-def _table(values: dict[str, Any], name: str) -> dict[str, Any]:
-    found = values.get(name)
+def _others(values: dict[str, Any], item: str) -> list[str]:
+    return [old for old in _strings(values.get("recent")) if old != item]
+
+
+def _table(found: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
@@ -391,8 +346,8 @@ def _without(table: dict[str, Any], name: str) -> dict[str, Any]:
 def _merge(values: dict[str, Any], older: dict[str, Any]) -> None:
     for name, value in older.items():
         if isinstance(value, list):
-            values[name] = list(dict.fromkeys([*_strings(values, name), *value]))
+            values[name] = list(dict.fromkeys([*_strings(values.get(name)), *value]))
         elif isinstance(value, dict):
-            values[name] = {**value, **_table(values, name)}
+            values[name] = {**value, **_table(values.get(name))}
         else:
             values.setdefault(name, value)

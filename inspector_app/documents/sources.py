@@ -192,21 +192,21 @@ class Source(abc.ABC):
     async def created(self, key: SessionKey) -> float:
         """Return when a session was created, epoch seconds."""
 
-    @abc.abstractmethod
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
-        """Return the writes of a session's state key, the oldest first. For a shared key they include other sessions' writes."""
+        """Return the writes of a session's state key, the oldest first. For a shared key, a database has other sessions' writes, too."""
+        return writes_of(await self.history(key), key, name)
 
-    @abc.abstractmethod
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """Return the origin of each fork."""
+        return {}
 
-    @abc.abstractmethod
     async def shared_scopes(self) -> list[SharedScope]:
-        """Return the apps and users that have any state, each app before its users."""
+        """Return the apps and users that have any known state, each app before its users."""
+        return []
 
-    @abc.abstractmethod
     async def shared_state(self, scope: SharedScope) -> SharedState:
-        """Return the present state of an app or a user."""
+        """Return the present state of an app or a user, as far as it is known."""
+        return SharedState({}, None)
 
     @abc.abstractmethod
     async def service(self) -> BaseSessionService:
@@ -260,8 +260,7 @@ class Source(abc.ABC):
         """Return whether a session is too long to be read at once."""
         return False
 
-    @abc.abstractmethod
-    async def close(self) -> None:
+    async def close(self) -> None:  # noqa: B027 - most sources hold something
         """Close the source."""
 
 
@@ -583,10 +582,6 @@ class MemorySource(Source):
         """See `Source.created`."""
         return self._service.created(key)
 
-    async def writes(self, key: SessionKey, name: str) -> list[Write]:
-        """See `Source.writes`; writes of other sessions in memory are not recorded."""
-        return writes_of(await self.history(key), key, name)
-
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return self._service.lineages()
@@ -734,22 +729,6 @@ class AttachedSource(Source):
         """See `Source.created`; the time when the window first saw the session."""
         return self._sessions[key].seen
 
-    async def writes(self, key: SessionKey, name: str) -> list[Write]:
-        """See `Source.writes`."""
-        return writes_of(await self.history(key), key, name)
-
-    async def lineages(self) -> dict[SessionKey, Lineage]:
-        """See `Source.lineages`."""
-        return {}
-
-    async def shared_scopes(self) -> list[SharedScope]:
-        """See `Source.shared_scopes`; only the app knows them."""
-        return []
-
-    async def shared_state(self, scope: SharedScope) -> SharedState:
-        """See `Source.shared_state`."""
-        return SharedState({}, None)
-
     async def service(self) -> BaseSessionService:
         """See `Source.service`.
 
@@ -757,9 +736,6 @@ class AttachedSource(Source):
             StorageError: always.
         """
         raise StorageError(self.read_only_because)
-
-    async def close(self) -> None:
-        """See `Source.close`."""
 
 
 class _AttachedSession:

@@ -17,7 +17,6 @@ from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.engines.agent_loader import load_agent
-from inspector_app.engines.embedded import described
 from inspector_app.exchange.capsule import Capsule
 from inspector_app.exchange.capsule_check import replay
 from inspector_app.exchange.capsule_files import save_capsule, save_test
@@ -39,7 +38,7 @@ def capsule(options: CapsuleOptions) -> int:
     loaded = load_agent(options.agent) if options.agent else None
     with stdout.kept_for_answers(), opened(options.db) as database:
         key = existing_key(database, options)
-        agent = described(loaded.app.root_agent) if loaded is not None else None
+        agent = loaded.described if loaded is not None else None
         files, notes = open_artifacts(options.artifacts, options.db), EventNotes(options.db).of(database, key)
         first, last = _slice(database, key, options)
         made = asyncio.run(capsule_of(database, options.db, key, files, agent, notes, first=first, last=last))

@@ -32,13 +32,13 @@ from inspector_app.engines.adk_worker.code_places import code_places
 from inspector_app.engines.adk_worker.errors import WorkerError, place_of
 from inspector_app.engines.adk_worker.finding import agents_in, is_agent_folder, several_agents
 from inspector_app.engines.adk_worker.loading import factories, private_name
+from inspector_app.engines.adk_worker.model_requests import ask_model
 from inspector_app.engines.adk_worker.plugin_file import plugin
 from inspector_app.engines.agent_output import OnOutput, OutputSources, captured
 from inspector_app.engines.code_files import code_files
 from inspector_app.engines.embedded import TITLE, EmbeddedEngine
 from inspector_app.engines.env_file import ENV_FILE_NAME, AgentEnvironment, EnvFileError, find_env_file
 from inspector_app.engines.google_adk_imports import MissingNameError, for_agent, resolve_google_adk
-from inspector_app.engines.model_question import ask_model
 from inspector_app.engines.name_clash import name_clash
 from inspector_app.engines.protocol import Capability, CodePlace, OnCommit, Store, places_from_json
 from inspector_app.engines.recorder_file import recorder_plugin
@@ -47,6 +47,7 @@ from runtime.agents.base_agent import BaseAgent
 from runtime.apps.app import App
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import EngineNeededError, KnownError
+from runtime.models.llm_request import LlmRequest
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.agent_thread import AgentThread, adopt_thread, is_blocked
 from runtime.support.file_names import unusable_name
@@ -172,7 +173,10 @@ class LoadedAgent:
     async def ask_model(self, agent_name: str, request: dict[str, Any]) -> dict[str, Any]:
         """See `Agent.ask_model`."""
         with self.active():
-            return await ask_model(self.app.root_agent, agent_name, request)
+            try:
+                return await ask_model(self.app.root_agent, agent_name, request, LlmRequest)
+            except WorkerError as error:
+                raise KnownError(str(error)) from None
 
     async def close(self) -> None:
         """Do nothing: its modules stay loaded, and its thread ends by itself."""

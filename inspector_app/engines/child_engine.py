@@ -233,7 +233,7 @@ class ChildEngine:
         """Delete a session and its events."""
         await self._child.request("delete_session", user_id=key.user_id, session_id=key.session_id)
 
-    def run(
+    async def run(
         self,
         key: SessionKey,
         message: types.Content | None,
@@ -241,6 +241,7 @@ class ChildEngine:
         *,
         state_delta: Mapping[str, Any] | None = None,
         streaming: bool = True,
+        replay: ChildReplay | None = None,
     ) -> AsyncGenerator[Event, None]:
         """Run, resume or answer; see `Engine.run`.
 
@@ -250,38 +251,12 @@ class ChildEngine:
             invocation_id: the invocation to resume.
             state_delta: keys that the message sets.
             streaming: whether the model streams.
+            replay: answers calls from a recording; use `rerun`.
 
         Raises:
             AgentCodeError: the agent's code, or google-adk, raised an exception; of a subclass with that exception's name.
             ChildEndedError: the child has ended.
         """
-        return self._run_it(key, message, invocation_id, state_delta, streaming)
-
-    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> ChildRerun:
-        """Return a recorded run that can be repeated in a fork; see `Engine.rerun`, and `runtime.forks.replay.Replay` for the options."""
-        debugger = self._debugger or Debugger()
-        return ChildRerun(self, key, recording, lambda: self.attach(debugger), runs_tools=runs_tools, strict=strict)
-
-    def run_again(
-        self,
-        key: SessionKey,
-        message: types.Content | None,
-        invocation_id: str | None,
-        state_delta: Mapping[str, Any],
-        replay: ChildReplay,
-    ) -> AsyncGenerator[Event, None]:
-        """Run with recorded answers; use `rerun`."""
-        return self._run_it(key, message, invocation_id, state_delta, True, replay)
-
-    async def _run_it(
-        self,
-        key: SessionKey,
-        message: types.Content | None,
-        invocation_id: str | None,
-        state_delta: Mapping[str, Any] | None,
-        streaming: bool,
-        replay: ChildReplay | None = None,
-    ) -> AsyncGenerator[Event, None]:
         if self._child.ended is not None:
             raise self._child.ended
         run = self._run = _Run(self._debugger, self._child, replay)
@@ -298,6 +273,11 @@ class ChildEngine:
                     self._child.send("next")
         finally:
             await self._end(run)
+
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> ChildRerun:
+        """Return a recorded run that can be repeated in a fork; see `Engine.rerun`, and `runtime.forks.replay.Replay` for the options."""
+        debugger = self._debugger or Debugger()
+        return ChildRerun(self, key, recording, lambda: self.attach(debugger), runs_tools=runs_tools, strict=strict)
 
     async def rewind(self, key: SessionKey, invocation_id: str) -> None:
         """Take back an invocation and all later ones."""

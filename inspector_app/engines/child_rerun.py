@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from google.genai import types
 
-from inspector_app.engines.protocol import Capability
 from runtime.events.event import Event
 from runtime.forks.recorded_answers import NOT_ASKED, RecordedAnswers
 from runtime.forks.recording import Recording
@@ -16,6 +15,9 @@ from runtime.forks.replay import ended, is_request, recorded_effects, recorded_r
 from runtime.models.llm_response import LlmResponse
 from runtime.running.invocation_start import answered_calls, call_event
 from runtime.sessions.session_key import SessionKey
+
+if TYPE_CHECKING:
+    from inspector_app.engines.child_engine import ChildEngine
 
 
 class ChildReplay:
@@ -64,26 +66,6 @@ class ChildReplay:
         return {"actions": {name: value for name, value in effects.items() if value != {}}, "marks": self.answers.marks_of(event)}
 
 
-class Repeats(Protocol):
-    """What a re-run asks of the engine."""
-
-    def why_not(self, capability: Capability) -> str | None:
-        """Return why the engine cannot do something; None if it can."""
-
-    def run_again(
-        self,
-        key: SessionKey,
-        message: types.Content | None,
-        invocation_id: str | None,
-        state_delta: Mapping[str, Any],
-        replay: ChildReplay,
-    ) -> AsyncGenerator[Event, None]:
-        """Run with recorded answers."""
-
-    async def session(self, key: SessionKey) -> tuple[dict[str, Any], list[Event]] | None:
-        """Return a session's state and events."""
-
-
 class ChildRerun:
     """One repeated run.
 
@@ -100,7 +82,7 @@ class ChildRerun:
 
     def __init__(
         self,
-        engine: Repeats,
+        engine: ChildEngine,
         key: SessionKey,
         recording: Recording,
         before_each: Callable[[], None],
@@ -125,7 +107,7 @@ class ChildRerun:
                 return
             self._before_each()
             resumed = invocation_id if self._engine.why_not("resume") is None else ""
-            run = self._engine.run_again(self._key, content, resumed or None, message.actions.state_delta, self._replay)
+            run = self._engine.run(self._key, content, resumed or None, state_delta=message.actions.state_delta, replay=self._replay)
             async with aclosing(run) as events:
                 async for event in events:
                     invocation_id = event.invocation_id

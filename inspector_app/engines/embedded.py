@@ -7,6 +7,7 @@ from typing import Any
 
 from google.genai import types
 
+from inspector_app.engines.adk_worker.plugin_file import plugin
 from inspector_app.engines.protocol import AgentDescription, Capability
 from inspector_app.engines.watched_service import WatchedSessionService
 from runtime.agents.base_agent import BaseAgent
@@ -55,8 +56,8 @@ class EmbeddedEngine:
         watched = WatchedSessionService(service, on_commit)
         self._interception: Interception | None = None
         self._runner = Runner(app=app, session_service=watched, artifact_service=files, memory_service=memory)
-        for plugin in reversed(plugins):
-            self._runner.plugin_manager.register_plugin(plugin, first=True)
+        for each in reversed(plugins):
+            self._runner.plugin_manager.register_plugin(each, first=True)
 
     @classmethod
     def without_agent(
@@ -75,7 +76,7 @@ class EmbeddedEngine:
         """The agent that it runs."""
         resumability = self._app.resumability_config
         is_resumable = resumability is not None and resumability.is_resumable
-        return AgentDescription(self._app.name, "", is_resumable, described(self._app.root_agent))
+        return AgentDescription(self._app.name, "", is_resumable, plugin.describe_agent(self._app.root_agent))
 
     @property
     def unmarked_edits(self) -> dict[str, Any]:
@@ -94,10 +95,10 @@ class EmbeddedEngine:
         if self._interception is not None:
             manager.remove_plugin(self._interception)
         self._interception = Interception(debugger)
-        for plugin in (self._interception, *reversed(self._plugins)):  # the given plugins see a call before it is held
-            if plugin is not self._interception:
-                manager.remove_plugin(plugin)
-            manager.register_plugin(plugin, first=True)
+        for each in (self._interception, *reversed(self._plugins)):  # the given plugins see a call before it is held
+            if each is not self._interception:
+                manager.remove_plugin(each)
+            manager.register_plugin(each, first=True)
 
     @property
     def leaves_threads(self) -> bool:
@@ -155,17 +156,3 @@ class EmbeddedEngine:
         return await self._runner.cancel_open_calls(
             user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, edits=edits
         )
-
-
-def described(agent: BaseAgent) -> dict[str, Any]:
-    """Return an agent and those below it, as `AgentDescription.root`."""
-    model = getattr(agent, "model", None)
-    tools = getattr(agent, "tools", None) or ()
-    return {
-        "name": agent.name,
-        "type": type(agent).__name__,
-        "description": agent.description,
-        "model": model if isinstance(model, str) or model is None else getattr(model, "model", type(model).__name__),
-        "tools": [getattr(tool, "name", None) or getattr(tool, "__name__", type(tool).__name__) for tool in tools],
-        "sub_agents": [described(sub_agent) for sub_agent in agent.sub_agents],
-    }

@@ -6,17 +6,17 @@ import importlib
 import json
 from typing import Any
 
-from . import google_adk
 from .errors import WorkerError
 
 
-async def ask_model(root: Any, agent: str, asked: dict[str, Any]) -> dict[str, Any]:
+async def ask_model(root: Any, agent: str, asked: dict[str, Any], kind: Any) -> dict[str, Any]:
     """Send a request to an agent's model, outside of any run; return its last response.
 
     Args:
         root: the root agent.
         agent: the name of the agent below it whose model is asked.
         asked: the request, in the form of `request_json`.
+        kind: the class LlmRequest of what runs the agent.
 
     Raises:
         WorkerError: there is no such agent, or no answer.
@@ -26,7 +26,7 @@ async def ask_model(root: Any, agent: str, asked: dict[str, Any]) -> dict[str, A
     if model is None:
         raise WorkerError(f"The agent has no {agent!r} with a model.")
     types = importlib.import_module("google.genai.types")
-    request = google_adk.required("google.adk.models.llm_request", "LlmRequest")(
+    request = kind(
         model=asked.get("model"),
         contents=[types.Content.model_validate_json(json.dumps(content)) for content in asked.get("contents") or []],
         config=types.GenerateContentConfig.model_validate_json(json.dumps(asked.get("config") or {})),

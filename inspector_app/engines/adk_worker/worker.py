@@ -246,7 +246,8 @@ class Worker:
         return self._recorders[file]
 
     async def _ask_model(self, command: Command) -> dict[str, Any]:
-        return await ask_model(self._loaded().root_agent, command["agent"], command["request"])
+        kind = google_adk.required("google.adk.models.llm_request", "LlmRequest")
+        return await ask_model(self._loaded().root_agent, command["agent"], command["request"], kind)
 
     def _loaded(self) -> Agent:
         if self._agent is None:

@@ -8,14 +8,13 @@ import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.commands import stdout
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.strict_json import event_json, strict_json
+from inspector_app.presentation.values import clock, visible
 from inspector_app.presentation.values import counted as counted
-from inspector_app.presentation.values import visible
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -87,7 +86,7 @@ def event_line(event: Event, note: Note | None = None) -> str:
     """Return an event's summary in one line, cut to the terminal's width."""
     presentation = describe(event)
     delta = f"  Δ{len(event.actions.state_delta)}" if event.actions.state_delta else ""
-    head = f"{clock_time(event.timestamp)}  {visible(event.id[:_ID_LENGTH])}  {visible(event.author)}  {presentation.kind}"
+    head = f"{clock(event.timestamp)}  {visible(event.id[:_ID_LENGTH])}  {visible(event.author)}  {presentation.kind}"
     colour = _RED if presentation.kind == "error" else _DIM if presentation.role == "dim" else ""
     limit = _line_width()
     text = "  ".join(filter(None, (head, note_mark(note), f"{presentation.summary}{delta}")))
@@ -115,16 +114,6 @@ def local_time(timestamp: float) -> str:
         return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M:%S")
     except (ValueError, OverflowError, OSError):
         return "–"
-
-
-def clock_time(timestamp: float) -> str:
-    """Return epoch seconds as a local time of day; `–` for a time outside the calendar."""
-    return _clock_time(timestamp // 1)
-
-
-@lru_cache(maxsize=1024)  # the events of a second
-def _clock_time(second: float) -> str:
-    return local_time(second)[11:] or "–"
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:

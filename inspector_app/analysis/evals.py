@@ -33,13 +33,16 @@ Judge = Callable[[EvalCase, Sequence[Turn], Criterion], "Score"]
 
 
 class EvalAgent(Protocol):
-    """An agent that cases are run on."""
+    """An agent that cases are run on, or messages are sent to again."""
 
     async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
         """Create a session."""
 
     def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[event_model.Event, None]:
         """Send a message and yield the events."""
+
+    async def events(self, key: SessionKey) -> list[event_model.Event]:
+        """Return a session's events."""
 
 
 @dataclass(frozen=True, slots=True)

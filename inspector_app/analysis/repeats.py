@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from inspector_app.presentation.costs import CostSum, model_calls
 from inspector_app.presentation.prices import Prices
@@ -21,17 +21,8 @@ from runtime.support.worker_threads import run_in_thread
 if TYPE_CHECKING:
     from google.genai import types
 
+    from inspector_app.analysis.evals import EvalAgent
     from runtime.events.event import Event
-
-
-class RepeatedAgent(Protocol):
-    """An agent that messages are sent to."""
-
-    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[Event, None]:
-        """Send a message and yield the events."""
-
-    async def events(self, key: SessionKey) -> list[Event]:
-        """Return a session's events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +74,7 @@ class PathGroup:
         return total
 
 
-async def run_once(agent: RepeatedAgent, key: SessionKey, messages: Sequence[types.Content], prices: Prices) -> RunFacts:
+async def run_once(agent: EvalAgent, key: SessionKey, messages: Sequence[types.Content], prices: Prices) -> RunFacts:
     """Send messages one after another, and return what the agent did. Its errors end the run and are part of the facts.
 
     Args:

@@ -1,4 +1,4 @@
-"""`run` and `resume` for an agent that runs in a process of its own."""
+"""An agent that runs in a process of its own, for the commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.commands import stdout
-from inspector_app.commands.options.running import Run
 from inspector_app.engines.adk_storage import session_storage
 from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import ChildEngine
@@ -19,13 +18,11 @@ from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.engines.environments import child_variables, own_environment
 from inspector_app.engines.protocol import Debugpy, free_port
 from runtime.debugger.debugger import Debugger
-from runtime.errors import ResumeError
 from runtime.events import Event
 from runtime.history.run_ends import end_of
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session import Session
 from runtime.sessions.session_key import SessionKey
-from runtime.sessions.state import State
 from runtime.storage.connections.database_url import database_url
 from runtime.support.worker_threads import run_in_thread
 
@@ -96,34 +93,6 @@ async def open_child(plan: EnginePlan, database: str | None, recording: Path | N
         yield engine
     finally:
         await engine.close()
-
-
-async def session_of(engine: ChildEngine, options: Run) -> tuple[Session, dict[str, Any]]:
-    """Return the session to send a message to, created if it does not exist, and the state that the message is to set.
-
-    Args:
-        engine: the agent's engine.
-        options: the command line's options.
-    """
-    state: dict[str, Any] = options.state or {}
-    app_name = engine.agent.app_name
-    if options.session is not None:
-        found = await ChildSessions(engine).get_session(app_name=app_name, user_id=options.user, session_id=options.session)
-        if found is not None:
-            return found, state
-    key = await engine.new_session(options.user, state, options.session)
-    temp = {name: value for name, value in state.items() if name.startswith(State.TEMP_PREFIX)}
-    return Session(id=key.session_id, app_name=key.app_name, user_id=key.user_id), temp
-
-
-def check_resumable(engine: ChildEngine) -> None:
-    """Check that an engine can resume its agent.
-
-    Raises:
-        ResumeError: it cannot; the message says why.
-    """
-    if reason := engine.why_not("resume"):
-        raise ResumeError(reason)
 
 
 def message_of(text: str) -> types.Content:

@@ -1,47 +1,32 @@
-"""An agent on any engine, for commands that run it several times."""
+"""An agent on any engine, for the commands that run it."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from google.genai import types
 
-from inspector_app.commands.child_runs import open_child
+from inspector_app.commands.child_runs import ChildSessions, open_child
 from inspector_app.commands.opening import open_runner, planned_engine
 from inspector_app.commands.options.running import Eval, Run
 from inspector_app.documents.session_files import files_of
-from inspector_app.engines.agent_loader import load_agent
+from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.engines.child_engine import ChildEngine
 from inspector_app.engines.engine_choice import EnginePlan
+from inspector_app.engines.protocol import Capability, RepeatedRun
+from runtime.artifacts.base_artifact_service import BaseArtifactService
+from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.events import Event
+from runtime.forks.recording import Recording
+from runtime.forks.rerun import Rerun
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
-
-
-class DrivenAgent(Protocol):
-    """An agent that is ready to run.
-
-    Attributes:
-        plan: what runs it.
-        app_name: the app's name.
-    """
-
-    plan: EnginePlan
-    app_name: str
-
-    async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
-        """Create a session."""
-
-    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[Event, None]:
-        """Send a message and yield the events."""
-
-    async def events(self, key: SessionKey) -> list[Event]:
-        """Return a session's events."""
 
 
 @asynccontextmanager
@@ -55,49 +40,119 @@ async def open_driven(options: Run | Eval) -> AsyncIterator[DrivenAgent]:
         KnownError: the agent cannot be loaded, or its engine cannot use the database.
     """
     plan = planned_engine(options.agent, options.engine, options.python, options.debugpy)
-    if plan.kind != "embedded":
-        async with open_child(plan, options.db) as engine:
+    loaded = load_agent(options.agent) if plan.kind == "embedded" else None
+    async with driven(plan, loaded, options.db, options.app) as agent:
+        yield agent
+
+
+@asynccontextmanager
+async def driven(
+    plan: EnginePlan,
+    loaded: LoadedAgent | None,
+    database: str | None,
+    app_name: str | None = None,
+    recording: Path | None = None,
+    files: BaseArtifactService | None = None,
+) -> AsyncIterator[DrivenAgent]:
+    """Yield an agent that is ready to run, and release what it holds afterwards.
+
+    Args:
+        plan: what runs it.
+        loaded: the agent, if it runs in this process.
+        database: the path or URL of the sessions' database; None keeps them in memory.
+        app_name: the app name of its sessions, if it runs in this process; None: its own.
+        recording: the file in which model and tool calls are recorded; None: nowhere.
+        files: stores the files, if it runs in this process; None: beside the database.
+
+    Raises:
+        KnownError: the agent cannot be loaded, or its engine cannot use the database.
+    """
+    if loaded is None:
+        async with open_child(plan, database, recording) as engine:
             yield _InChild(plan, engine)
         return
-    loaded = load_agent(options.agent)
-    name = options.app or loaded.name
-    service = open_session_service(options.db) if options.db else InMemorySessionService()
-    async with service, open_runner(loaded, name, service, files_of(options.db)) as runner:
+    name = app_name or loaded.name
+    service = open_session_service(database) if database else InMemorySessionService()
+    async with service, open_runner(loaded, name, service, files or files_of(database), recording) as runner:
         yield _Here(plan, name, service, runner)
 
 
 class _Here:
-    """An agent in this process."""
+    """An agent in this process.
+
+    Attributes:
+        plan: what runs it.
+        app_name: the app name of its sessions.
+        sessions: stores them.
+    """
 
     def __init__(self, plan: EnginePlan, app_name: str, service: BaseSessionService, runner: Runner) -> None:
-        self.plan, self.app_name = plan, app_name
-        self._service, self._runner = service, runner
+        self.plan, self.app_name, self.sessions = plan, app_name, service
+        self._runner = runner
+
+    def why_not(self, _capability: Capability) -> None:
+        return None
 
     async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
         given = dict(state or {})
-        return (await self._service.create_session(app_name=self.app_name, user_id=user_id, state=given, session_id=session_id)).key
+        return (await self.sessions.create_session(app_name=self.app_name, user_id=user_id, state=given, session_id=session_id)).key
 
-    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[Event, None]:
-        return self._runner.run_async(user_id=key.user_id, session_id=key.session_id, new_message=message)
+    def run(
+        self,
+        key: SessionKey,
+        message: types.Content | None,
+        invocation_id: str | None = None,
+        *,
+        state: Mapping[str, Any] | None = None,
+        streaming: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        return self._runner.run_async(
+            user_id=key.user_id,
+            session_id=key.session_id,
+            invocation_id=invocation_id,
+            new_message=message,
+            state_delta=dict(state) if state else None,
+            run_config=RunConfig(streaming_mode=StreamingMode.SSE if streaming else StreamingMode.NONE),
+        )
+
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> RepeatedRun:
+        return Rerun(self._runner, key, recording, runs_tools=runs_tools, strict=strict)
 
     async def events(self, key: SessionKey) -> list[Event]:
-        session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        session = await self.sessions.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
         return list(session.events) if session is not None else []
 
 
 class _InChild:
-    """An agent in a process of its own."""
+    """An agent in a process of its own; see `_Here`."""
 
     def __init__(self, plan: EnginePlan, engine: ChildEngine) -> None:
-        self.plan, self.app_name = plan, engine.agent.app_name
+        self.plan, self.app_name, self.sessions = plan, engine.agent.app_name, ChildSessions(engine)
         self._engine = engine
+
+    def why_not(self, capability: Capability) -> str | None:
+        return self._engine.why_not(capability)
 
     async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
         return await self._engine.new_session(user_id, state, session_id)
 
-    def run(self, key: SessionKey, message: types.Content) -> AsyncGenerator[Event, None]:
-        return self._engine.run(key, message, streaming=False)
+    def run(
+        self,
+        key: SessionKey,
+        message: types.Content | None,
+        invocation_id: str | None = None,
+        *,
+        state: Mapping[str, Any] | None = None,
+        streaming: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        return self._engine.run(key, message, invocation_id, state_delta=state, streaming=streaming)
+
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> RepeatedRun:
+        return self._engine.rerun(key, recording, runs_tools=runs_tools, strict=strict)
 
     async def events(self, key: SessionKey) -> list[Event]:
         found = await self._engine.session(key)
         return found[1] if found is not None else []
+
+
+DrivenAgent = _Here | _InChild

@@ -12,9 +12,10 @@ from typing import Any
 from google.genai import types
 
 from inspector_app.commands import stdout
-from inspector_app.commands.child_runs import ChildSessions, message_of, open_child
+from inspector_app.commands.child_runs import message_of
+from inspector_app.commands.driven import driven
 from inspector_app.commands.driving import drive
-from inspector_app.commands.opening import open_artifacts, open_runner, planned_engine
+from inspector_app.commands.opening import open_artifacts, planned_engine
 from inspector_app.commands.options.branching import ForkOptions, Forks
 from inspector_app.commands.output import complain_of_nothing, counted, local_time, print_json, print_line
 from inspector_app.commands.reading import check_layout_is_written, opened
@@ -31,12 +32,9 @@ from runtime.events import Event
 from runtime.events.kinds import text_of
 from runtime.forks.fork import Cut, Files, Fork, fork_session
 from runtime.forks.recording import Recording, RecordingError, overridable_part, recording_until
-from runtime.forks.rerun import Rerun
 from runtime.forks.tree import ForkNode, fork_trees
-from runtime.runners import Runner
 from runtime.sessions.lineage import Changed, Lineage
 from runtime.sessions.session_key import SessionKey
-from runtime.storage.open_service import open_session_service
 
 
 def fork(options: ForkOptions) -> int:
@@ -60,9 +58,7 @@ def fork(options: ForkOptions) -> int:
         _print_fork(made, recording.notes if recording else [], options.json)
         if plan is None:
             return 0
-        if loaded is None:
-            return asyncio.run(_run_in_child(plan, made, recording, options))
-        return asyncio.run(_run(loaded, made, recording, files, options))
+        return asyncio.run(_run(plan, loaded, made, recording, files, options))
 
 
 def _write_out_ids(options: ForkOptions, key: SessionKey, events: Sequence[Event]) -> None:
@@ -73,33 +69,19 @@ def _write_out_ids(options: ForkOptions, key: SessionKey, events: Sequence[Event
         options.before = whole_id("invocation", options.before, (event.invocation_id for event in events), key, options.db)
 
 
-async def _run_in_child(plan: EnginePlan, made: Fork, recording: Recording | None, options: ForkOptions) -> int:
-    async with open_child(plan, options.into or options.db) as engine:
-        sessions = ChildSessions(engine)
-        session = await sessions.get_session(app_name=made.key.app_name, user_id=made.key.user_id, session_id=made.key.session_id)
-        earlier = {event.invocation_id for event in session.events} if session else set()
+async def _run(
+    plan: EnginePlan, loaded: LoadedAgent | None, made: Fork, recording: Recording | None, files: Files | None, options: ForkOptions
+) -> int:
+    kept = (files.target or files.source) if files else None
+    async with driven(plan, loaded, options.into or options.db, made.key.app_name, files=kept) as agent:
+        earlier = {event.invocation_id for event in await agent.events(made.key)}
         if recording is None:
-            events = engine.run(made.key, message_of(options.message or ""), streaming=False)
-            return await drive(events, sessions, made.key, options, earlier)
-        if reason := engine.why_not("rerun"):
+            events = agent.run(made.key, message_of(options.message or ""))
+        elif reason := agent.why_not("rerun"):
             raise RecordingError(reason)
-        return await drive(_told(engine.rerun(made.key, recording), options.json), sessions, made.key, options, earlier)
-
-
-async def _run(loaded: LoadedAgent, made: Fork, recording: Recording | None, files: Files | None, options: ForkOptions) -> int:
-    service = open_session_service(options.into or options.db)
-    kept = (files.target or files.source) if files else files_of(options.into or options.db)
-    async with service, open_runner(loaded, made.key.app_name, service, kept) as runner:
-        session = await service.get_session(app_name=made.key.app_name, user_id=made.key.user_id, session_id=made.key.session_id)
-        earlier = {event.invocation_id for event in session.events} if session else set()
-        if recording is None:
-            return await drive(_send(runner, made.key, options.message or ""), service, made.key, options, earlier)
-        rerun = Rerun(runner, made.key, recording)
-        return await drive(_told(rerun, options.json), service, made.key, options, earlier)
-
-
-def _send(runner: Runner, key: SessionKey, text: str) -> AsyncGenerator[Event, None]:
-    return runner.run_async(user_id=key.user_id, session_id=key.session_id, new_message=message_of(text))
+        else:
+            events = _told(agent.rerun(made.key, recording), options.json)
+        return await drive(events, agent.sessions, made.key, options, earlier)
 
 
 async def _told(rerun: RepeatedRun, as_json: bool) -> AsyncGenerator[Event, None]:

@@ -7,22 +7,16 @@ from contextlib import aclosing
 from typing import Any
 
 from inspector_app.commands import stdout
-from inspector_app.commands.child_runs import ChildSessions, open_child
+from inspector_app.commands.driven import open_driven
 from inspector_app.commands.driving import drive
-from inspector_app.commands.opening import open_runner, planned_engine
 from inspector_app.commands.options.running import Run
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import session_key
-from inspector_app.documents.session_files import files_of
-from inspector_app.engines.agent_loader import load_agent
 from inspector_app.presentation.values import visible
 from runtime.events import Event
 from runtime.forks.recording import Recording, RecordingError
-from runtime.forks.rerun import Rerun
 from runtime.forks.session_replay import Repeat, SessionReplay, recordings_of
-from runtime.sessions.in_memory_session_service import InMemorySessionService
-from runtime.storage.open_service import open_session_service
 
 DIFFERENT = 1
 
@@ -34,29 +28,15 @@ async def replay(options: Run) -> int:
         key = session_key([each.key for each in database.listing()], options.app, None, options.replay_session, options.replay)
         recordings = recordings_of(database.events(key))
         state = {**(database.first_state(key) or {}), **(options.state or {})}
-    plan = planned_engine(options.agent, options.engine, options.python, options.debugpy)
-    if plan.kind != "embedded":
-        async with open_child(plan, options.db) as engine:
-            if reason := engine.why_not("rerun"):
-                raise RecordingError(reason)
-            made = await engine.new_session(options.user, state, options.session)
-            return await _drive(
-                recordings,
-                lambda one: engine.rerun(made, one, runs_tools=options.run_tools, strict=not options.go_on),
-                ChildSessions(engine),
-                made,
-                options,
-            )
-    loaded = load_agent(options.agent)
-    name = options.app or loaded.name
-    service = open_session_service(options.db) if options.db else InMemorySessionService()
-    async with service, open_runner(loaded, name, service, files_of(options.db)) as runner:
-        session = await service.create_session(app_name=name, user_id=options.user, state=state, session_id=options.session)
+    async with open_driven(options) as agent:
+        if reason := agent.why_not("rerun"):
+            raise RecordingError(reason)
+        made = await agent.new_session(options.user, state, options.session)
         return await _drive(
             recordings,
-            lambda one: Rerun(runner, session.key, one, runs_tools=options.run_tools, strict=not options.go_on),
-            service,
-            session.key,
+            lambda one: agent.rerun(made, one, runs_tools=options.run_tools, strict=not options.go_on),
+            agent.sessions,
+            made,
             options,
         )
 

@@ -10,25 +10,21 @@ from contextlib import ExitStack
 from google.genai import types
 
 from inspector_app.commands import stdout
-from inspector_app.commands.child_runs import ChildSessions, check_resumable, message_of, open_child, session_of
+from inspector_app.commands.child_runs import message_of
+from inspector_app.commands.driven import driven
 from inspector_app.commands.driving import drive
-from inspector_app.commands.opening import open_runner, planned_engine, recording_of
+from inspector_app.commands.opening import planned_engine, recording_of
 from inspector_app.commands.options.running import Resume, Run
 from inspector_app.commands.reading import check_layout_is_written, opened
 from inspector_app.commands.selection import existing_key, whole_id
-from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.exchange.capsule import is_capsule
-from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.errors import NotFoundError, ResumeError
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation
-from runtime.sessions.base_session_service import BaseSessionService
-from runtime.sessions.in_memory_session_service import InMemorySessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State
-from runtime.storage.open_service import open_session_service
 
 # The function that the answer is for, if a request waits instead of the tool itself.
 _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CALL}
@@ -49,37 +45,24 @@ def run(options: Run) -> int:
         if options.replay is not None:
             status: int = asyncio.run(importlib.import_module("inspector_app.commands.replaying").replay(options))
             return status
-        if (plan := planned_engine(options.agent, options.engine, options.python, options.debugpy)).kind != "embedded":
-            return asyncio.run(_run_in_child(plan, options))
-        loaded = load_agent(options.agent)
-        service = open_session_service(options.db) if options.db else InMemorySessionService()
-        return asyncio.run(_run(loaded, service, options))
+        plan = planned_engine(options.agent, options.engine, options.python, options.debugpy)
+        loaded = load_agent(options.agent) if plan.kind == "embedded" else None
+        return asyncio.run(_run(plan, loaded, options))
 
 
-async def _run_in_child(plan: EnginePlan, options: Run) -> int:
-    async with open_child(plan, options.db, recording_of(options)) as engine:
-        session, state = await session_of(engine, options)
-        events = engine.run(session.key, message_of(options.message or ""), state_delta=state, streaming=options.streaming)
-        return await drive(events, ChildSessions(engine), session.key, options, {event.invocation_id for event in session.events})
-
-
-async def _run(loaded: LoadedAgent, service: BaseSessionService, options: Run) -> int:
-    async with service:
-        app_name = options.app or loaded.name
-        session = options.session and await service.get_session(app_name=app_name, user_id=options.user, session_id=options.session)
+async def _run(plan: EnginePlan, loaded: LoadedAgent | None, options: Run) -> int:
+    async with driven(plan, loaded, options.db, options.app, recording_of(options)) as agent:
         state = options.state or {}
-        if not session:
-            session = await service.create_session(app_name=app_name, user_id=options.user, state=state, session_id=options.session)
-            state = {key: value for key, value in state.items() if key.startswith(State.TEMP_PREFIX)}
-        async with open_runner(loaded, app_name, service, files_of(options.db), recording_of(options)) as runner:
-            events = runner.run_async(
-                user_id=options.user,
-                session_id=session.id,
-                new_message=message_of(options.message or ""),
-                state_delta=state or None,
-                run_config=RunConfig(streaming_mode=StreamingMode.SSE if options.streaming else StreamingMode.NONE),
-            )
-            return await drive(events, service, session.key, options, {event.invocation_id for event in session.events})
+        session = options.session and await agent.sessions.get_session(
+            app_name=agent.app_name, user_id=options.user, session_id=options.session
+        )
+        if session:
+            key, earlier = session.key, {event.invocation_id for event in session.events}
+        else:
+            key, earlier = await agent.new_session(options.user, state, options.session), set()
+            state = {name: value for name, value in state.items() if name.startswith(State.TEMP_PREFIX)}
+        events = agent.run(key, message_of(options.message or ""), state=state, streaming=options.streaming)
+        return await drive(events, agent.sessions, key, options, earlier)
 
 
 def resume(options: Resume) -> int:
@@ -100,29 +83,21 @@ def resume(options: Resume) -> int:
         if loaded is not None:
             _check_resumable(loaded)
         answer = _answer(chosen, options) if options.response is not None else None
-        if loaded is None:
-            return asyncio.run(_resume_in_child(plan, key, chosen.invocation_id, answer, options))
-        return asyncio.run(_resume(loaded, open_session_service(options.db), key, chosen.invocation_id, answer, options))
-
-
-async def _resume_in_child(plan: EnginePlan, key: SessionKey, invocation_id: str, answer: types.Content | None, options: Resume) -> int:
-    async with open_child(plan, options.db, recording_of(options)) as engine:
-        check_resumable(engine)
-        events = engine.run(key, answer, invocation_id, streaming=False)
-        return await drive(events, ChildSessions(engine), key, options, set(), invocation_id)
+        return asyncio.run(_resume(plan, loaded, key, chosen.invocation_id, answer, options))
 
 
 async def _resume(
-    loaded: LoadedAgent,
-    service: BaseSessionService,
+    plan: EnginePlan,
+    loaded: LoadedAgent | None,
     key: SessionKey,
     invocation_id: str,
     answer: types.Content | None,
     options: Resume,
 ) -> int:
-    async with service, open_runner(loaded, key.app_name, service, files_of(options.db), recording_of(options)) as runner:
-        events = runner.run_async(user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id, new_message=answer)
-        return await drive(events, service, key, options, set(), invocation_id)
+    async with driven(plan, loaded, options.db, key.app_name, recording_of(options)) as agent:
+        if reason := agent.why_not("resume"):
+            raise ResumeError(reason)
+        return await drive(agent.run(key, answer, invocation_id), agent.sessions, key, options, set(), invocation_id)
 
 
 def _check_resumable(loaded: LoadedAgent) -> None:

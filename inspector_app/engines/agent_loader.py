@@ -98,6 +98,7 @@ class LoadedAgent:
         environment: its own environment variables; active while its code runs.
         code: where the code of its agents, tools and callbacks is.
         on_output: called with what its code writes in a run; None: that is not captured.
+        engine_title, records_ends, needs_file: see `Agent`.
     """
 
     app: App
@@ -107,20 +108,14 @@ class LoadedAgent:
     code: tuple[CodePlace, ...] = ()
     on_output: OnOutput | None = None
 
+    engine_title = TITLE
+    records_ends = True
+    needs_file = False
+
     @property
     def is_blocked(self) -> bool:
         """Whether its thread still runs a function that a stopped run called; load the agent again before the next run."""
         return is_blocked(self.app.root_agent)
-
-    @property
-    def engine_title(self) -> str:
-        """The engine, as a phrase for the status bar."""
-        return TITLE
-
-    @property
-    def records_ends(self) -> bool:
-        """Whether its engine records how its runs end: always."""
-        return True
 
     @property
     def root(self) -> BaseAgent:
@@ -136,11 +131,6 @@ class LoadedAgent:
     def places(self) -> tuple[CodePlace, ...]:
         """Where the code of its agents, tools and callbacks is."""
         return self.code
-
-    @property
-    def needs_file(self) -> bool:
-        """Whether its sessions must be in a database."""
-        return False
 
     def why_not(self, capability: Capability) -> str | None:
         """Return a sentence that says why it cannot do something; None if it can."""

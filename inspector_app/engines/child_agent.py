@@ -12,7 +12,7 @@ from inspector_app.engines.agent_outline import agent_outline
 from inspector_app.engines.agent_output import OnOutput
 from inspector_app.engines.child_engine import IN_MEMORY, ChildEngine
 from inspector_app.engines.environments import Environment, child_variables, own_environment
-from inspector_app.engines.protocol import AgentDescription, Capability, CodePlace, Debugpy, Engine, OnCommit, Store
+from inspector_app.engines.protocol import Capability, Debugpy, Engine, OnCommit, Store
 from runtime.agents.base_agent import BaseAgent
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors import KnownError
@@ -36,12 +36,23 @@ class ChildAgent:
         environment: the Python that runs it; None runs it on the embedded runtime, with our own Python.
         on_output: called with what the agent writes.
         debugpy: lets a debugger attach to each child.
+
+    Attributes:
+        debugpy: see above.
+        python: the Python whose google-adk runs it; None on the embedded runtime.
+        files: the files of its own code that it has loaded.
+        name, folder, engine_title, records_ends, root, described, places, needs_file, is_blocked: see `Agent`.
     """
+
+    needs_file = True
+    is_blocked = False
 
     def __init__(self, path: Path, environment: Environment | None, on_output: OnOutput, debugpy: Debugpy | None = None) -> None:
         self._path = path
         self._is_embedded = environment is None
         self._environment = environment or own_environment()
+        self.python = environment.python if environment is not None else None
+        self.records_ends = environment is None  # google-adk records none
         self._on_output = on_output
         self.debugpy = debugpy
         self._engine: ChildEngine | None = None
@@ -49,8 +60,6 @@ class ChildAgent:
         self._recording: Path | None = None
         self._on_commit: OnCommit = _nothing
         self._requests: RequestRecorder | None = None
-        self._description = AgentDescription("", str(path), False)
-        self._outline = BaseAgent(name="agent")
         self._reasons: dict[Capability, str | None] = {}
         self._title = ""
 
@@ -70,66 +79,17 @@ class ChildAgent:
         """
         agent = cls(path, environment, on_output, debugpy)
         engine = await agent._ready(IN_MEMORY)
-        agent._description = engine.agent
-        agent._outline = agent_outline(engine.agent.root)
-        agent._reasons = {name: engine.why_not(name) for name in _CAPABILITIES}
-        agent._title = engine.title
+        agent._describe(engine)
         return agent
 
-    @property
-    def name(self) -> str:
-        """The app's name."""
-        return self._description.app_name
-
-    @property
-    def folder(self) -> Path:
-        """The folder it was loaded from."""
-        return Path(self._description.folder)
-
-    @property
-    def engine_title(self) -> str:
-        """The engine, as a phrase for the status bar."""
-        return f"{self._title} · debugpy {self.debugpy.port}" if self.debugpy is not None else self._title
-
-    @property
-    def python(self) -> Path | None:
-        """The Python whose google-adk runs it; None on the embedded runtime."""
-        return None if self._is_embedded else self._environment.python
-
-    @property
-    def records_ends(self) -> bool:
-        """Whether its engine records how its runs end: google-adk does not."""
-        return self._is_embedded
-
-    @property
-    def root(self) -> BaseAgent:
-        """An outline of the root agent."""
-        return self._outline
-
-    @property
-    def described(self) -> Mapping[str, Any]:
-        """The root agent and those below it as data."""
-        return self._description.root
-
-    @property
-    def places(self) -> tuple[CodePlace, ...]:
-        """Where the code of its agents, tools and callbacks is."""
-        return self._description.places
-
-    @property
-    def files(self) -> tuple[Path, ...]:
-        """The files of its own code that it has loaded."""
-        return tuple(Path(file) for file in self._description.files)
-
-    @property
-    def needs_file(self) -> bool:
-        """Whether its sessions must be in a database: always."""
-        return True
-
-    @property
-    def is_blocked(self) -> bool:
-        """Whether it must be loaded again before it can run: never."""
-        return False
+    def _describe(self, engine: ChildEngine) -> None:
+        self._reasons = {name: engine.why_not(name) for name in _CAPABILITIES}
+        self._title = engine.title
+        self.engine_title = f"{engine.title} · debugpy {self.debugpy.port}" if self.debugpy is not None else engine.title
+        self.name, self.folder, self.places = engine.agent.app_name, Path(engine.agent.folder), engine.agent.places
+        self.described: Mapping[str, Any] = engine.agent.root
+        self.root: BaseAgent = agent_outline(engine.agent.root)
+        self.files = tuple(Path(file) for file in engine.agent.files)
 
     def why_not(self, capability: Capability) -> str | None:
         """Return a sentence that says why it cannot do something; None if it can."""

@@ -38,7 +38,13 @@ class EmbeddedEngine:
         on_commit: called right after each commit with the event, the user's message included, and the `temp:` keys it set.
         memory: the agents' memory across sessions, if any.
         plugins: the debugger's plugins; they are called before the app's own, in this order.
+
+    Attributes:
+        title, leaves_threads: see `Engine`.
     """
+
+    title = TITLE
+    leaves_threads = True
 
     def __init__(
         self,
@@ -65,11 +71,6 @@ class EmbeddedEngine:
     ) -> EmbeddedEngine:
         """Return an engine that edits state and runs no agent, for sessions whose agent is not loaded."""
         return cls(App(name=app_name, root_agent=BaseAgent(name="nobody")), service, files, on_commit)
-
-    @property
-    def title(self) -> str:
-        """A phrase for the status bar."""
-        return TITLE
 
     @property
     def agent(self) -> AgentDescription:
@@ -99,11 +100,6 @@ class EmbeddedEngine:
             if each is not self._interception:
                 manager.remove_plugin(each)
             manager.register_plugin(each, first=True)
-
-    @property
-    def leaves_threads(self) -> bool:
-        """See `Engine.leaves_threads`."""
-        return True
 
     async def close(self) -> None:
         """Do nothing: the session service belongs to its database, the agent to its loader."""

@@ -66,7 +66,13 @@ class ChildEngine:
         on_commit: called right after each commit with the event, the user's message included, and the `temp:` keys it set.
         on_request: called with a model event's id and the request that it answers.
         on_output: called with the traceback of each tool and model that fails.
+
+    Attributes:
+        child, agent: see above.
+        leaves_threads: see `Engine.leaves_threads`: a blocked child is killed.
     """
+
+    leaves_threads = False
 
     def __init__(
         self,
@@ -77,8 +83,8 @@ class ChildEngine:
         on_request: Callable[[str, LlmRequest], None] = lambda event_id, request: None,
         on_output: OnOutput = lambda line: None,
     ) -> None:
-        self._child = child
-        self._agent = agent
+        self.child = child
+        self.agent = agent
         self._capabilities = capabilities
         self._on_commit = on_commit
         self._on_request = on_request
@@ -155,23 +161,8 @@ class ChildEngine:
     @property
     def title(self) -> str:
         """A phrase for the status bar."""
-        engine = str(self._child.hello["engine"])
+        engine = str(self.child.hello["engine"])
         return engine if engine.startswith("google-adk") else "embedded runtime, own process"
-
-    @property
-    def agent(self) -> AgentDescription:
-        """The loaded agent."""
-        return self._agent
-
-    @property
-    def leaves_threads(self) -> bool:
-        """See `Engine.leaves_threads`: a blocked child is killed."""
-        return False
-
-    @property
-    def child(self) -> ChildProcess:
-        """The child process."""
-        return self._child
 
     @property
     def unmarked_edits(self) -> dict[str, Any]:
@@ -189,7 +180,7 @@ class ChildEngine:
             ChildError: they cannot be opened.
             ChildEndedError: the child has ended.
         """
-        await self._child.request("open", OPEN_SECONDS, **_services(sessions, recording))
+        await self.child.request("open", OPEN_SECONDS, **_services(sessions, recording))
         self._note_file(sessions)
 
     def _note_file(self, sessions: Mapping[str, Any]) -> None:
@@ -204,7 +195,7 @@ class ChildEngine:
             ChildError: there is no such agent, the request is not one, or the model raised.
             ChildEndedError: the child has ended.
         """
-        answer: dict[str, Any] = await self._child.request("ask_model", agent=agent_name, request=request)
+        answer: dict[str, Any] = await self.child.request("ask_model", agent=agent_name, request=request)
         return answer
 
     def attach(self, debugger: Debugger) -> None:
@@ -215,23 +206,14 @@ class ChildEngine:
         """Create a session of the app."""
         storable([user_id, session_id], "The session")
         storable(dict(state or {}), "state")
-        created = await self._child.request("create_session", user_id=user_id, state=dict(state or {}) or None, session_id=session_id)
+        created = await self.child.request("create_session", user_id=user_id, state=dict(state or {}) or None, session_id=session_id)
         return SessionKey(created["app_name"], created["user_id"], created["id"])
 
     async def session(self, key: SessionKey) -> tuple[dict[str, Any], list[Event]] | None:
         """Return a session's merged state and its events, as google-adk's service returns them; None if it does not exist."""
         storable([*key], "The session")
-        found = await self._child.request("get_session", user_id=key.user_id, session_id=key.session_id)
+        found = await self.child.request("get_session", user_id=key.user_id, session_id=key.session_id)
         return (found["state"], [_event(event) for event in found["events"]]) if found is not None else None
-
-    async def sessions(self, user_id: str) -> list[SessionKey]:
-        """Return a user's sessions of the app."""
-        listed = await self._child.request("list_sessions", user_id=user_id)
-        return [SessionKey(one["app_name"], one["user_id"], one["id"]) for one in listed]
-
-    async def delete_session(self, key: SessionKey) -> None:
-        """Delete a session and its events."""
-        await self._child.request("delete_session", user_id=key.user_id, session_id=key.session_id)
 
     async def run(
         self,
@@ -257,10 +239,10 @@ class ChildEngine:
             AgentCodeError: the agent's code, or google-adk, raised an exception; of a subclass with that exception's name.
             ChildEndedError: the child has ended.
         """
-        if self._child.ended is not None:
-            raise self._child.ended
-        run = self._run = _Run(self._debugger, self._child, replay)
-        self._child.forget_tail()
+        if self.child.ended is not None:
+            raise self.child.ended
+        run = self._run = _Run(self._debugger, self.child, replay)
+        self.child.forget_tail()
         self._debugger = None
         self._unmarked = {}
         run.send_policy()
@@ -270,7 +252,7 @@ class ChildEngine:
                 yield event
                 if event.id == run.waits_at:
                     run.waits_at = ""
-                    self._child.send("next")
+                    self.child.send("next")
         finally:
             await self._end(run)
 
@@ -281,7 +263,7 @@ class ChildEngine:
 
     async def rewind(self, key: SessionKey, invocation_id: str) -> None:
         """Take back an invocation and all later ones."""
-        await self._child.request("rewind", user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id)
+        await self.child.request("rewind", user_id=key.user_id, session_id=key.session_id, invocation_id=invocation_id)
 
     async def edit_state(self, key: SessionKey, changes: dict[str, Any]) -> Event:
         """Set state keys manually; see `SessionEdits.edit_state`."""
@@ -312,7 +294,7 @@ class ChildEngine:
             for file in self._files:
                 await run_in_thread(remove_replaced_log, real_file(file))  # google-adk does not notice that its file was replaced
         finally:
-            await self._child.close()
+            await self.child.close()
         await self._tasks.close(1)
         for file, identity in self._files.items():
             await run_in_thread(fold_log_of, file, identity)  # a child that is killed leaves its log
@@ -328,7 +310,7 @@ class ChildEngine:
         try:
             content = message.model_dump(mode="json", exclude_none=True) if message is not None else None
             storable([content, dict(state_delta or {})], "The message")
-            await self._child.request(
+            await self.child.request(
                 "run",
                 user_id=key.user_id,
                 session_id=key.session_id,
@@ -350,7 +332,7 @@ class ChildEngine:
 
     async def _append(self, key: SessionKey, event: Event) -> Event:
         data = json.loads(event.model_dump_json(exclude_none=True))
-        return _event(await self._child.request("append_event", user_id=key.user_id, session_id=key.session_id, event=data))
+        return _event(await self.child.request("append_event", user_id=key.user_id, session_id=key.session_id, event=data))
 
     def _edit_invocation(self) -> str:
         return self._run.invocation_id if self._run is not None and self._run.invocation_id else f"e-{new_uuid()}"
@@ -360,15 +342,15 @@ class ChildEngine:
         run.discard()
         if self._reading.done():  # SIGTERM has cancelled all tasks
             self._reading = self._tasks.spawn(self._take_messages(), _READING)
-        if not run.is_over and self._child.ended is None:
-            self._child.send("stop")
+        if not run.is_over and self.child.ended is None:
+            self.child.send("stop")
             with contextlib.suppress(TimeoutError):
                 # Not `asyncio.timeout`, which up to Python 3.11.2 raises CancelledError in a task that is being cancelled.
                 await asyncio.wait_for(run.ended.wait(), STOP_SECONDS)
             if not run.is_over:
-                self._child.kill(f"The agent did not stop within {STOP_SECONDS:g} s, so its process was killed.")
-                await self._child.wait_until_ended()
-                run.finish(self._child.ended)
+                self.child.kill(f"The agent did not stop within {STOP_SECONDS:g} s, so its process was killed.")
+                await self.child.wait_until_ended()
+                run.finish(self.child.ended)
         self._unmarked = run.unmarked_edits
         self._run = None
 
@@ -378,7 +360,7 @@ class ChildEngine:
             if not number % MOST_AT_ONCE:
                 await asyncio.sleep(0)
             try:
-                message = await self._child.receive()
+                message = await self.child.receive()
             except ChildEndedError as error:
                 if self._run is not None:
                     self._run.finish(error)
@@ -406,7 +388,7 @@ class ChildEngine:
             elif run.interception is not None:
                 await run.interception.at(message)
             elif message["waits"]:
-                self._child.send("go", at=message["at"])
+                self.child.send("go", at=message["at"])
         elif kind == "left" and message["at"] in run.places:
             run.places[message["at"]].cancel()
         elif kind == "end":
@@ -437,7 +419,7 @@ class ChildEngine:
         self._on_commit(event, message.get("temp") or {})
 
     def _on_task_failed(self, name: str, error: BaseException) -> None:
-        self._child.kill(f"{name} failed: {type(error).__name__}: {error}")
+        self.child.kill(f"{name} failed: {type(error).__name__}: {error}")
         if self._run is not None:
             self._run.finish(error)
 

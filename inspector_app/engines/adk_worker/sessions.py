@@ -39,15 +39,6 @@ class Sessions:
         session = await self._service.get_session(**self._names(command))
         return _session_json(session) if session is not None else None
 
-    async def list(self, command: dict[str, Any]) -> list[dict[str, Any]]:
-        """Return the user's sessions."""
-        listed = await self._service.list_sessions(app_name=self._runner.app_name, user_id=command["user_id"])
-        return [_session_json(session) for session in listed.sessions]
-
-    async def delete(self, command: dict[str, Any]) -> None:
-        """Delete a session."""
-        await self._service.delete_session(**self._names(command))
-
     async def append_event(self, command: dict[str, Any]) -> dict[str, Any]:
         """Append an event that no agent yielded; return it as it is stored."""
         session = self._run.session if command["session_id"] == self._run.run.session_id else None

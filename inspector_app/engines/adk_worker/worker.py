@@ -78,8 +78,6 @@ class Worker:
             "ask_model": self._ask_model,
             "create_session": lambda command: self._opened().create(command),
             "get_session": lambda command: self._opened().get(command),
-            "list_sessions": lambda command: self._opened().list(command),
-            "delete_session": lambda command: self._opened().delete(command),
             "append_event": lambda command: self._opened().append_event(command),
             "rewind": lambda command: self._opened().rewind(command),
         }

@@ -71,14 +71,12 @@ async def test_an_app_that_is_not_resumable_says_so(version: str, start_engine: 
     assert started.engine.why_not("resume") == "The app is not resumable: its App has no ResumabilityConfig(is_resumable=True)."
 
 
-async def test_sessions_are_listed_and_deleted(newest: str, start_engine: Start) -> None:
+async def test_sessions_have_the_given_id_or_a_new_one(newest: str, start_engine: Start) -> None:
     started = await start_engine(newest, AGENTS / "line")
     first, second = await started.engine.new_session("u"), await started.engine.new_session("u", session_id="given")
-    assert second.session_id == "given"
-    assert set(await started.engine.sessions("u")) == {first, second}
-    await started.engine.delete_session(first)
-    assert await started.engine.sessions("u") == [second]
-    assert await started.engine.session(first) is None
+    assert second.session_id == "given" != first.session_id
+    assert await started.engine.session(first) == ({}, [])
+    assert await started.engine.session(first._replace(session_id="missing")) is None
 
 
 async def test_a_database_that_cannot_be_opened_is_an_error(newest: str, start_engine: Start, tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ class ChildEngine:
     Attributes:
         child, agent: see above.
         leaves_threads: see `Engine.leaves_threads`: a blocked child is killed.
+        unmarked_edits: the user's changes to calls of the last run that no committed event records.
     """
 
     leaves_threads = False
@@ -92,7 +93,7 @@ class ChildEngine:
         self._tasks = Tasks(self._on_task_failed)
         self._debugger: Debugger | None = None
         self._run: _Run | None = None
-        self._unmarked: dict[str, Any] = {}
+        self.unmarked_edits: dict[str, Any] = {}
         self._read_event = reader_of_json()
         self._files: dict[Path, Identity | None] = {}  # databases that the child has opened, and device and inode
         self._reading = self._tasks.spawn(self._take_messages(), _READING)
@@ -163,11 +164,6 @@ class ChildEngine:
         """A phrase for the status bar."""
         engine = str(self.child.hello["engine"])
         return engine if engine.startswith("google-adk") else "embedded runtime, own process"
-
-    @property
-    def unmarked_edits(self) -> dict[str, Any]:
-        """The user's changes to calls of the last run that no committed event records."""
-        return self._unmarked
 
     def why_not(self, capability: Capability) -> str | None:
         """Return a sentence that says why the engine cannot do something; None if it can."""
@@ -244,7 +240,7 @@ class ChildEngine:
         run = self._run = _Run(self._debugger, self.child, replay)
         self.child.forget_tail()
         self._debugger = None
-        self._unmarked = {}
+        self.unmarked_edits = {}
         run.send_policy()
         try:
             await self._start_run(key, message, invocation_id, state_delta, streaming)
@@ -351,7 +347,7 @@ class ChildEngine:
                 self.child.kill(f"The agent did not stop within {STOP_SECONDS:g} s, so its process was killed.")
                 await self.child.wait_until_ended()
                 run.finish(self.child.ended)
-        self._unmarked = run.unmarked_edits
+        self.unmarked_edits = run.unmarked_edits
         self._run = None
 
     async def _take_messages(self) -> None:

@@ -164,10 +164,6 @@ class Source(abc.ABC):
         """
         return await run_in_thread(_recorded_calls, self.recording, self.traces, key, invocations)
 
-    def remember_unfinished(self, found: Mapping[SessionKey, Sequence[Invocation]]) -> None:
-        """Replace `unfinished` by the result of a scan of the whole database."""
-        self.unfinished = found
-
     @abc.abstractmethod
     async def sessions(self) -> list[SessionSummary]:
         """Return all sessions."""

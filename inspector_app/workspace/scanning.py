@@ -94,7 +94,7 @@ class Scanner(QObject):
         """Find the pending items of sessions that are long or too many to be examined one by one; the others were scanned."""
         self._reading_all[source.target] = scanner
         try:
-            source.remember_unfinished(await scanner.find_unfinished())
+            source.unfinished = await scanner.find_unfinished()
         except StorageError:
             if self._is_open(source):
                 raise

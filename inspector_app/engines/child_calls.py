@@ -13,7 +13,7 @@ from typing import Any
 from google.genai import types
 from pydantic import ValidationError
 
-from inspector_app.engines.child_rerun import ChildReplay
+from inspector_app.engines.child_replay import ChildReplay
 from runtime.debugger.agent_calls import AgentCall
 from runtime.debugger.calls import ModelCall, ToolCall
 from runtime.debugger.debugger import Debugger

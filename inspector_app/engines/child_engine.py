@@ -18,15 +18,17 @@ from inspector_app.engines.agent_output import OnOutput, OutputLine, source_from
 from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
 from inspector_app.engines.child_imports import Imports
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
-from inspector_app.engines.child_rerun import ChildReplay, ChildRerun
+from inspector_app.engines.child_replay import ChildReplay
 from inspector_app.engines.protocol import AgentDescription, Capability, Debugpy, places_from_json
 from inspector_app.engines.recorder_file import RECORDER_FILE
 from inspector_app.support.tasks import Tasks
 from runtime.debugger.debugger import Debugger
 from runtime.errors import KnownError, SessionNotFoundError, UnstorableValueError
 from runtime.events.event import Event
+from runtime.forks.recorded_answers import NOT_ASKED
 from runtime.forks.recording import Recording
 from runtime.models.llm_request import LlmRequest
+from runtime.running.invocation_start import answered_calls, call_event
 from runtime.running.system_events import StateEditError, cancelled_calls, progress, state_edit, state_edit_undone
 from runtime.sessions.session import SessionKey
 from runtime.sessions.state import storable
@@ -536,6 +538,66 @@ class _Run:
         self.ended.set()
         self._changed.set()
         self._has_room.set()
+
+
+class ChildRerun:
+    """One repeated run.
+
+    Attributes:
+        answers: how many answers came from the recording, and where the run diverged.
+
+    Args:
+        engine: runs the agent.
+        key: the fork, made before `recording.first_event_id`.
+        recording: the recording to repeat.
+        before_each: called before each run of the agent.
+        runs_tools, strict: see `runtime.forks.replay.Replay`.
+    """
+
+    def __init__(
+        self,
+        engine: ChildEngine,
+        key: SessionKey,
+        recording: Recording,
+        before_each: Callable[[], None],
+        *,
+        runs_tools: bool = False,
+        strict: bool = False,
+    ) -> None:
+        self._replay = ChildReplay(recording, runs_tools=runs_tools, strict=strict)
+        self.answers = self._replay.answers
+        self._engine = engine
+        self._key = key
+        self._recording = recording
+        self._before_each = before_each
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Run it and yield its events. See `Rerun.events`."""
+        invocation_id = ""
+        for number, message in enumerate(self._recording.messages):
+            content = self._with_new_ids(message.content)
+            if number and not await self._is_requested(content):
+                self.answers.divergences.append(NOT_ASKED)
+                return
+            self._before_each()
+            resumed = invocation_id if self._engine.why_not("resume") is None else ""
+            run = self._engine.run(self._key, content, resumed or None, state_delta=message.actions.state_delta, replay=self._replay)
+            async with contextlib.aclosing(run) as events:
+                async for event in events:
+                    invocation_id = event.invocation_id
+                    yield event
+
+    def _with_new_ids(self, content: types.Content | None) -> types.Content | None:
+        content = content and content.model_copy(deep=True)
+        for part in (content and content.parts) or ():
+            answer = part.function_response
+            if answer is not None:
+                answer.id = self._replay.new_ids.get(answer.id or "", answer.id or "")
+        return content
+
+    async def _is_requested(self, answer: types.Content | None) -> bool:
+        found = await self._engine.session(self._key)
+        return found is not None and call_event(found[1], answered_calls(answer)) is not None
 
 
 def _services(sessions: Mapping[str, Any], recording: Path | None) -> dict[str, Any]:

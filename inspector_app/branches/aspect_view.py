@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPlainTextEdit, QSpl
 
 from inspector_app.branches.view_data import Aspect
 from inspector_app.widgets import theme
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.text_dialog import broken_lines
 
 MAX_SHOWN = 200_000  # characters of one value; the JSON tab of its session shows the rest
@@ -25,9 +26,7 @@ class AspectView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._aspects: list[Aspect] = []
-        self.names = QListWidget(self)
-        self.names.setObjectName("compare_aspects")
-        self.names.setAccessibleName("What is compared")
+        self.names = named(QListWidget(self), "compare_aspects", "What is compared")
         theme.keep_icon_size(self.names, 12)
         self.names.currentRowChanged.connect(self._on_row_changed)
         self.names.itemClicked.connect(self._on_chosen)
@@ -40,9 +39,7 @@ class AspectView(QWidget):
             split.setStretchFactor(split.count() - 1, share)
         split.setSizes([200, 500, 500])
         split.setChildrenCollapsible(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(split)
+        laid_out(QVBoxLayout(self), split, margins=0)
         self._scroll_together()
         theme.current().changed.connect(self._on_theme_changed)
 
@@ -110,9 +107,7 @@ class AspectView(QWidget):
 
 
 def _text_pane(name: str, title: str) -> QPlainTextEdit:
-    pane = QPlainTextEdit()
-    pane.setObjectName(name)
-    pane.setAccessibleName(title)
+    pane = named(QPlainTextEdit(), name, title)
     pane.setReadOnly(True)
     theme.use_mono(pane)
     return pane

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QPushButton,
     QSplitter,
     QTableView,
@@ -24,8 +23,9 @@ from inspector_app.branches.comparison_model import LEFT, LEFT_NUMBER, RIGHT, RI
 from inspector_app.branches.view_data import Aspect
 from inspector_app.presentation.values import counted
 from inspector_app.widgets import theme
-from inspector_app.widgets.controls import push_button
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.layouts import laid_out, named
 
 ROW_HEIGHT = 25
 
@@ -55,8 +55,7 @@ class ComparePage(QWidget):
         self.table = self._make_table()
         self._titles = [self._label("compare_left_title"), self._label("compare_right_title")]
         self._totals = [self._label("compare_left_totals"), self._label("compare_right_totals")]
-        self._count = QLabel(self)
-        self._count.setObjectName("compare_count")
+        self._count = plain_label(name="compare_count", parent=self)
         self._previous = self._button("compare_previous", "arrow-up", "Previous difference", "Shift+F8", self.go_to_previous)
         self._next = self._button("compare_next", "arrow-down", "Next difference", "F8", self.go_to_next)
         self._close = self._button("compare_close", "xmark", "Back to the sessions", "Esc", self.left.emit)
@@ -66,11 +65,7 @@ class ComparePage(QWidget):
         split.addWidget(self.aspects)
         split.setSizes([360, 300])
         split.setChildrenCollapsible(False)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 6, 0, 6)
-        rows.setSpacing(6)
-        rows.addLayout(self._head())
-        rows.addWidget(split, 1)
+        laid_out(QVBoxLayout(self), self._head(), (split, 1), margins=(0, 6, 0, 6), spacing=6)
 
     def show_comparison(self, titles: tuple[str, str], totals: tuple[str, str], differing: Sequence[int]) -> None:
         """Show the model's comparison and select the first difference.
@@ -109,15 +104,10 @@ class ComparePage(QWidget):
         head.setContentsMargins(8, 0, 0, 0)
         halves = []
         for title, totals in zip(self._titles, self._totals, strict=True):
-            words = QVBoxLayout()
-            words.setSpacing(0)
-            words.addWidget(title)
-            words.addWidget(totals)
+            words = laid_out(QVBoxLayout(), title, totals, spacing=0)
             title.setProperty("role", "name")
             totals.setProperty("role", "secondary")
-            half = QHBoxLayout()
-            half.setSpacing(8)
-            half.addLayout(words, 1)
+            half = laid_out(QHBoxLayout(), (words, 1), spacing=8)
             head.addLayout(half, 1)  # as wide as half the table
             halves.append(half)
         for part in (self._count, self._previous, self._next, self._close):
@@ -125,9 +115,7 @@ class ComparePage(QWidget):
         return head
 
     def _make_table(self) -> QTableView:
-        table = QTableView(self)
-        table.setObjectName("compare_table")
-        table.setAccessibleName("Events of both sessions")
+        table = named(QTableView(self), "compare_table", "Events of both sessions")
         table.setProperty("bare", "true")
         table.setModel(self.model)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -153,8 +141,7 @@ class ComparePage(QWidget):
         return table
 
     def _label(self, name: str) -> ElidedLabel:
-        label = ElidedLabel()
-        label.setObjectName(name)
+        label = named(ElidedLabel(), name)
         return label
 
     def _button(self, name: str, icon: str, text: str, key: str, slot: object) -> QPushButton:
@@ -199,7 +186,5 @@ class ComparePage(QWidget):
 def _card(inside: QWidget) -> QFrame:
     card = QFrame()
     card.setProperty("card", "true")
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(1, 1, 1, 1)
-    layout.addWidget(inside)
+    laid_out(QVBoxLayout(card), inside, margins=1)
     return card

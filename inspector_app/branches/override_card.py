@@ -14,6 +14,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.layouts import laid_out
 from inspector_app.widgets.tooltips import set_tooltip
 
 _EDITOR_HEIGHT = 120
@@ -39,33 +40,23 @@ class OverrideCard(QWidget):
         self._before = ""
         icon = IconLabel(16, self, name="pen", role="accent")
         self._title = plain_label(name="override_title", wraps=True, parent=self)
-        self._hint = plain_label(name="override_hint", wraps=True, parent=self)
-        self._hint.setProperty("role", "dim")
+        self._hint = plain_label(name="override_hint", role="dim", wraps=True, parent=self)
         self._editor = JsonEditor("override_editor", "Replacement", self)
         self._editor.setMaximumHeight(_EDITOR_HEIGHT)
         self._editor.changed.connect(self._show_buttons)
         self._submit = push_button(
-            "Fork and continue from here", "override_submit", self._on_submit, icon=theme.icon("check", "on_accent"), parent=self
+            "Fork and continue from here",
+            "override_submit",
+            self._on_submit,
+            icon=theme.icon("check", "on_accent"),
+            primary=True,
+            parent=self,
         )
-        self._submit.setProperty("primary", True)
         cancel = push_button("Cancel", "override_cancel", self._on_cancel, icon=theme.icon("xmark", "text"), parent=self)
         cancel.setToolTip("Change nothing (Esc)")
-        head = QHBoxLayout()
-        head.setSpacing(9)
-        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
-        head.addWidget(self._title, 1)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(6)
-        buttons.addWidget(self._submit)
-        buttons.addWidget(cancel)
-        buttons.addStretch(1)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(12, 8, 8, 8)
-        rows.setSpacing(6)
-        rows.addLayout(head)
-        rows.addWidget(self._hint)
-        rows.addWidget(self._editor)
-        rows.addLayout(buttons)
+        head = laid_out(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (self._title, 1), spacing=9)
+        buttons = laid_out(QHBoxLayout(), self._submit, cancel, 1, spacing=6)
+        laid_out(QVBoxLayout(self), head, self._hint, self._editor, buttons, margins=(12, 8, 8, 8), spacing=6)
         self.hide()
 
     @property

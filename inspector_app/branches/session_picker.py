@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QLis
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.values import visible
 from inspector_app.widgets.controls import plain_label, push_button
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.list_below import ListBelow
 
 MOST_SHOWN = 500
@@ -42,9 +43,7 @@ class SessionPicker(QDialog):
         self.resize(620, min(190 + ROW_HEIGHT * len(sessions), 440))
         self._sessions = list(sessions)
         heading = plain_label(visible(title), wraps=True, parent=self)
-        self.filter = QLineEdit(self)
-        self.filter.setObjectName("picker_filter")
-        self.filter.setAccessibleName("Filter sessions")
+        self.filter = named(QLineEdit(self), "picker_filter", "Filter sessions")
         self.filter.setPlaceholderText("Filter by database, app, user or session")
         self.filter.textChanged.connect(self._fill)
         self.list = QListWidget(self)
@@ -52,19 +51,12 @@ class SessionPicker(QDialog):
         self.list.setObjectName("picker_list")
         self.list.setAccessibleName("Sessions")
         self.list.itemDoubleClicked.connect(self._on_chosen)
-        self.compare = push_button("Compare", "picker_compare", does="Compare with the selected session", parent=self)
-        self.compare.setProperty("primary", True)
-        self.compare.setDefault(True)
-        self.compare.clicked.connect(self._on_chosen)
+        self.compare = push_button(
+            "Compare", "picker_compare", self._on_chosen, does="Compare with the selected session", primary=True, default=True, parent=self
+        )
         cancel = push_button("Cancel", "picker_cancel", self.reject, parent=self)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.compare)
-        rows = QVBoxLayout(self)
-        for part in (heading, self.filter, self.list):
-            rows.addWidget(part)
-        rows.addLayout(buttons)
+        buttons = laid_out(QHBoxLayout(), 1, cancel, self.compare)
+        laid_out(QVBoxLayout(self), heading, self.filter, self.list, buttons)
         self._fill("")
 
     def _fill(self, text: str) -> None:

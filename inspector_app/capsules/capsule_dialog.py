@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from inspector_app.presentation.values import counted, plain_tooltip, visible, visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 _PLACE = Qt.ItemDataRole.UserRole
@@ -70,23 +71,25 @@ class CapsuleDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Export as a capsule")
         self.resize(680, 520)
-        self._title = plain_label(visible_lines(title), "capsule_title", wraps=True)
-        self._title.setProperty("role", "name")
+        self._title = plain_label(visible_lines(title), name="capsule_title", role="name", wraps=True)
         self._agent = plain_label(visible_lines(agent), "capsule_agent", wraps=True)
         self._holds = plain_label("reading…", "capsule_holds", wraps=True)
         self._what = plain_label(name="capsule_what", wraps=True)
         self.first, self.last = self._number("first", 1, events), self._number("last", events, events)
         self.places = self._make_list()
-        self.test = QCheckBox("Also write a test (pytest) that fails when the agent no longer does this", self)
-        self.test.setObjectName("capsule_test")
+        self.test = named(QCheckBox("Also write a test (pytest) that fails when the agent no longer does this", self), "capsule_test")
         self.test.setAccessibleName(self.test.text())
         self.test.setEnabled(not no_test)
         set_tooltip(self.test, no_test)
         self._cancel = push_button("Cancel", "capsule_cancel", self.reject, parent=self)
         self._write = push_button(
-            "Write the capsule…", "capsule_write", icon=theme.icon("file-export", "on_accent"), does="Write the capsule", parent=self
+            "Write the capsule…",
+            "capsule_write",
+            icon=theme.icon("file-export", "on_accent"),
+            does="Write the capsule",
+            primary=True,
+            parent=self,
         )
-        self._write.setProperty("primary", True)
         self._write.setEnabled(False)
         self._write.setDefault(True)
         self._write.clicked.connect(self._on_write)
@@ -133,9 +136,7 @@ class CapsuleDialog(QDialog):
         self._write.setEnabled(False)
 
     def _make_list(self) -> QTreeWidget:
-        tree = QTreeWidget(self)
-        tree.setObjectName("capsule_places")
-        tree.setAccessibleName("What is replaced")
+        tree = named(QTreeWidget(self), "capsule_places", "What is replaced")
         tree.setHeaderLabels(["Replaced", "What is there then"])
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
@@ -145,9 +146,7 @@ class CapsuleDialog(QDialog):
         return tree
 
     def _number(self, name: str, value: int, most: int) -> QSpinBox:
-        field = QSpinBox(self)
-        field.setObjectName(f"capsule_{name}")
-        field.setAccessibleName(f"{name.capitalize()} event")
+        field = named(QSpinBox(self), f"capsule_{name}", f"{name.capitalize()} event")
         field.setRange(1, most)
         field.setValue(value)
         theme.pad(field)
@@ -158,21 +157,21 @@ class CapsuleDialog(QDialog):
         for part in (QLabel("Events"), self.first, QLabel("to"), self.last, QLabel(f"of {events:,}")):
             line.addWidget(part)
         line.addStretch(1)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self._cancel)
-        buttons.addWidget(self._write)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(14, 14, 14, 12)
-        rows.setSpacing(10)
-        rows.addWidget(self._title)
-        rows.addLayout(line)
-        for part in (self._holds, self._agent, self._what):
-            rows.addWidget(part)
-        rows.addWidget(self.places, 1)
-        rows.addStretch(0)
-        rows.addWidget(self.test)
-        rows.addLayout(buttons)
+        buttons = laid_out(QHBoxLayout(), 1, self._cancel, self._write)
+        laid_out(
+            QVBoxLayout(self),
+            self._title,
+            line,
+            self._holds,
+            self._agent,
+            self._what,
+            (self.places, 1),
+            0,
+            self.test,
+            buttons,
+            margins=(14, 14, 14, 12),
+            spacing=10,
+        )
 
     def _show_kept(self) -> None:
         count, kept = self.places.topLevelItemCount(), len(self.choice.kept)

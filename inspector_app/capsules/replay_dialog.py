@@ -11,6 +11,7 @@ from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.growing_dialog import GrowingDialog
+from inspector_app.widgets.layouts import laid_out, named
 
 
 class ReplayDialog(GrowingDialog):
@@ -38,18 +39,15 @@ class ReplayDialog(GrowingDialog):
         self.resize(560, 0)
         self.runs_tools = self._box("replay_runs_tools", "Run the tools (otherwise their recorded results are given)")
         self.goes_on = self._box("replay_goes_on", "If it no longer matches, continue with the real models (this costs, and needs a key)")
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(14, 14, 14, 12)
-        rows.setSpacing(10)
         heading = _label(title)
         heading.setProperty("role", "name")
-        for part in (heading, *map(_label, facts), self.runs_tools, self.goes_on):
-            rows.addWidget(part)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
         for button in self._buttons():
             buttons.addWidget(button)
-        rows.addLayout(buttons)
+        laid_out(
+            QVBoxLayout(self), heading, *map(_label, facts), self.runs_tools, self.goes_on, buttons, margins=(14, 14, 14, 12), spacing=10
+        )
 
     def _buttons(self) -> tuple[QPushButton, ...]:
         cancel = QPushButton("Cancel", self)
@@ -66,9 +64,7 @@ class ReplayDialog(GrowingDialog):
         return cancel, step, replay
 
     def _box(self, name: str, text: str) -> QCheckBox:
-        box = QCheckBox(text, self)
-        box.setObjectName(name)
-        box.setAccessibleName(text)
+        box = named(QCheckBox(text, self), name, text)
         return box
 
     def _on_step(self) -> None:

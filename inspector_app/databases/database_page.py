@@ -13,6 +13,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import laid_out, named
 
 
 class DatabasePage(QWidget):
@@ -36,34 +37,24 @@ class DatabasePage(QWidget):
         self.setObjectName("database_page")
         self.state = SharedStatePane()
         self.tables = RawTablesPane()
-        self.tabs = QTabWidget()
-        self.tabs.setObjectName("database_tabs")
-        self.tabs.setAccessibleName("Contents of the database")
+        self.tabs = named(QTabWidget(), "database_tabs", "Contents of the database")
         self.tabs.setDocumentMode(True)
         for pane in (self.state, self.tables):
             pane.setContentsMargins(0, 6, 0, 0)
         self.tabs.addTab(self.state, "User && app state")
         self.tabs.addTab(self.tables, "Tables")
         self.tabs.currentChanged.connect(self._on_tab_changed)
-        self._title = ElidedLabel()
-        self._title.setObjectName("database_page_title")
+        self._title = named(ElidedLabel(), "database_page_title")
         self._title.setProperty("role", "title")
         close = push_button("Back to the events", "database_page_close", icon=theme.icon("xmark"))
         close.setToolTip("Back to the events (Esc)")
         close.clicked.connect(self.left)
         back = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         back.activated.connect(self.left)
-        head = QHBoxLayout()
-        head.setContentsMargins(4, 0, 0, 0)
-        head.setSpacing(8)
-        head.addWidget(IconLabel(13, self, name="database", role="dim"))
-        head.addWidget(self._title, 1)
-        head.addWidget(close)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(4)
-        rows.addLayout(head)
-        rows.addWidget(self.tabs, 1)
+        head = laid_out(
+            QHBoxLayout(), IconLabel(13, self, name="database", role="dim"), (self._title, 1), close, margins=(4, 0, 0, 0), spacing=8
+        )
+        laid_out(QVBoxLayout(self), head, (self.tabs, 1), margins=0, spacing=4)
 
     @property
     def title(self) -> str:

@@ -11,6 +11,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import laid_out
 
 
 class ForeignDatabasePage(QWidget):
@@ -36,17 +37,10 @@ class ForeignDatabasePage(QWidget):
         close.clicked.connect(self.left)
         back = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         back.activated.connect(self.left)
-        head = QHBoxLayout()
-        head.setContentsMargins(4, 4, 0, 4)
-        head.setSpacing(8)
-        head.addWidget(IconLabel(13, self, name="lock", role="dim"))
-        head.addWidget(self._text, 1)
-        head.addWidget(close)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 8)
-        rows.setSpacing(4)
-        rows.addLayout(head)
-        rows.addWidget(self.tables, 1)
+        head = laid_out(
+            QHBoxLayout(), IconLabel(13, self, name="lock", role="dim"), (self._text, 1), close, margins=(4, 4, 0, 4), spacing=8
+        )
+        laid_out(QVBoxLayout(self), head, (self.tables, 1), margins=(0, 0, 0, 8), spacing=4)
 
     @property
     def text(self) -> str:

@@ -29,6 +29,7 @@ from inspector_app.widgets.clipboard import add_copy_action
 from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.row_menu import RowMenu
 
 _ROW_HEIGHT = 24
@@ -77,8 +78,7 @@ class RawTablesPane(QWidget):
         self.tables = self._make_list()
         self.model = RawRowsModel(self)
         self.rows = self._make_rows()
-        self._place = ElidedLabel()
-        self._place.setObjectName("raw_place")
+        self._place = named(ElidedLabel(), "raw_place")
         self._place.setProperty("role", "secondary")
         self.buttons = {name: self._make_button(name) for name in _PAGES}
         self._open = push_button(
@@ -93,8 +93,7 @@ class RawTablesPane(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._right())
-        split = QSplitter(self)
-        split.setObjectName("raw_splitter")
+        split = named(QSplitter(self), "raw_splitter")
         split.setChildrenCollapsible(False)
         split.addWidget(self.tables)
         holder = QWidget()
@@ -102,9 +101,7 @@ class RawTablesPane(QWidget):
         split.addWidget(holder)
         split.setSizes([_NAMES, 500])
         split.setStretchFactor(1, 1)
-        outer = QHBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(split)
+        laid_out(QHBoxLayout(self), split, margins=0)
         theme.current().changed.connect(self._on_theme_changed)
 
     def _on_theme_changed(self) -> None:
@@ -161,9 +158,7 @@ class RawTablesPane(QWidget):
         self._open.setEnabled(bool(self.model.rowCount()))
 
     def _make_list(self) -> QTableWidget:
-        table = QTableWidget(0, 2)
-        table.setObjectName("raw_table_names")
-        table.setAccessibleName("Tables of the database")
+        table = named(QTableWidget(0, 2), "raw_table_names", "Tables of the database")
         _set_up(table)
         table.horizontalHeader().hide()
         table.verticalHeader().hide()
@@ -174,9 +169,7 @@ class RawTablesPane(QWidget):
         return table
 
     def _make_rows(self) -> RowsView:
-        rows = RowsView()
-        rows.setObjectName("raw_rows")
-        rows.setAccessibleName("Rows of the table")
+        rows = named(RowsView(), "raw_rows", "Rows of the table")
         rows.setProperty("bare", "true")
         rows.setModel(self.model)
         _set_up(rows)
@@ -199,19 +192,12 @@ class RawTablesPane(QWidget):
     def _right(self) -> QWidget:
         part = QWidget()
         part.setProperty("card", "true")
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 6, 6, 6)
-        bar.setSpacing(4)
-        bar.addWidget(self._place, 1)
+        bar = laid_out(QHBoxLayout(), (self._place, 1), margins=(8, 6, 6, 6), spacing=4)
         for button in self.buttons.values():
             bar.addWidget(button)
         bar.addSpacing(8)
         bar.addWidget(self._open)
-        column = QVBoxLayout(part)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addWidget(self.rows, 1)
-        column.addLayout(bar)
+        laid_out(QVBoxLayout(part), (self.rows, 1), bar, margins=1, spacing=0)
         return part
 
     def _on_table_changed(self, row: int, _column: int, before: int, _before_column: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QLabel, QLineEdit, QListView, QSplitter, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QLineEdit, QListView, QSplitter, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.databases.scope_list import Scope, ScopeListModel, scope_text
 from inspector_app.presentation.values import visible
@@ -14,6 +14,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
 
@@ -35,24 +36,16 @@ class SharedStatePane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("shared_state_pane")
-        self.filter = QLineEdit()
-        self.filter.setObjectName("scope_filter")
-        self.filter.setAccessibleName("Filter apps and users")
+        self.filter = named(QLineEdit(), "scope_filter", "Filter apps and users")
         self.filter.setPlaceholderText("Filter apps and users")
         theme.make_clearable(self.filter)
         self.model = ScopeListModel(self)
-        self._none = QLabel()
-        self._none.setObjectName("no_scopes")
-        self._none.setProperty("role", "secondary")
-        self._none.setWordWrap(True)
+        self._none = plain_label(name="no_scopes", role="secondary", wraps=True)
         self._none.hide()
         self.scopes = self._make_list()
         self.values = ValueTreeModel(self)
-        self.tree = ValueTreeView(self.values)
-        self.tree.setObjectName("shared_state_tree")
-        self.tree.setAccessibleName("State of the app or user")
-        self._title = ElidedLabel()
-        self._title.setObjectName("shared_state_title")
+        self.tree = named(ValueTreeView(self.values), "shared_state_tree", "State of the app or user")
+        self._title = named(ElidedLabel(), "shared_state_title")
         self._title.setProperty("role", "title")
         self._facts = plain_label(name="shared_state_facts", role="secondary")
         self._empty = EmptyState()
@@ -60,16 +53,13 @@ class SharedStatePane(QWidget):
         self._stack = QStackedLayout()
         for page in (self._empty, self.tree):
             self._stack.addWidget(page)
-        split = QSplitter(self)
-        split.setObjectName("shared_state_splitter")
+        split = named(QSplitter(self), "shared_state_splitter")
         split.setChildrenCollapsible(False)
         split.addWidget(_column(self.filter, self._none, self.scopes))
         split.addWidget(self._right())
         split.setSizes([190, 460])
         split.setStretchFactor(1, 1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(split)
+        laid_out(QVBoxLayout(self), split, margins=0)
         self._chosen: Scope | None = None
         self._sought = False
         self.scopes.verticalScrollBar().rangeChanged.connect(self._on_laid_out, Qt.ConnectionType.QueuedConnection)
@@ -121,9 +111,7 @@ class SharedStatePane(QWidget):
         self._stack.setCurrentWidget(self._empty)
 
     def _make_list(self) -> QListView:
-        scopes = QListView()
-        scopes.setObjectName("scope_list")
-        scopes.setAccessibleName("Apps and users with stored state")
+        scopes = named(QListView(), "scope_list", "Apps and users with stored state")
         scopes.setModel(self.model)
         scopes.setUniformItemSizes(True)
         scopes.setLayoutMode(QListView.LayoutMode.Batched)  # laying out 100,000 users at once would freeze the window
@@ -137,16 +125,10 @@ class SharedStatePane(QWidget):
     def _right(self) -> QWidget:
         part = QWidget()
         part.setProperty("card", "true")
-        column = QVBoxLayout(part)
-        column.setContentsMargins(1, 6, 1, 1)
-        column.setSpacing(4)
-        head = QVBoxLayout()
-        head.setContentsMargins(8, 0, 8, 0)
-        head.setSpacing(2)
+        head = laid_out(QVBoxLayout(), margins=(8, 0, 8, 0), spacing=2)
         for label in (self._title, self._facts):
             head.addWidget(label)
-        column.addLayout(head)
-        column.addLayout(self._stack, 1)
+        laid_out(QVBoxLayout(part), head, (self._stack, 1), margins=(1, 6, 1, 1), spacing=4)
         return part
 
     def _select(self) -> None:
@@ -185,9 +167,5 @@ def _kind(scope: Scope) -> str:
 
 def _column(*widgets: QWidget) -> QWidget:
     part = QWidget()
-    column = QVBoxLayout(part)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(6)
-    for widget in widgets:
-        column.addWidget(widget)
+    laid_out(QVBoxLayout(part), *widgets, margins=0, spacing=6)
     return part

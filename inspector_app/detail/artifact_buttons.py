@@ -13,6 +13,7 @@ from inspector_app.detail.pictures import Pictures
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -97,8 +98,7 @@ def _text_of(part: types.Part) -> str:
 
 
 def _picture_dialog(title: str, blob: types.Blob, parent: QWidget) -> QDialog:
-    dialog = QDialog(parent)
-    dialog.setObjectName("picture_dialog")
+    dialog = named(QDialog(parent), "picture_dialog")
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.setWindowTitle(title)
     pictures = Pictures()
@@ -106,9 +106,7 @@ def _picture_dialog(title: str, blob: types.Blob, parent: QWidget) -> QDialog:
     close = QPushButton("Close")
     close.setAccessibleName("Close")
     close.clicked.connect(dialog.accept)
-    column = QVBoxLayout(dialog)
-    column.addWidget(pictures, 1)
-    column.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
+    laid_out(QVBoxLayout(dialog), (pictures, 1), (close, 0, Qt.AlignmentFlag.AlignRight))
     dialog.resize(520, 380)
     return dialog
 

@@ -20,6 +20,7 @@ from inspector_app.presentation.value_filters import call_root
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.safe_browser import SafeBrowser
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_tree import ValueTreeModel
@@ -65,14 +66,10 @@ class ContentView(QWidget):
         self._error = plain_label(name="content_error", role="bad", wraps=True)
         self._error.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._error.setContentsMargins(10, 10, 10, 4)
-        self.browser = SafeBrowser()
-        self.browser.setObjectName("content_text")
-        self.browser.setAccessibleName("Text of the event")
+        self.browser = named(SafeBrowser(), "content_text", "Text of the event")
         self.browser.setMinimumHeight(_ONE_LINE)
         self.model = ValueTreeModel(self)
-        self.tree = ValueTreeView(self.model, open_depth=2)
-        self.tree.setObjectName("content_tree")
-        self.tree.setAccessibleName("Calls, results and actions of the event")
+        self.tree = named(ValueTreeView(self.model, open_depth=2), "content_tree", "Calls, results and actions of the event")
         self.pictures = Pictures()
         self.media = MediaButtons()
         self.media.asked.connect(self.media_requested)
@@ -86,20 +83,12 @@ class ContentView(QWidget):
         self._split.splitterMoved.connect(self._on_split_moved)
         self.browser.document().documentLayout().documentSizeChanged.connect(self._share_out)
         self._bar = self._make_bar()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._error)
-        layout.addWidget(self.pictures)
-        layout.addWidget(self.media)
-        layout.addWidget(self.artifacts)
-        layout.addWidget(self._split, 1)
-        layout.addWidget(self._bar)
+        laid_out(
+            QVBoxLayout(self), self._error, self.pictures, self.media, self.artifacts, (self._split, 1), self._bar, margins=0, spacing=0
+        )
 
     def _make_bar(self) -> QWidget:
-        self._markdown = QCheckBox("Markdown")
-        self._markdown.setObjectName("content_markdown")
-        self._markdown.setAccessibleName("Show the text as Markdown")
+        self._markdown = named(QCheckBox("Markdown"), "content_markdown", "Show the text as Markdown")
         self._markdown.setChecked(True)
         self._markdown.toggled.connect(self._show_text)
         self._full = push_button(
@@ -110,13 +99,8 @@ class ContentView(QWidget):
             does="Open the whole text in a window",
         )
         bar = QWidget()
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(10, 6, 6, 6)
         self._part = plain_label(name="content_part", role="secondary")
-        row.addWidget(self._markdown)
-        row.addWidget(self._part)
-        row.addStretch(1)
-        row.addWidget(self._full)
+        laid_out(QHBoxLayout(bar), self._markdown, self._part, 1, self._full, margins=(10, 6, 6, 6))
         return bar
 
     def set_event(self, event: Event) -> None:

@@ -24,6 +24,7 @@ from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.steady_label import SteadyLabel, SteadyPlace
 from inspector_app.widgets.tooltips import set_tooltip
 from inspector_app.widgets.value_tree import PINNED
@@ -63,14 +64,12 @@ class EventDetail(QWidget):
         self._event: Event | None = None
         self._number = 0
         self._stale: set[QWidget] = set()
-        self._title = ElidedLabel()
-        self._title.setObjectName("event_detail_title")
+        self._title = named(ElidedLabel(), "event_detail_title")
         self._title.setProperty("role", "title")
         self._time = SteadyLabel()
         self._time.setTextFormat(Qt.TextFormat.PlainText)
         self._time.setProperty("role", "secondary")
-        self._note = ElidedLabel()
-        self._note.setObjectName("event_note")
+        self._note = named(ElidedLabel(), "event_note")
         self._note.setProperty("role", "warn")
         self.code = CodeButton("event_code", keeps_room=True)
         self.bookmark = _tool("event_bookmark", "bookmark")
@@ -87,9 +86,7 @@ class EventDetail(QWidget):
         self.request = RequestView()
         self.output = OutputView()
         self.json = JsonView()
-        self.tabs = QTabWidget()
-        self.tabs.setObjectName("event_tabs")
-        self.tabs.setAccessibleName("Selected event")
+        self.tabs = named(QTabWidget(), "event_tabs", "Selected event")
         self.tabs.setDocumentMode(True)
         self.tabs.setUsesScrollButtons(False)  # titles are elided, so that every tab stays visible
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
@@ -117,36 +114,17 @@ class EventDetail(QWidget):
         self.clear("No event is selected", "Select an event to see its content, the state after it and its JSON.")
 
     def _shown_part(self) -> QWidget:
-        head = QHBoxLayout()
-        head.setContentsMargins(8, 6, 8, 2)
-        head.setSpacing(10)
-        head.addWidget(SteadyPlace(self._title), 1)
-        head.addWidget(self.code)
-        head.addWidget(self._time)
-        marks = QHBoxLayout()
-        marks.setSpacing(0)
-        marks.addWidget(self.bookmark)
-        marks.addWidget(self.add_note)
+        head = laid_out(QHBoxLayout(), (SteadyPlace(self._title), 1), self.code, self._time, margins=(8, 6, 8, 2), spacing=10)
+        marks = laid_out(QHBoxLayout(), self.bookmark, self.add_note, spacing=0)
         head.addLayout(marks)
-        around = QHBoxLayout()
-        around.setContentsMargins(6, 0, 6, 5)
-        around.addWidget(self.note)
-        below = QHBoxLayout()
-        below.setContentsMargins(8, 0, 8, 4)
-        below.addWidget(self._note)
+        around = laid_out(QHBoxLayout(), self.note, margins=(6, 0, 6, 5))
+        below = laid_out(QHBoxLayout(), self._note, margins=(8, 0, 8, 4))
         part = QWidget()
-        layout = QVBoxLayout(part)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(head)
-        layout.addLayout(below)
-        layout.addLayout(around)
-        layout.addWidget(self.tabs, 1)
+        laid_out(QVBoxLayout(part), head, below, around, (self.tabs, 1), margins=0, spacing=0)
         return part
 
     def _state_and_delta(self) -> QWidget:
-        split = QSplitter(Qt.Orientation.Vertical)
-        split.setObjectName("state_delta_splitter")
+        split = named(QSplitter(Qt.Orientation.Vertical), "state_delta_splitter")
         split.setChildrenCollapsible(False)
         for pane in (self.state, self.delta):
             pane.setMinimumHeight(40)  # so that a low window has room for the buttons between them
@@ -270,11 +248,7 @@ class EventDetail(QWidget):
 
     def _state_with_edit(self) -> QWidget:
         part = QWidget()
-        rows = QVBoxLayout(part)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(0)
-        rows.addWidget(self.state, 1)
-        rows.addWidget(self.state_edit)
+        laid_out(QVBoxLayout(part), (self.state, 1), self.state_edit, margins=0, spacing=0)
         self.state_edit.form_shown.connect(self.delta.setHidden)
         self.state.tree.selectionModel().currentChanged.connect(self._on_key_selected)
         self.state.model.modelReset.connect(self._on_key_selected)
@@ -354,8 +328,7 @@ class EventDetail(QWidget):
 
 
 def _tool(name: str, icon: str) -> QToolButton:
-    made = QToolButton()
-    made.setObjectName(name)
+    made = named(QToolButton(), name)
     made.setAutoRaise(True)
     made.setProperty("small", "true")
     made.setIcon(theme.icon(icon, "dim"))
@@ -366,7 +339,5 @@ def _tool(name: str, icon: str) -> QToolButton:
 def _card(inside: QWidget) -> QFrame:
     card = QFrame()
     card.setProperty("card", "true")
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(1, 1, 1, 1)
-    layout.addWidget(inside)
+    laid_out(QVBoxLayout(card), inside, margins=1)
     return card

@@ -10,6 +10,7 @@ from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 from runtime.sessions.note import MOST_CHARACTERS, Note
 
@@ -55,28 +56,15 @@ class NoteBar(QWidget):
         self._save.clicked.connect(self.save)
         self._cancel = self._button("cancel_note", "Cancel")
         self._cancel.clicked.connect(self._on_given_up)
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        line.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
-        line.addWidget(self.text, 1)
+        line = laid_out(QHBoxLayout(), (icon, 0, Qt.AlignmentFlag.AlignTop), (self.text, 1), spacing=6)
         for button in (self._edit, self._delete):
             line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        below = QHBoxLayout()
-        below.setSpacing(6)
-        below.addWidget(self._said, 1)
-        below.addWidget(self._save)
-        below.addWidget(self._cancel)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(8, 5, 5, 5)
-        rows.setSpacing(4)
-        rows.addLayout(line)
-        rows.addLayout(below)
+        below = laid_out(QHBoxLayout(), (self._said, 1), self._save, self._cancel, spacing=6)
+        laid_out(QVBoxLayout(self), line, below, margins=(8, 5, 5, 5), spacing=4)
         self._show()
 
     def _tool(self, name: str, words: str, icon: str) -> QToolButton:
-        made = QToolButton(self)
-        made.setObjectName(name)
-        made.setAccessibleName(words)
+        made = named(QToolButton(self), name, words)
         set_tooltip(made, words)
         made.setIcon(theme.icon(icon, "dim"))
         made.setAutoRaise(True)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QStackedLayout, QWidget
 
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import named
 from inspector_app.widgets.text_dialog import MOST_WRAPPED
 
 NOTHING = (
@@ -21,9 +22,7 @@ class OutputView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("output_view")
-        self._shown = QPlainTextEdit()
-        self._shown.setObjectName("output_text")
-        self._shown.setAccessibleName("Output during the event")
+        self._shown = named(QPlainTextEdit(), "output_text", "Output during the event")
         self._shown.setProperty("bare", "true")
         self._shown.setReadOnly(True)
         self._shown.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
 
 from inspector_app.detail.context_bar import ContextBar
 from inspector_app.detail.view_data import PromptPart
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
 
@@ -38,21 +39,13 @@ class RequestView(QWidget):
         self.setObjectName("request_view")
         self.bar = ContextBar()
         self.model = ValueTreeModel(self)
-        self.tree = ValueTreeView(self.model, open_depth=1)
-        self.tree.setObjectName("request_tree")
-        self.tree.setAccessibleName("Request to the model")
+        self.tree = named(ValueTreeView(self.model, open_depth=1), "request_tree", "Request to the model")
         self._note = plain_label(name="request_note", role="secondary", wraps=True)
         self._note.setContentsMargins(10, 8, 10, 6)
         self._empty = EmptyState("No model request", "Select an event that a model wrote.")
         self._empty.setProperty("card", "false")
         shown = QWidget()
-        column = QVBoxLayout(shown)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._note)
-        column.addWidget(self.bar)
-        column.addWidget(self.tree, 1)
-        column.addWidget(self._make_send_bar())
+        laid_out(QVBoxLayout(shown), self._note, self.bar, (self.tree, 1), self._make_send_bar(), margins=0, spacing=0)
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(shown)
@@ -68,20 +61,12 @@ class RequestView(QWidget):
         self._curl = push_button("Copy as cURL", "copy_curl", icon=theme.icon("copy"), does="Copy the request as a cURL command")
         self._curl.setToolTip("A command for the shell; $GEMINI_API_KEY stands in for the key.")
         self._curl.clicked.connect(self.curl_requested)
-        self._why_not = QLabel(self)
-        self._why_not.setObjectName("send_again_blocked")
-        self._why_not.setProperty("role", "secondary")
+        self._why_not = plain_label(name="send_again_blocked", role="secondary", parent=self)
         self._send_bar = QWidget()
         self._why_not.setTextFormat(Qt.TextFormat.PlainText)
         self._why_not.setWordWrap(True)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self._curl)
-        row.addWidget(self._send)
-        rows = QVBoxLayout(self._send_bar)
-        rows.setContentsMargins(10, 6, 6, 6)
-        rows.addWidget(self._why_not)
-        rows.addLayout(row)
+        row = laid_out(QHBoxLayout(), 1, self._curl, self._send)
+        laid_out(QVBoxLayout(self._send_bar), self._why_not, row, margins=(10, 6, 6, 6))
         return self._send_bar
 
     def set_send_again(self, blocked: str | None) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QPushButton,
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.layouts import laid_out, named
 
 
 class SendAgainDialog(QDialog):
@@ -41,8 +42,7 @@ class SendAgainDialog(QDialog):
         self.answer.setPlaceholderText("Not sent yet")
         self._facts = plain_label("", "send_again_facts", "secondary", wraps=True)
         self._is_busy = False
-        self._send = QPushButton(theme.icon("paper-plane", "on_accent"), "Send")
-        self._send.setObjectName("send_again_send")
+        self._send = named(QPushButton(theme.icon("paper-plane", "on_accent"), "Send"), "send_again_send")
         self._send.setProperty("primary", True)
         self._send.setAccessibleName("Send the request")
         self._send.clicked.connect(self._on_send)
@@ -65,15 +65,8 @@ class SendAgainDialog(QDialog):
         split.addWidget(self.editor)
         split.addWidget(answers)
         split.setSizes([520, 440])
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(close)
-        buttons.addWidget(self._send)
-        rows = QVBoxLayout(self)
-        rows.setSpacing(8)
-        rows.addWidget(self._before)
-        rows.addWidget(split, 1)
-        rows.addLayout(buttons)
+        buttons = laid_out(QHBoxLayout(), 1, close, self._send)
+        laid_out(QVBoxLayout(self), self._before, (split, 1), buttons, spacing=8)
 
     def _show_state(self) -> None:
         is_request = not self.editor.problem and isinstance(self.editor.value, dict)
@@ -102,8 +95,6 @@ class SendAgainDialog(QDialog):
 
 
 def _text(name: str, title: str, text: str) -> QPlainTextEdit:
-    view = QPlainTextEdit(text)
-    view.setObjectName(name)
-    view.setAccessibleName(title)
+    view = named(QPlainTextEdit(text), name, title)
     view.setReadOnly(True)
     return view

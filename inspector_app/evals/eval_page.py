@@ -25,6 +25,7 @@ from inspector_app.exchange.eval_sets import EvalCase
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 
 _SIGNS = {
     "passed": ("circle-check", "ok"),
@@ -86,11 +87,7 @@ class EvalPage(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._make_split())
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 6, 0, 6)
-        rows.setSpacing(6)
-        rows.addWidget(self.head)
-        rows.addLayout(self._stack, 1)
+        laid_out(QVBoxLayout(self), self.head, (self._stack, 1), margins=(0, 6, 0, 6), spacing=6)
         self._connect_buttons()
         self.show_set([], [])
 
@@ -172,9 +169,7 @@ class EvalPage(QWidget):
         self._show_buttons()
 
     def _make_list(self) -> QTreeWidget:
-        tree = QTreeWidget(self)
-        tree.setObjectName("eval_cases")
-        tree.setAccessibleName("Cases")
+        tree = named(QTreeWidget(self), "eval_cases", "Cases")
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
         tree.setIconSize(QSize(14, 14))
@@ -282,7 +277,5 @@ def _score_words(metric: str, score: Score | None) -> str:
 def _card(inside: QWidget) -> QFrame:
     card = QFrame()
     card.setProperty("card", "true")
-    layout = QVBoxLayout(card)
-    layout.setContentsMargins(1, 1, 1, 1)
-    layout.addWidget(inside)
+    laid_out(QVBoxLayout(card), inside, margins=1)
     return card

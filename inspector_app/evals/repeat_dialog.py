@@ -11,6 +11,7 @@ from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.growing_dialog import GrowingDialog
+from inspector_app.widgets.layouts import laid_out, named
 
 USUAL = 5
 MOST = 100  # runs; more is for `run --repeat`
@@ -40,17 +41,12 @@ class RepeatDialog(GrowingDialog):
         self.setWindowTitle("Run again several times")
         self.resize(520, 0)
         self._costs = costs
-        self.number = QSpinBox()
-        self.number.setObjectName("repeat_number")
-        self.number.setAccessibleName("Number of runs")
+        self.number = named(QSpinBox(), "repeat_number", "Number of runs")
         self.number.setRange(1, MOST)
         self.number.setValue(USUAL)
         theme.pad(self.number)
         self._cost = plain_label(name="repeat_cost", wraps=True)
-        self._run = push_button("Run", "repeat_run", icon=theme.icon("play", "on_accent"))
-        self._run.setProperty("primary", True)
-        self._run.setDefault(True)
-        self._run.clicked.connect(self._on_run)
+        self._run = push_button("Run", "repeat_run", self._on_run, icon=theme.icon("play", "on_accent"), primary=True, default=True)
         cancel = push_button("Cancel", "repeat_dialog_cancel", self.reject)
         self._lay_out(title, facts, cancel)
         self.number.valueChanged.connect(self._on_number_changed)
@@ -64,24 +60,15 @@ class RepeatDialog(GrowingDialog):
         return self._cost.text()
 
     def _lay_out(self, title: str, facts: Sequence[str], cancel: QPushButton) -> None:
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(14, 14, 14, 12)
-        rows.setSpacing(10)
-        heading = plain_label(visible_lines(title), "repeat_title", wraps=True)
-        heading.setProperty("role", "name")
+        rows = laid_out(QVBoxLayout(self), margins=(14, 14, 14, 12), spacing=10)
+        heading = plain_label(visible_lines(title), name="repeat_title", role="name", wraps=True)
         rows.addWidget(heading)
         for fact in facts:
             rows.addWidget(plain_label(visible_lines(fact), "repeat_fact", wraps=True))
-        line = QHBoxLayout()
-        line.addWidget(QLabel("Number of runs"))
-        line.addWidget(self.number)
-        line.addStretch(1)
+        line = laid_out(QHBoxLayout(), QLabel("Number of runs"), self.number, 1)
         rows.addLayout(line)
         rows.addWidget(self._cost)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self._run)
+        buttons = laid_out(QHBoxLayout(), 1, cancel, self._run)
         rows.addLayout(buttons)
 
     def _on_number_changed(self, number: int) -> None:

@@ -15,6 +15,7 @@ from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import duration, plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 
 COLUMNS = ("Path and session", "Status", "Time", "Tokens", "Cost", "Answer")
 _NUMBERS = (2, 3, 4)
@@ -57,11 +58,7 @@ class RepeatPage(QWidget):
         self._stack.setContentsMargins(1, 1, 1, 1)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.tree)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 6, 0, 6)
-        rows.setSpacing(6)
-        rows.addWidget(self.head)
-        rows.addWidget(card, 1)
+        laid_out(QVBoxLayout(self), self.head, (card, 1), margins=(0, 6, 0, 6), spacing=6)
         self.open_button.clicked.connect(self._on_open)
         self.compare_button.clicked.connect(self._on_compare)
         self.again_button.clicked.connect(self.again_requested)
@@ -107,9 +104,7 @@ class RepeatPage(QWidget):
         self._on_selection_changed()
 
     def _make_tree(self) -> QTreeWidget:
-        tree = QTreeWidget(self)
-        tree.setObjectName("repeat_runs")
-        tree.setAccessibleName("Runs, grouped by path")
+        tree = named(QTreeWidget(self), "repeat_runs", "Runs, grouped by path")
         tree.setHeaderLabels(list(COLUMNS))
         tree.setUniformRowHeights(True)
         tree.setIconSize(QSize(14, 14))

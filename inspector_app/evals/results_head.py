@@ -12,6 +12,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.layouts import laid_out, named
 
 
 class ResultsHead(QWidget):
@@ -40,9 +41,7 @@ class ResultsHead(QWidget):
             label.setObjectName(f"{name}_{what}")
             label.setProperty("role", role)
         self._state = plain_label(name=f"{name}_state", parent=self)
-        self._progress = QProgressBar(self)
-        self._progress.setObjectName(f"{name}_progress")
-        self._progress.setAccessibleName("Progress")
+        self._progress = named(QProgressBar(self), f"{name}_progress", "Progress")
         self._progress.setTextVisible(False)
         self.cancel = self.button("cancel", "stop", "Cancel", "bad")
         self.cancel.clicked.connect(self.cancelled)
@@ -110,22 +109,8 @@ class ResultsHead(QWidget):
             part.setVisible(is_running)
 
     def _lay_out(self) -> None:
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self._title)
-        words.addWidget(self._facts)
+        words = laid_out(QVBoxLayout(), self._title, self._facts, spacing=0)
         self._buttons.addWidget(self.close_button)
-        line = QHBoxLayout()
-        line.setSpacing(8)
-        line.addLayout(words, 1)
-        line.addLayout(self._buttons)
-        below = QHBoxLayout()
-        below.setSpacing(10)
-        below.addWidget(self._state)
-        below.addWidget(self._progress, 1)
-        below.addWidget(self.cancel)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(8, 0, 0, 0)
-        rows.setSpacing(6)
-        rows.addLayout(line)
-        rows.addLayout(below)
+        line = laid_out(QHBoxLayout(), (words, 1), self._buttons, spacing=8)
+        below = laid_out(QHBoxLayout(), self._state, (self._progress, 1), self.cancel, spacing=10)
+        laid_out(QVBoxLayout(self), line, below, margins=(8, 0, 0, 0), spacing=6)

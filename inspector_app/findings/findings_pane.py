@@ -27,6 +27,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 
 _ICONS = {"error": ("circle-xmark", "bad"), "warning": ("triangle-exclamation", "warn"), "note": ("circle-info", "dim")}
 _FINDING = Qt.ItemDataRole.UserRole
@@ -49,14 +50,11 @@ class FindingsPane(QWidget):
         super().__init__(parent)
         self.setObjectName("findings_pane")
         self._is_displayed = False
-        self._title = ElidedLabel()
-        self._title.setObjectName("findings_title")
+        self._title = named(ElidedLabel(), "findings_title")
         self._title.setProperty("role", "secondary")
         self._again = push_button("Examine again", "examine_again", self.again_requested.emit, parent=self)
         self.tree = self._make_tree()
-        self._details = QPlainTextEdit(self)
-        self._details.setObjectName("finding_details")
-        self._details.setAccessibleName("Why the finding matters, and what to do")
+        self._details = named(QPlainTextEdit(self), "finding_details", "Why the finding matters, and what to do")
         self._details.setReadOnly(True)
         self._copy = push_button("Copy command", "copy_fix", self._on_copy, parent=self)
         self._empty = EmptyState("Nothing examined", "Open a database to find out what is wrong with it.")
@@ -64,15 +62,8 @@ class FindingsPane(QWidget):
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._make_lists())
         self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # allows the height of an empty Pending pane
-        head = QHBoxLayout()
-        head.addWidget(self._title, 1)
-        head.addWidget(self._copy)
-        head.addWidget(self._again)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 4, 0, 0)
-        rows.setSpacing(4)
-        rows.addLayout(head)
-        rows.addWidget(self._stack, 1)
+        head = laid_out(QHBoxLayout(), (self._title, 1), self._copy, self._again)
+        laid_out(QVBoxLayout(self), head, (self._stack, 1), margins=(0, 4, 0, 0), spacing=4)
         self.say("Nothing examined", "Open a database to find out what is wrong with it.", can_examine=False)
 
     @property
@@ -146,9 +137,7 @@ class FindingsPane(QWidget):
             self.wanted.emit()
 
     def _make_tree(self) -> QTreeWidget:
-        tree = QTreeWidget(self)
-        tree.setObjectName("findings_list")
-        tree.setAccessibleName("Findings")
+        tree = named(QTreeWidget(self), "findings_list", "Findings")
         tree.setHeaderLabels(["Finding", "Session", "What"])
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)

@@ -16,6 +16,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.displayed import Displayed
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.pictures import PictureButton
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -273,16 +274,13 @@ class GraphPane(QWidget):
         self.displayed = Displayed(self)
         self.graph = AgentGraph()
         self.picture = PictureButton(self, "agents", lambda: self.graph.picture_size, self.graph.paint_picture)
-        self._range = QComboBox()
-        self._range.setObjectName("graph_range")
-        self._range.setAccessibleName("Range of the counts")
+        self._range = named(QComboBox(), "graph_range", "Range of the counts")
         set_tooltip(self._range, "Range of the counts")  # Qt names a box without a label by its choice
         self._range.setProperty("small", "true")
         for name, text in (("invocation", "This invocation"), ("session", "Whole session")):
             self._range.addItem(text, name)
         self._range.currentIndexChanged.connect(lambda _: self.range_chosen.emit())
-        self._note = ElidedLabel()
-        self._note.setObjectName("graph_note")
+        self._note = named(ElidedLabel(), "graph_note")
         self._note.setProperty("role", "secondary")
         self._empty = EmptyState("No agents", "Open an agent, or a session.")
         self._empty.setMinimumHeight(self.graph.minimumSizeHint().height())
@@ -291,16 +289,8 @@ class GraphPane(QWidget):
         self._stack.addWidget(self.graph)
         self._blank = QWidget()
         self._stack.addWidget(self._blank)
-        bar = QHBoxLayout()
-        bar.setSpacing(6)
-        bar.addWidget(self._range)
-        bar.addWidget(self._note, 1)
-        bar.addWidget(self.picture)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(bar)
-        column.addLayout(self._stack, 1)
+        bar = laid_out(QHBoxLayout(), self._range, (self._note, 1), self.picture, spacing=6)
+        laid_out(QVBoxLayout(self), bar, (self._stack, 1), margins=0, spacing=2)
         self.set_graph(None, {}, "")
 
     @property

@@ -7,13 +7,14 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QPushButton, QWidget
 
 from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import laid_out, named
 
 _WIDTH = 760
 _SHOWN = 14  # rows visible at once
@@ -37,14 +38,11 @@ class AgentChoicePage(QWidget):
         column = PageCard(self, _WIDTH)
         rows = column.rows
         rows.addWidget(IconLabel(32, column, name="robot", role="accent"))
-        title = QLabel("Which agent?", column)
-        title.setProperty("role", "heading")
+        title = plain_label("Which agent?", role="heading", parent=column)
         rows.addWidget(title)
         self._text = plain_label(name="agent_choice_text", wraps=True, parent=column)
         rows.addWidget(self._text)
-        self._list = QListWidget(column)
-        self._list.setObjectName("agent_choice_list")
-        self._list.setAccessibleName("Agents in this folder")
+        self._list = named(QListWidget(column), "agent_choice_list", "Agents in this folder")
         theme.use_mono(self._list)
         theme.keep_icon_size(self._list, 14)
         self._list.itemDoubleClicked.connect(self._on_item_activated)
@@ -85,16 +83,11 @@ class AgentChoicePage(QWidget):
         return super().eventFilter(watched, event)
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
-        line = QHBoxLayout()
-        self._open = QPushButton("Open", parent)
-        self._open.setObjectName("agent_choice_open")
+        self._open = named(QPushButton("Open", parent), "agent_choice_open")
         self._open.setProperty("primary", True)
         self._open.clicked.connect(self._on_open)
         leave = push_button("Close", "agent_choice_close", self.declined, parent=parent)
-        line.addWidget(self._open)
-        line.addWidget(leave)
-        line.addStretch(1)
-        return line
+        return laid_out(QHBoxLayout(), self._open, leave, 1)
 
     def _on_current_changed(self, item: QListWidgetItem | None) -> None:
         name = item.text() if item is not None else ""

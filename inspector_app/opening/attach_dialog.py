@@ -14,6 +14,7 @@ from inspector_app.opening.tile import Tile
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 REFRESH_MS = 2_000  # between two lists of the running apps, while the dialog is open
@@ -57,14 +58,10 @@ class AttachDialog(QDialog):
         self.setWindowTitle("Attach to a running app")
         self.resize(620, 420)
         self._rows: Sequence[AppRow] | None = None
-        self._problem = _label("bad", "")
-        self._problem.setObjectName("attach_problem")
+        self._problem = named(_label("bad", ""), "attach_problem")
         self._problem.hide()
-        self._heading = _label("heading", "Looking for running apps…")
-        self._heading.setObjectName("attach_heading")
-        self._list = QVBoxLayout()
-        self._list.setContentsMargins(0, 0, 4, 0)
-        self._list.setSpacing(8)
+        self._heading = named(_label("heading", "Looking for running apps…"), "attach_heading")
+        self._list = laid_out(QVBoxLayout(), margins=(0, 0, 4, 0), spacing=8)
         self._scroll = _scrolling(self._list)
         self._how = self._how_to(plugin)
         self.cancel = push_button("Cancel", "attach_cancel", self.reject)
@@ -127,38 +124,39 @@ class AttachDialog(QDialog):
     def _how_to(self, plugin: str) -> QWidget:
         card = QFrame(self)
         card.setProperty("card", True)
-        rows = QVBoxLayout(card)
-        rows.setContentsMargins(14, 12, 14, 12)
-        rows.setSpacing(8)
-        rows.addWidget(_label("", "1. Copy this file next to your agent:"))
-        rows.addWidget(_copied("attach_plugin", "Path of the plugin's file", plugin))
-        rows.addWidget(_label("", "2. Add the plugin to your Runner or App:"))
-        rows.addWidget(_copied("attach_import", "Import to add", "from .inspector_plugin import InspectorPlugin"))
-        rows.addWidget(_copied("attach_code", "Argument to add", "plugins=[InspectorPlugin()]"))
-        rows.addWidget(_label("", "3. Start the app as always. It is listed here while it runs."))
-        rows.addWidget(_label("secondary", "The app listens on this machine only, for programs that can read your own files."))
-        rows.addStretch(1)
+        laid_out(
+            QVBoxLayout(card),
+            _label("", "1. Copy this file next to your agent:"),
+            _copied("attach_plugin", "Path of the plugin's file", plugin),
+            _label("", "2. Add the plugin to your Runner or App:"),
+            _copied("attach_import", "Import to add", "from .inspector_plugin import InspectorPlugin"),
+            _copied("attach_code", "Argument to add", "plugins=[InspectorPlugin()]"),
+            _label("", "3. Start the app as always. It is listed here while it runs."),
+            _label("secondary", "The app listens on this machine only, for programs that can read your own files."),
+            1,
+            margins=(14, 12, 14, 12),
+            spacing=8,
+        )
         card.hide()
         return card
 
     def _lay_out(self) -> None:
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(14, 14, 14, 12)
-        rows.setSpacing(10)
-        rows.addWidget(self._heading)
-        rows.addWidget(self._problem)
-        rows.addWidget(self._scroll, 1)
-        rows.addWidget(self._how, 1)
-        rows.addWidget(_label("secondary", "The app continues as before when you stop watching it, or close the window."))
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.cancel)
-        rows.addLayout(buttons)
+        buttons = laid_out(QHBoxLayout(), 1, self.cancel)
+        laid_out(
+            QVBoxLayout(self),
+            self._heading,
+            self._problem,
+            (self._scroll, 1),
+            (self._how, 1),
+            _label("secondary", "The app continues as before when you stop watching it, or close the window."),
+            buttons,
+            margins=(14, 14, 14, 12),
+            spacing=10,
+        )
 
 
 def _scrolling(layout: QVBoxLayout) -> QScrollArea:
-    area = QScrollArea()
-    area.setObjectName("attach_list")
+    area = named(QScrollArea(), "attach_list")
     area.setWidgetResizable(True)
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -171,9 +169,7 @@ def _scrolling(layout: QVBoxLayout) -> QScrollArea:
 
 def _copied(name: str, accessible: str, text: str) -> QLineEdit:
     """Return a line whose text can be selected and copied."""
-    line = QLineEdit(text)
-    line.setObjectName(name)
-    line.setAccessibleName(accessible)
+    line = named(QLineEdit(text), name, accessible)
     line.setReadOnly(True)
     theme.use_mono(line)
     line.setCursorPosition(0)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from inspector_app.widgets.layouts import named
+
 
 class HostDialog(QMessageBox):
     """Asks before anything is sent to another machine. Open it with `open()`.
@@ -27,9 +29,7 @@ class HostDialog(QMessageBox):
         self.setInformativeText(
             "It decides what you see, and receives the messages, tokens and answers that you send. Your answer is remembered for this host."
         )
-        self.connect_button = self.addButton("Connect", QMessageBox.ButtonRole.AcceptRole)
-        self.connect_button.setObjectName("host_dialog_connect")
-        cancel = self.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
-        cancel.setObjectName("host_dialog_cancel")
+        self.connect_button = named(self.addButton("Connect", QMessageBox.ButtonRole.AcceptRole), "host_dialog_connect")
+        cancel = named(self.addButton("Cancel", QMessageBox.ButtonRole.RejectRole), "host_dialog_cancel")
         self.setDefaultButton(cancel)
         self.setEscapeButton(cancel)

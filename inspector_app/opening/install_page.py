@@ -12,6 +12,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import named
 
 _WIDTH = 860
 _LINES = 14  # of the commands and the installer's output visible at once
@@ -42,9 +43,7 @@ class InstallPage(QWidget):
         rows.addWidget(self._title)
         self._text = plain_label(name="install_text", wraps=True, parent=column)
         rows.addWidget(self._text)
-        self._log = QPlainTextEdit(column)
-        self._log.setObjectName("install_log")
-        self._log.setAccessibleName("Commands and output of the installation")
+        self._log = named(QPlainTextEdit(column), "install_log", "Commands and output of the installation")
         self._log.setReadOnly(True)
         self._log.setMaximumBlockCount(_MOST_LINES)
         self._log.setMinimumHeight(_LINES * self._log.fontMetrics().lineSpacing())
@@ -55,8 +54,7 @@ class InstallPage(QWidget):
         self._progress.setAccessibleName("The installation is running")
         rows.addWidget(self._progress)
         line = QHBoxLayout()
-        self._accept = push_button("Install", "install_accept", self.accepted, parent=column)
-        self._accept.setProperty("primary", True)
+        self._accept = push_button("Install", "install_accept", self.accepted, primary=True, parent=column)
         self._cancel = push_button("Cancel", "install_cancel", self.cancelled, parent=column)
         self._decline = push_button("Back", "install_decline", self.declined, parent=column)
         for button in (self._accept, self._cancel, self._decline):

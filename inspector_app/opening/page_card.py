@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFrame, QGridLayout, QVBoxLayout, QWidget
 
+from inspector_app.widgets.layouts import laid_out
+
 
 class PageCard(QFrame):
     """The only card of a page.
@@ -20,9 +22,7 @@ class PageCard(QFrame):
         super().__init__(page)
         self.setProperty("card", "true")
         self.setMaximumWidth(width)
-        self.rows = QVBoxLayout(self)
-        self.rows.setContentsMargins(28, 24, 28, 24)
-        self.rows.setSpacing(12)
+        self.rows = laid_out(QVBoxLayout(self), margins=(28, 24, 28, 24), spacing=12)
         outer = QGridLayout(page)
         outer.setContentsMargins(8, 8, 8, 8)
         outer.addWidget(self, 1, 1)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QWidget
 
 from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.code_link import CodeLink
 from inspector_app.widgets import theme
 from inspector_app.widgets.code_button import CodeButton
-from inspector_app.widgets.controls import push_button
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import laid_out, named
 
 _WIDTH = 860
 _MOST_LINES = 24  # lines of the details visible at once
@@ -40,19 +41,14 @@ class ProblemPage(QWidget):
         column = PageCard(self, _WIDTH)
         rows = column.rows
         rows.addWidget(IconLabel(32, column, name="triangle-exclamation", role="bad"))
-        self._title = QLabel(column)
-        self._title.setObjectName("problem_title")
-        self._title.setProperty("role", "heading")
-        self._text = QLabel(column)
-        self._text.setObjectName("problem_text")
+        self._title = plain_label(name="problem_title", role="heading", parent=column)
+        self._text = plain_label(name="problem_text", parent=column)
         for label in (self._title, self._text):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             rows.addWidget(label)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
-        self._details = _Details(column)
-        self._details.setObjectName("problem_details")
-        self._details.setAccessibleName("Details")
+        self._details = named(_Details(column), "problem_details", "Details")
         self._details.setReadOnly(True)
         self._details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         theme.use_mono(self._details)
@@ -98,24 +94,15 @@ class ProblemPage(QWidget):
         first.setFocus()
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
-        line = QHBoxLayout()
-        self._another = push_button("Open another…", "problem_another", parent=parent)
-        self._another.clicked.connect(self.another_requested)
+        self._another = push_button("Open another…", "problem_another", self.another_requested, parent=parent)
         self._another.hide()  # seldom offered; while visible it widens the window
-        self._retry = push_button("Retry", "problem_retry", parent=parent)
-        self._retry.clicked.connect(self.retry)
-        copy = push_button("Copy", "problem_copy", parent=parent)
-        copy.clicked.connect(self._on_copy)
-        leave = push_button("Close", "problem_close", parent=parent)
-        leave.clicked.connect(self.given_up)
+        self._retry = push_button("Retry", "problem_retry", self.retry, parent=parent)
+        copy = push_button("Copy", "problem_copy", self._on_copy, parent=parent)
+        leave = push_button("Close", "problem_close", self.given_up, parent=parent)
         self.install = push_button("Install google-adk…", "problem_install", parent=parent)
         self.install.hide()
-        for button in (self._another, self._retry, self.install, copy, leave):
-            line.addWidget(button)
         self.code = CodeButton("problem_code", parent)
-        line.addWidget(self.code)
-        line.addStretch(1)
-        return line
+        return laid_out(QHBoxLayout(), self._another, self._retry, self.install, copy, leave, self.code, 1)
 
     def _on_copy(self) -> None:
         parts = (self._title.text(), self._text.text(), self._details.toPlainText())

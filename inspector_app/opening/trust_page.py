@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QListWidget, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QListWidget, QPushButton, QWidget
 
 from inspector_app.opening.page_card import PageCard
 from inspector_app.presentation.trust_question import TrustQuestion
@@ -11,6 +11,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import named
 
 _WIDTH = 760
 _MAX_FILES = 200
@@ -45,28 +46,23 @@ class TrustPage(QWidget):
         column = PageCard(self, _WIDTH)
         rows = column.rows
         rows.addWidget(IconLabel(32, column, name="shield-halved", role="warn"))
-        self._title = QLabel(column)
-        self._title.setObjectName("trust_title")
-        self._title.setProperty("role", "heading")
-        self._title.setWordWrap(True)
+        self._title = plain_label(name="trust_title", role="heading", wraps=True, parent=column)
         rows.addWidget(self._title)
         self._folder = plain_label(name="trust_folder", wraps=True, parent=column)
         theme.use_mono(self._folder)
         rows.addWidget(self._folder)
-        self._text = QLabel(column)
-        self._text.setWordWrap(True)
+        self._text = plain_label(wraps=True, parent=column)
         rows.addWidget(self._text)
         self._engine = plain_label(name="trust_engine", wraps=True, parent=column)
         rows.addWidget(self._engine)
         self._env = plain_label(name="trust_env", wraps=True, parent=column)
         rows.addWidget(self._env)
-        self._files = QListWidget(column)
-        self._files.setObjectName("trust_files")
-        self._files.setAccessibleName("Code files in this folder")
+        self._files = named(QListWidget(column), "trust_files", "Code files in this folder")
         theme.use_mono(self._files)
         rows.addWidget(self._files)
-        self._changes = QCheckBox("Trust changes here: later versions of this code are loaded without a question", column)
-        self._changes.setObjectName("trust_changes")
+        self._changes = named(
+            QCheckBox("Trust changes here: later versions of this code are loaded without a question", column), "trust_changes"
+        )
         rows.addWidget(self._changes)
         rows.addLayout(self._buttons(column))
 
@@ -101,12 +97,10 @@ class TrustPage(QWidget):
 
     def _buttons(self, parent: QWidget) -> QHBoxLayout:
         line = QHBoxLayout()
-        self._accept = QPushButton(_ACCEPT, parent)
-        self._accept.setObjectName("trust_accept")
+        self._accept = named(QPushButton(_ACCEPT, parent), "trust_accept")
         self._accept.setProperty("primary", True)
         self._accept.clicked.connect(self._on_accept)
-        self._decline = QPushButton("Don't load", parent)
-        self._decline.setObjectName("trust_decline")
+        self._decline = named(QPushButton("Don't load", parent), "trust_decline")
         self._decline.clicked.connect(self.declined)
         self._install = push_button("Trust, and install google-adk…", "trust_install", self._on_install, parent=parent)
         for button in (self._accept, self._install, self._decline):

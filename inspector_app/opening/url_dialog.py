@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QPushButton, 
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.growing_dialog import GrowingDialog
+from inspector_app.widgets.layouts import laid_out, named
 
 EXAMPLE = "http://127.0.0.1:8000, postgresql://user@host:5432/database"
 
@@ -41,22 +42,22 @@ class UrlDialog(GrowingDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Open a server")
         self.resize(540, 0)
-        self.url = QLineEdit(url)
-        self.url.setObjectName("url_dialog_url")
-        self.url.setAccessibleName("URL of the server")
+        self.url = named(QLineEdit(url), "url_dialog_url", "URL of the server")
         self.url.setPlaceholderText(EXAMPLE)
-        self.password = QLineEdit()
-        self.password.setObjectName("url_dialog_password")
-        self.password.setAccessibleName("Password or token")
+        self.password = named(QLineEdit(), "url_dialog_password", "Password or token")
         self.password.setEchoMode(QLineEdit.EchoMode.Password)
         self.password.setPlaceholderText("if the server requires one")
-        self.open_button = push_button("Open", "url_dialog_open", icon=theme.icon("database", "on_accent"), does="Open the server")
-        self.open_button.setProperty("primary", True)
-        self.open_button.setDefault(True)
-        self.open_button.clicked.connect(self._on_open)
+        self.open_button = push_button(
+            "Open",
+            "url_dialog_open",
+            self._on_open,
+            icon=theme.icon("database", "on_accent"),
+            does="Open the server",
+            primary=True,
+            default=True,
+        )
         cancel = push_button("Cancel", "url_dialog_cancel", self.reject)
-        self._problem = plain_label(problem, role="bad", wraps=True)
-        self._problem.setObjectName("url_dialog_problem")
+        self._problem = plain_label(problem, name="url_dialog_problem", role="bad", wraps=True)
         self._problem.setVisible(bool(problem))
         self.url.textChanged.connect(self._on_url_changed)
         self.url.textEdited.connect(self._on_url_edited)
@@ -70,20 +71,19 @@ class UrlDialog(GrowingDialog):
         form = QFormLayout()
         form.addRow("URL", self.url)
         form.addRow("Password or token", self.password)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(14, 14, 14, 12)
-        rows.setSpacing(10)
-        rows.addWidget(self._problem)
-        rows.addLayout(form)
-        rows.addWidget(plain_label(SERVERS, role="secondary", wraps=True))
-        rows.addWidget(
-            plain_label("The password is not displayed or stored; it is forgotten when the window is closed.", role="secondary", wraps=True)
+        buttons = laid_out(QHBoxLayout(), 1, cancel, self.open_button)
+        laid_out(
+            QVBoxLayout(self),
+            self._problem,
+            form,
+            plain_label(SERVERS, role="secondary", wraps=True),
+            plain_label(
+                "The password is not displayed or stored; it is forgotten when the window is closed.", role="secondary", wraps=True
+            ),
+            buttons,
+            margins=(14, 14, 14, 12),
+            spacing=10,
         )
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(cancel)
-        buttons.addWidget(self.open_button)
-        rows.addLayout(buttons)
 
     def _on_url_changed(self, text: str) -> None:
         self.open_button.setEnabled("://" in text)

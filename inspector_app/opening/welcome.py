@@ -17,6 +17,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 _WIDTH = 1160
@@ -53,22 +54,16 @@ class WelcomePage(QScrollArea):
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # otherwise an invisible tab stop; the tiles scroll the page
-        body = QWidget(self)
-        body.setObjectName("welcome_body")
+        body = named(QWidget(self), "welcome_body")
         column = QWidget(body)
         column.setMaximumWidth(_WIDTH)
-        rows = QVBoxLayout(column)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(_GAP)
-        rows.addLayout(_head(column))
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._halves.setSpacing(_GAP)
         for half in (self._to_open(openers, column), self._to_try(samples, column)):
             half.addStretch(1)
             self._halves.addLayout(half, 1)
-        rows.addLayout(self._halves)
         self._drop = _drop_zone(column)
-        rows.addWidget(self._drop)
+        laid_out(QVBoxLayout(column), _head(column), self._halves, self._drop, margins=0, spacing=_GAP)
         outer = QGridLayout(body)
         outer.setContentsMargins(32, 16, 32, 16)
         outer.setColumnStretch(0, 1)
@@ -166,29 +161,24 @@ class WelcomePage(QScrollArea):
 
 
 def _head(parent: QWidget) -> QHBoxLayout:
-    line = QHBoxLayout()
-    line.setSpacing(12)
-    line.addWidget(IconLabel(32, parent, name="magnifying-glass-chart", role="accent"))
-    words = QVBoxLayout()
-    words.setSpacing(4)
-    words.addWidget(plain_label("Agent Inspector", role="heading", parent=parent))
-    words.addWidget(plain_label("Watch an agent live, stop it anywhere, see its state, resume after a crash.", role="dim", parent=parent))
-    line.addLayout(words, 1)
-    return line
+    words = laid_out(
+        QVBoxLayout(),
+        plain_label("Agent Inspector", role="heading", parent=parent),
+        plain_label("Watch an agent live, stop it anywhere, see its state, resume after a crash.", role="dim", parent=parent),
+        spacing=4,
+    )
+    return laid_out(QHBoxLayout(), IconLabel(32, parent, name="magnifying-glass-chart", role="accent"), (words, 1), spacing=12)
 
 
 def _section(title: str, parent: QWidget) -> QVBoxLayout:
-    rows = QVBoxLayout()
-    rows.setSpacing(8)
-    rows.addWidget(plain_label(title, role="title", parent=parent))
+    rows = laid_out(QVBoxLayout(), plain_label(title, role="title", parent=parent), spacing=8)
     return rows
 
 
 def _card(parent: QWidget) -> tuple[QFrame, QVBoxLayout]:
     card = QFrame(parent)
     card.setProperty("card", True)
-    rows = QVBoxLayout(card)
-    rows.setContentsMargins(14, 12, 14, 12)
+    rows = laid_out(QVBoxLayout(card), margins=(14, 12, 14, 12))
     return card, rows
 
 
@@ -210,18 +200,11 @@ def _keys(known: Iterable[tuple[QAction, str]], parent: QWidget) -> QGridLayout:
 
 
 def _drop_zone(parent: QWidget) -> QFrame:
-    zone = QFrame(parent)
-    zone.setObjectName("drop_zone")
-    line = QHBoxLayout(zone)
-    line.setContentsMargins(16, 14, 16, 14)
-    line.setSpacing(10)
-    line.addStretch(1)
-    line.addWidget(IconLabel(16, zone, name="file-import", role="dim"))
+    zone = named(QFrame(parent), "drop_zone")
     text = plain_label(
         "Or drop a session database, an agent's folder, an eval set or a capsule anywhere in this window", role="dim", parent=zone
     )
-    line.addWidget(text)
-    line.addStretch(1)
+    laid_out(QHBoxLayout(zone), 1, IconLabel(16, zone, name="file-import", role="dim"), text, 1, margins=(16, 14, 16, 14), spacing=10)
     return zone
 
 

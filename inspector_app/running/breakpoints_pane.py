@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QLineEdit,
     QSizePolicy,
     QSpinBox,
@@ -26,8 +25,9 @@ from PySide6.QtWidgets import (
 
 from inspector_app.presentation.values import counted, ordinal, plain_tooltip, visible
 from inspector_app.widgets import theme
-from inspector_app.widgets.controls import push_button
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 from runtime.expressions import ExpressionError, Template, parse
 
@@ -89,11 +89,7 @@ class BreakpointsPane(QWidget):
         self._stack.addWidget(EmptyState("No breakpoints", "Write a condition above, or press F9 on an event."))
         self._stack.addWidget(self.list)
         self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # allows the height of an empty Pending pane
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 4, 0, 0)
-        rows.setSpacing(6)
-        rows.addWidget(self.form)
-        rows.addWidget(self._stack, 1)
+        laid_out(QVBoxLayout(self), self.form, (self._stack, 1), margins=(0, 4, 0, 0), spacing=6)
 
     @property
     def rows(self) -> list[BreakpointRow]:
@@ -205,9 +201,7 @@ class BreakpointForm(QWidget):
         super().__init__(parent)
         self.setObjectName("breakpoint_form")
         self._number = 0
-        self.when = QComboBox(self)
-        self.when.setObjectName("breakpoint_when")
-        self.when.setAccessibleName("Where to stop")
+        self.when = named(QComboBox(self), "breakpoint_when", "Where to stop")
         set_tooltip(self.when, "Where to stop")  # Qt names a box without a label by its choice
         self.when.view().setObjectName("breakpoint_places")
         self.when.view().setAccessibleName("Where to stop")
@@ -235,27 +229,22 @@ class BreakpointForm(QWidget):
         self._cancel = push_button("Cancel", "breakpoint_cancel", self.clear, icon=theme.icon("xmark", "text"), parent=self)
         self._hint = ""
         self._hint_for: Callable[[str, str], str] = lambda condition, tool: ""
-        self._problem = QLabel(self)
-        self._problem.setObjectName("breakpoint_problem")
-        self._problem.setTextFormat(Qt.TextFormat.PlainText)
-        self._problem.setProperty("role", "bad")
+        self._problem = plain_label(name="breakpoint_problem", role="bad", parent=self)
         self._problem.setWordWrap(True)  # a wrong name is answered with all names
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        line.addWidget(self.when)
-        line.addWidget(self.tool)
-        line.addWidget(self.condition, 3)
-        line.addWidget(self._help)
-        line.addWidget(self.after)
-        line.addWidget(self.every)
-        line.addWidget(self.log, 2)
-        line.addWidget(self._submit)
-        line.addWidget(self._cancel)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(2)
-        rows.addLayout(line)
-        rows.addWidget(self._problem)
+        line = laid_out(
+            QHBoxLayout(),
+            self.when,
+            self.tool,
+            (self.condition, 3),
+            self._help,
+            self.after,
+            self.every,
+            (self.log, 2),
+            self._submit,
+            self._cancel,
+            spacing=6,
+        )
+        laid_out(QVBoxLayout(self), line, self._problem, margins=0, spacing=2)
         self.when.currentIndexChanged.connect(self._show)
         for field in (self.tool, self.condition, self.log):
             field.textChanged.connect(self._show)
@@ -372,18 +361,14 @@ class BreakpointForm(QWidget):
             self.submitted.emit(number, fields)
 
     def _line(self, name: str, title: str, placeholder: str) -> QLineEdit:
-        line = QLineEdit(self)
-        line.setObjectName(name)
-        line.setAccessibleName(title)
+        line = named(QLineEdit(self), name, title)
         line.setPlaceholderText(placeholder)
         line.setMinimumWidth(60)
         line.returnPressed.connect(self._on_submit)
         return line
 
     def _spin(self, name: str, title: str, tooltip: str, least: int) -> QSpinBox:
-        spin = _HitsBox(self)
-        spin.setObjectName(name)
-        spin.setAccessibleName(title)
+        spin = named(_HitsBox(self), name, title)
         spin.setToolTip(tooltip)
         spin.setRange(least, 1_000_000)
         spin.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QWidget
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 _MAX_LINES = 8
@@ -31,22 +32,16 @@ class Composer(QWidget):
         self.setObjectName("composer")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._blocked: str | None = None
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 6, 0)
-        line.setSpacing(6)
         self._edit = _MessageEdit(self)
         self._edit.submitted.connect(self.submit)
         self._edit.textChanged.connect(self._on_text_changed)
-        line.addWidget(self._edit, 1)
-        self._send = QToolButton(self)
-        self._send.setObjectName("send_button")
-        self._send.setAccessibleName("Send")
+        self._send = named(QToolButton(self), "send_button", "Send")
         self._send.setIcon(theme.icon("paper-plane", "accent"))
         self._send.setAutoRaise(True)
         self._send.clicked.connect(self.submit)
         self._send.setFixedHeight(self._edit.one_line)  # the height of one line, to centre it there
         theme.current().changed.connect(self._on_theme_changed)
-        line.addWidget(self._send, 0, Qt.AlignmentFlag.AlignBottom)
+        laid_out(QHBoxLayout(self), (self._edit, 1), (self._send, 0, Qt.AlignmentFlag.AlignBottom), margins=(0, 0, 6, 0), spacing=6)
         self.set_blocked("Open an agent to talk to", "")
 
     def _on_theme_changed(self) -> None:

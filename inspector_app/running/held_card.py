@@ -18,6 +18,7 @@ from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.layouts import laid_out
 from inspector_app.widgets.tooltips import set_tooltip
 
 CallKind = Literal["tool", "model", "failed tool", "failed model"]
@@ -83,28 +84,22 @@ class HeldCard(QWidget):
         self._subject.setStyleSheet("font-weight: bold;")
         self._why.setProperty("role", "dim")
         self._why.setWordWrap(True)
-        self._failure = plain_label(name="held_failure", parent=self)
-        self._failure.setProperty("role", "bad")
-        self._failure.setWordWrap(True)
-        self._beside = plain_label(name="held_beside", parent=self)
-        self._beside.setProperty("role", "dim")
-        self._beside.setWordWrap(True)
+        self._failure = plain_label(name="held_failure", role="bad", wraps=True, parent=self)
+        self._beside = plain_label(name="held_beside", role="dim", wraps=True, parent=self)
         self._editor = JsonEditor("held_editor", "Arguments of the call", self)
         self._editor.changed.connect(self._show_buttons)
-        head = QHBoxLayout()
-        head.setSpacing(5)
-        head.addWidget(self._title)
-        head.addWidget(self._subject, 1)
-        head.addWidget(self.code)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(10, 9, 10, 9)
-        rows.setSpacing(6)
-        rows.addLayout(head)
-        rows.addWidget(self._why)
-        rows.addWidget(self._failure)
-        rows.addWidget(self._beside)
-        rows.addWidget(self._editor, 1)
-        rows.addWidget(self._make_buttons())
+        head = laid_out(QHBoxLayout(), self._title, (self._subject, 1), self.code, spacing=5)
+        laid_out(
+            QVBoxLayout(self),
+            head,
+            self._why,
+            self._failure,
+            self._beside,
+            (self._editor, 1),
+            self._make_buttons(),
+            margins=(10, 9, 10, 9),
+            spacing=6,
+        )
         self.hide()
 
     @property
@@ -214,12 +209,12 @@ class HeldCard(QWidget):
         return value
 
     def _make_buttons(self) -> ButtonFlow:
-        self._call = push_button("Call it", "held_call", self.continue_requested.emit, icon=theme.icon("play", "on_accent"), parent=self)
-        self._call.setProperty("primary", True)
-        self._submit = push_button(
-            "Use this", "held_submit", self.continue_requested.emit, icon=theme.icon("check", "on_accent"), parent=self
+        self._call = push_button(
+            "Call it", "held_call", self.continue_requested.emit, icon=theme.icon("play", "on_accent"), primary=True, parent=self
         )
-        self._submit.setProperty("primary", True)
+        self._submit = push_button(
+            "Use this", "held_submit", self.continue_requested.emit, icon=theme.icon("check", "on_accent"), primary=True, parent=self
+        )
         self._result = push_button("Result…", "held_result", self._on_result, icon=theme.icon("pen", "text"), parent=self)
         self._raise = push_button("Raise…", "held_raise", self._on_raise, icon=theme.icon("bolt", "bad"), parent=self)
         self._answer = push_button("Answer…", "held_answer", self._on_answer, icon=theme.icon("reply", "text"), parent=self)

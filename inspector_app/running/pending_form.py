@@ -18,6 +18,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.safe_browser import ask_about_link
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -60,21 +61,12 @@ class PendingForm(QWidget):
         self._schema: Mapping[str, Any] | None = None
         self._consent = ""
         self._has_form = False
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(10, 6, 6, 6)
-        rows.setSpacing(6)
         self._question = plain_label(name="pending_question", wraps=True, parent=self)
-        rows.addWidget(self._question)
         self._args = plain_label(name="pending_args", parent=self)
         theme.use_mono(self._args)
         self._args.setWordWrap(True)
-        rows.addWidget(self._args)
         self._so_far = self._line("pending_so_far")
-        rows.addWidget(self._so_far)
-        rows.addWidget(self._consent_line())
-        self._edit = QPlainTextEdit(self)
-        self._edit.setObjectName("pending_answer")
-        self._edit.setAccessibleName("Answer")
+        self._edit = named(QPlainTextEdit(self), "pending_answer", "Answer")
         self._edit.setPlaceholderText('The call\'s result: JSON such as {"status": "approved"}, or plain text')
         theme.use_mono(self._edit)
         self._edit.setTabChangesFocus(True)
@@ -82,14 +74,23 @@ class PendingForm(QWidget):
         theme.current().changed.connect(self._keep_two_lines)
         self._keep_two_lines()
         self._edit.textChanged.connect(self._show_answer)
-        rows.addWidget(self._edit, 1)
         self._form = ValueForm("pending_payload", "Requested value", self)
         self._form.changed.connect(self._show_answer)
-        rows.addWidget(self._form, 1)
         for field in (self._edit, self._form):
             field.hide()  # shown only if needed: a window that grew for it would stay large
-        rows.addLayout(self._buttons())
-        rows.addStretch(0)
+        laid_out(
+            QVBoxLayout(self),
+            self._question,
+            self._args,
+            self._so_far,
+            self._consent_line(),
+            (self._edit, 1),
+            (self._form, 1),
+            self._buttons(),
+            0,
+            margins=(10, 6, 6, 6),
+            spacing=6,
+        )
 
     def show_item(self, item: PendingItem | None, schema: Mapping[str, Any] | None = None) -> None:
         """Show the form of an item.
@@ -178,29 +179,20 @@ class PendingForm(QWidget):
         self._show_answer()
 
     def _buttons(self) -> QHBoxLayout:
-        line = QHBoxLayout()
-        line.setSpacing(6)
         self._approve = self._button("Approve", "check", "pending_approve", self._on_approve)
         self._reject = self._button("Reject", "xmark", "pending_reject", self._on_reject)
         self._respond = self._button("Respond", "reply", "pending_respond", self._on_respond)
         self._progress = self._button("Progress", "hourglass-half", "pending_progress", self._on_progress)
         self._resume = self._button("Resume…", "clock-rotate-left", "pending_resume", self._on_resume)
-        for button in (self._approve, self._reject, self._respond, self._progress, self._resume):
-            line.addWidget(button)
-        self._hint = ElidedLabel()
-        self._hint.setObjectName("pending_hint")
+        self._hint = named(ElidedLabel(), "pending_hint")
         self._hint.setProperty("role", "secondary")
-        line.addWidget(self._hint, 1)
-        return line
+        return laid_out(QHBoxLayout(), self._approve, self._reject, self._respond, self._progress, self._resume, (self._hint, 1), spacing=6)
 
     def _consent_line(self) -> QWidget:
         """Make the line with the address of the consent page; *Open…* asks before opening it."""
         self._consent_row = QWidget(self)
-        line = QHBoxLayout(self._consent_row)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(6)
-        self._consent_address = ElidedLabel()
-        self._consent_address.setObjectName("pending_consent")
+        line = laid_out(QHBoxLayout(self._consent_row), margins=0, spacing=6)
+        self._consent_address = named(ElidedLabel(), "pending_consent")
         self._consent_address.setProperty("role", "accent")
         line.addWidget(QLabel("Consent page:"))
         line.addWidget(self._consent_address, 1)

@@ -28,6 +28,7 @@ from inspector_app.presentation.values import ago, full_time, plain_tooltip, vis
 from inspector_app.running.pending_form import PendingForm
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 
 if TYPE_CHECKING:
     from runtime.history.invocations import PendingItem
@@ -113,15 +114,11 @@ class PendingPane(QWidget):
         self._nothing = EmptyState("No pending items", "Confirmations, long-running calls and interrupted invocations appear here.")
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(split)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._stack)
+        laid_out(QVBoxLayout(self), self._stack, margins=0)
 
     def _scrolled_form(self) -> QScrollArea:
         """Return an area that scrolls the form where the pane is low, such as with large text."""
-        area = _FormArea(self)
-        area.setObjectName("pending_form_area")
-        area.setAccessibleName("Answer to the pending item")
+        area = named(_FormArea(self), "pending_form_area", "Answer to the pending item")
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

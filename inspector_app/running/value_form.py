@@ -15,6 +15,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 from runtime.support.json_schema import misfit
 
@@ -42,9 +43,7 @@ class ValueForm(QWidget):
         self._editor.changed.connect(self.changed)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self._editor)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.addWidget(self._stack)
+        laid_out(QVBoxLayout(self), self._stack, margins=0)
 
     @property
     def problem(self) -> str:
@@ -135,9 +134,7 @@ class ValueForm(QWidget):
             title = visible((field.label or field.key)[:80])
             label = plain_label(title.replace("&", "&&"), role="dim", parent=page)
             set_tooltip(label, field.hint)
-            control = self._control(field, page)
-            control.setObjectName(f"{self._name}_{field.key}")
-            control.setAccessibleName(title)
+            control = named(self._control(field, page), f"{self._name}_{field.key}", title)
             set_tooltip(control, field.hint)
             self._fields.append((field, control))
             label.setBuddy(control)

@@ -12,6 +12,7 @@ from inspector_app.sessions.session_node import Summary
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from runtime.sessions.session_key import SessionKey
 
 DAY = 86_400  # seconds
@@ -47,38 +48,28 @@ class DeletionDialog(QDialog):
         self._sessions = sorted(sessions, key=lambda summary: summary.last_update_time)
         self._chosen: list[Summary] = []
         self._question = _label("heading")
-        self.age = QSpinBox()
-        self.age.setObjectName("deletion_age")
-        self.age.setAccessibleName("Days without a change")
+        self.age = named(QSpinBox(), "deletion_age", "Days without a change")
         self.age.setRange(0, 10_000)
         self.age.setValue(FIRST_AGE)
         self.age.setSuffix(" days")
         theme.pad(self.age)
-        self._names = QPlainTextEdit()
-        self._names.setObjectName("deletion_names")
-        self._names.setAccessibleName("Sessions to be deleted")
+        self._names = named(QPlainTextEdit(), "deletion_names", "Sessions to be deleted")
         self._names.setReadOnly(True)
         self._names.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        self._nothing = EmptyState("")
-        self._nothing.setObjectName("deletion_nothing")
+        self._nothing = named(EmptyState(""), "deletion_nothing")
         self._consequence = _label("secondary")
         self._consequence.setText(undo)
-        self._cancel = QPushButton()
-        self._cancel.setObjectName("deletion_cancel")
+        self._cancel = named(QPushButton(), "deletion_cancel")
         self._cancel.setDefault(True)
         self._cancel.clicked.connect(self.reject)
-        self.delete_button = QPushButton(theme.icon("trash-can", "bad"), "Delete")
-        self.delete_button.setObjectName("deletion_confirm")
+        self.delete_button = named(QPushButton(theme.icon("trash-can", "bad"), "Delete"), "deletion_confirm")
         self.delete_button.clicked.connect(self._on_confirmed)
         self._lay_out()
         self.age.valueChanged.connect(self._show)
         self._show()
 
     def _lay_out(self) -> None:
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(14, 14, 14, 12)
-        rows.setSpacing(10)
-        rows.addWidget(self._question)
+        rows = laid_out(QVBoxLayout(self), self._question, margins=(14, 14, 14, 12), spacing=10)
         if self._by_age:
             line = QHBoxLayout()
             words = _label("")
@@ -91,10 +82,7 @@ class DeletionDialog(QDialog):
         rows.addWidget(self._names, 1)
         rows.addWidget(self._nothing, 1)
         rows.addWidget(self._consequence)
-        buttons = QHBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self._cancel)
-        buttons.addWidget(self.delete_button)
+        buttons = laid_out(QHBoxLayout(), 1, self._cancel, self.delete_button)
         rows.addLayout(buttons)
 
     @property

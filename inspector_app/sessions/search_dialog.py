@@ -28,6 +28,7 @@ from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.list_below import ListBelow
 
 COLUMNS = ("session", "user", "author", "time", "text")
@@ -77,15 +78,11 @@ class SearchDialog(QDialog):
         self.setWindowTitle(f"Search all sessions of {visible(title)}")
         room = parent.size() if parent is not None else QSize()
         self.resize(max(820, room.width() * 2 // 5), max(480, room.height() // 2))
-        self.words = QLineEdit()
-        self.words.setObjectName("search_words")
-        self.words.setAccessibleName("Words to search for")
+        self.words = named(QLineEdit(), "search_words", "Words to search for")
         self.words.setPlaceholderText("Find events that contain all of these words")
         theme.make_clearable(self.words)
         self.table = self._make_table()
-        self.progress = QProgressBar()
-        self.progress.setObjectName("search_progress")
-        self.progress.setAccessibleName("Reading the database")
+        self.progress = named(QProgressBar(), "search_progress", "Reading the database")
         self.progress.setFormat("Reading the database: %p%")
         self.cancel = push_button("Cancel", "search_cancel", does="Stop reading the database")
         self.cancel.setAutoDefault(False)  # Enter in the words begins a search; it must not end it at once
@@ -95,16 +92,8 @@ class SearchDialog(QDialog):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self.table)
-        line = QHBoxLayout()
-        line.addWidget(self.progress, 1)
-        line.addWidget(self.cancel)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(12, 12, 12, 10)
-        rows.setSpacing(8)
-        rows.addWidget(self.words)
-        rows.addLayout(self._stack, 1)
-        rows.addLayout(line)
-        rows.addWidget(self._said)
+        line = laid_out(QHBoxLayout(), (self.progress, 1), self.cancel)
+        laid_out(QVBoxLayout(self), self.words, (self._stack, 1), line, self._said, margins=(12, 12, 12, 10), spacing=8)
         ListBelow(self.words, self.table)
         self.words.returnPressed.connect(self._on_return)
         self.cancel.clicked.connect(self.cancelled)
@@ -114,9 +103,7 @@ class SearchDialog(QDialog):
         self.show_progress(0, 0)
 
     def _make_table(self) -> QTableWidget:
-        table = QTableWidget(0, len(COLUMNS))
-        table.setObjectName("search_hits")
-        table.setAccessibleName("Events found")
+        table = named(QTableWidget(0, len(COLUMNS)), "search_hits", "Events found")
         table.setHorizontalHeaderLabels(list(COLUMNS))
         table.verticalHeader().hide()
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

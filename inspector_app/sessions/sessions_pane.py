@@ -26,6 +26,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_json
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.row_menu import RowMenu
 from runtime.sessions.session_key import SessionKey
 
@@ -90,9 +91,7 @@ class SessionsPane(QWidget):
         self._opened: set[tuple[str, ...]] = set()
         self._selected: tuple[str, SessionKey] | None = None
         self._restoring = False
-        self.filter = QLineEdit()
-        self.filter.setObjectName("session_filter")
-        self.filter.setAccessibleName("Filter sessions")
+        self.filter = named(QLineEdit(), "session_filter", "Filter sessions")
         self.filter.setPlaceholderText("Filter sessions")
         theme.make_clearable(self.filter)
         self.order = self._make_order()
@@ -103,24 +102,15 @@ class SessionsPane(QWidget):
         self._stack = QStackedLayout()
         for page in (self._empty, self._nothing_found, self.tree):
             self._stack.addWidget(page)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        top = QHBoxLayout()
-        top.setSpacing(4)
-        top.addWidget(self.filter, 1)
-        top.addWidget(self.order)
-        layout.addLayout(top)
-        layout.addLayout(self._stack, 1)
+        top = laid_out(QHBoxLayout(), (self.filter, 1), self.order, spacing=4)
+        laid_out(QVBoxLayout(self), top, (self._stack, 1), margins=0, spacing=6)
         self._clock = QTimer(self)
         self._clock.setInterval(30_000)
         self._connect_signals()
         self._on_model_reset()
 
     def _make_order(self) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName("session_order")
-        button.setAccessibleName("Sort sessions")
+        button = named(QToolButton(), "session_order", "Sort sessions")
         button.setToolTip("Sort sessions")
         button.setIcon(theme.icon("arrow-down-wide-short", "dim"))
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -15,6 +15,7 @@ from inspector_app.widgets.clipboard import add_copy_action, as_json, as_python
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.row_menu import RowMenu
 from inspector_app.widgets.value_delegate import ROW_HEIGHT
 from runtime.sessions.state import Change
@@ -44,9 +45,7 @@ class DeltaView(QWidget):
         super().__init__(parent)
         self.setObjectName("delta_view")
         self.model = DeltaModel(self)
-        self.table = QTableView()
-        self.table.setObjectName("delta_table")
-        self.table.setAccessibleName("What the selected event changed")
+        self.table = named(QTableView(), "delta_table", "What the selected event changed")
         self.table.setProperty("bare", "true")
         self.table.setModel(self.model)
         self.table.setItemDelegate(DeltaDelegate(self.table))
@@ -81,11 +80,7 @@ class DeltaView(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.table)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._comparing)
-        column.addLayout(self._stack)
+        laid_out(QVBoxLayout(self), self._comparing, self._stack, margins=0, spacing=0)
 
     def show_comparing(self, text: str | None) -> None:
         """Show what the state is compared with and a button to stop; None hides the bar."""

@@ -12,6 +12,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.json_editor import JsonEditor
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 PREFIXES = {"session": "", "user:": "user:", "app:": "app:"}
@@ -136,34 +137,24 @@ class StateEditBar(QWidget):
 
     def _make_buttons(self) -> QWidget:
         bar = QWidget(self)
-        line = QHBoxLayout(bar)
-        line.setContentsMargins(8, 4, 8, 6)
-        line.setSpacing(6)
         self._edit = push_button("Edit…", "state_edit", self._on_edit, icon=theme.icon("pen", "text"), parent=self)
         self._add = push_button("Add…", "state_add", self._on_add, icon=theme.icon("plus", "text"), parent=self)
         self._clear = push_button("Clear", "state_clear", self._on_clear, icon=theme.icon("eraser", "text"), parent=self)
         self._undo = push_button("Undo", "state_undo", self.undo_requested.emit, icon=theme.icon("rotate-left", "text"), parent=self)
-        for button in (self._edit, self._add, self._clear, self._undo):
-            line.addWidget(button)
-        line.addStretch(1)
+        laid_out(QHBoxLayout(bar), self._edit, self._add, self._clear, self._undo, 1, margins=(8, 4, 8, 6), spacing=6)
         return bar
 
     def _make_form(self) -> QWidget:
         form = QWidget(self)
-        self._scope = QComboBox(form)
-        self._scope.setObjectName("state_scope")
-        self._scope.setAccessibleName("Scope")
+        self._scope = named(QComboBox(form), "state_scope", "Scope")
         set_tooltip(self._scope, "Scope of the key")  # Qt names a box without a label by its choice
         self._scope.addItems(list(PREFIXES))
         self._scope.view().setObjectName("state_scopes")
         self._scope.view().setAccessibleName("Scopes")
-        self._key = QLineEdit(form)
-        self._key.setObjectName("state_key")
-        self._key.setAccessibleName("Key")
+        self._key = named(QLineEdit(form), "state_key", "Key")
         self._key.setPlaceholderText("key")
         self._editor = JsonEditor("state_value", "Value as JSON", form)
-        self._set = push_button("Set", "state_set", self._on_set, icon=theme.icon("check", "text"), parent=self)
-        self._set.setProperty("primary", True)
+        self._set = push_button("Set", "state_set", self._on_set, icon=theme.icon("check", "text"), primary=True, parent=self)
         self._set.setIcon(theme.icon("check", "on_accent"))
         cancel = push_button("Cancel", "state_cancel", self._on_cancel, icon=theme.icon("xmark", "text"), parent=self)
         self._key.textChanged.connect(self._show_set)
@@ -172,17 +163,7 @@ class StateEditBar(QWidget):
         self._note.setText("Committed as a system event")
         self._note.setToolTip("Committed after the last event, as an event by system")
         self._note.setProperty("role", "secondary")
-        head = QHBoxLayout()
-        head.addWidget(self._scope)
-        head.addWidget(self._key, 1)
-        foot = QHBoxLayout()
-        foot.addWidget(self._note, 1)
-        foot.addWidget(self._set)
-        foot.addWidget(cancel)
-        rows = QVBoxLayout(form)
-        rows.setContentsMargins(8, 4, 8, 6)
-        rows.setSpacing(6)
-        rows.addLayout(head)
-        rows.addWidget(self._editor, 1)
-        rows.addLayout(foot)
+        head = laid_out(QHBoxLayout(), self._scope, (self._key, 1))
+        foot = laid_out(QHBoxLayout(), (self._note, 1), self._set, cancel)
+        laid_out(QVBoxLayout(form), head, (self._editor, 1), foot, margins=(8, 4, 8, 6), spacing=6)
         return form

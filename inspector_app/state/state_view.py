@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLineEdit, QStackedLayout, QVBoxLayout, QWidget
 from inspector_app.state.state_tree import StateByScope, StateTreeModel
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.value_tree_view import ValueTreeView
 from runtime.sessions.state import Change
 
@@ -30,31 +31,21 @@ class StateView(QWidget):
         super().__init__(parent)
         self.setObjectName("state_view")
         self.model = StateTreeModel(self)
-        self.tree = ValueTreeView(self.model)
-        self.tree.setObjectName("state_tree")
-        self.tree.setAccessibleName("State at the selected event")
+        self.tree = named(ValueTreeView(self.model), "state_tree", "State at the selected event")
         self._empty = EmptyState(*NO_STATE)
         self._empty.setProperty("card", "false")
-        self.search = QLineEdit()
-        self.search.setObjectName("state_search")
-        self.search.setAccessibleName("Find in the state")
+        self.search = named(QLineEdit(), "state_search", "Find in the state")
         self.search.setPlaceholderText("Find in keys and values")
         theme.make_clearable(self.search)
         self._finder = QWidget(self)
-        inside = QVBoxLayout(self._finder)
-        inside.setContentsMargins(6, 6, 6, 0)
-        inside.addWidget(self.search)
+        laid_out(QVBoxLayout(self._finder), self.search, margins=(6, 6, 6, 0))
         self._finder.hide()
         self.search.textChanged.connect(self.model.search)
         QShortcut(QKeySequence("Escape"), self.search, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(self._end_search)
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.tree)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self._finder)
-        column.addLayout(self._stack)
+        laid_out(QVBoxLayout(self), self._finder, self._stack, margins=0, spacing=0)
 
     def ask_search(self) -> None:
         """Show and focus the search field."""

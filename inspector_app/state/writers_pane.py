@@ -24,6 +24,7 @@ from inspector_app.presentation.values import clock, full_time, plain_tooltip, v
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 
 _ROW = Qt.ItemDataRole.UserRole
 _EVENT = 1
@@ -79,19 +80,13 @@ class WritersPane(QWidget):
         self._title = plain_label(name="writers_title", role="secondary", wraps=True, parent=self)
         self.tree = self._make_tree()
         shown = QWidget(self)
-        rows = QVBoxLayout(shown)
-        rows.setContentsMargins(0, 4, 0, 0)
-        rows.setSpacing(4)
-        rows.addWidget(self._title)
-        rows.addWidget(self.tree, 1)
+        laid_out(QVBoxLayout(shown), self._title, (self.tree, 1), margins=(0, 4, 0, 0), spacing=4)
         self._stack = QStackedWidget(self)
         self._empty = EmptyState("No key chosen", "Select a state key and press Ctrl+Shift+W, or use its menu.")
         self._stack.addWidget(self._empty)
         self._stack.addWidget(shown)
         self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # allows the height of an empty Pending pane
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(self._stack)
+        laid_out(QVBoxLayout(self), self._stack, margins=0)
 
     @property
     def rows(self) -> list[WriterRow]:
@@ -148,9 +143,7 @@ class WritersPane(QWidget):
             (self.tree if page else self._empty).setFocus()
 
     def _make_tree(self) -> _Writes:
-        tree = _Writes(self)
-        tree.setObjectName("writers_list")
-        tree.setAccessibleName("Who wrote this key")
+        tree = named(_Writes(self), "writers_list", "Who wrote this key")
         tree.setHeaderLabels(["written by", "event", "time", "branch · session", "value"])
         theme.keep_icon_size(tree, 13)
         tree.setUniformRowHeights(True)

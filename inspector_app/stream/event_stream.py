@@ -28,6 +28,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_python
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
+from inspector_app.widgets.layouts import named
 from inspector_app.widgets.row_menu import RowMenu
 from runtime.events.credentials import without_credentials
 
@@ -83,8 +84,7 @@ class EventStreamView(QWidget):
         self._empty = EmptyState("No session is selected", "Choose one on the left, or send a message to an agent.")
         self._nothing_found = EmptyState()
         self.show_searching(False)
-        self._tail_button = QPushButton(self.table)
-        self._tail_button.setObjectName("follow_tail")
+        self._tail_button = named(QPushButton(self.table), "follow_tail")
         self._tail_button.setProperty("pill", "true")
         self._tail_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._tail_button.hide()
@@ -341,8 +341,7 @@ class EventStreamView(QWidget):
         """Ask for an event's number and go to that event."""
         if not self._model.event_count:
             return
-        dialog = QInputDialog(self)
-        dialog.setObjectName("go_to_event")
+        dialog = named(QInputDialog(self), "go_to_event")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle("Go to event")
         dialog.setInputMode(QInputDialog.InputMode.IntInput)

@@ -10,6 +10,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.stream.saved_filters import SavedFilters
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 PAUSE_MS = 150  # without a key press until the filter is applied
@@ -73,9 +74,7 @@ class FilterBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("filter_bar")
-        self.field = _Field()
-        self.field.setObjectName("event_filter")
-        self.field.setAccessibleName("Filter the events")
+        self.field = named(_Field(), "event_filter", "Filter the events")
         self.field.setPlaceholderText(HINT)
         theme.make_clearable(self.field)
         theme.use_mono(self.field)
@@ -108,20 +107,14 @@ class FilterBar(QWidget):
         self._reason = plain_label(name="filter_reason", role="bad", wraps=True)
         row = QHBoxLayout()
         row.setSpacing(6)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
-        column.addLayout(row)
-        column.addWidget(self._reason)
+        laid_out(QVBoxLayout(self), row, self._reason, margins=0, spacing=3)
         row.addWidget(self.field, 1)
         for widget in (self._hits, self._stop, self._previous, self._next, self.marking, self.saved, self._help):
             row.addWidget(widget)
         self.show_hits(None, 0)
 
     def _button(self, name: str, icon: str, does: str, key: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setAccessibleName(does)
+        button = named(QToolButton(), name, does)
         set_tooltip(button, f"{does} ({key})")
         button.setIcon(theme.icon(icon, "dim"))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)

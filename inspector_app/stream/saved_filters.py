@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QInputDialog, QLineEdit, QMenu, QToolButton, QWidg
 
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
+from inspector_app.widgets.layouts import named
 from inspector_app.widgets.tooltips import set_action_tooltip, set_tooltip
 
 _SHOWN_NAME = 60
@@ -63,8 +64,7 @@ class SavedFilters(QToolButton):
 
     def menu_of_filters(self) -> QMenu:
         """Return the menu: the filters, then the commands."""
-        menu = QMenu(self)
-        menu.setObjectName("saved_filters_menu")
+        menu = named(QMenu(self), "saved_filters_menu")
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
         for name, text in (self._filters or {}).items():
@@ -92,8 +92,7 @@ class SavedFilters(QToolButton):
 
     def _on_save(self) -> None:
         """Ask for a name; a filter of that name is replaced."""
-        dialog = QInputDialog(self)
-        dialog.setObjectName("save_filter")
+        dialog = named(QInputDialog(self), "save_filter")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setWindowTitle("Save this filter")
         dialog.setLabelText(f"Name of the filter  {_plain(self._offered, _SHOWN_FILTER)}")

@@ -10,6 +10,7 @@ from inspector_app.timeline.timeline_chart import ZOOM, TimelineChart
 from inspector_app.widgets.displayed import Displayed
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.pictures import PictureButton, tool_button
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -45,16 +46,13 @@ class TimelineView(QWidget):
         self._index: int | None = None
         self.chart = TimelineChart()
         self.chart.event_chosen.connect(self.event_chosen)
-        self._range = QComboBox()
-        self._range.setObjectName("timeline_range")
-        self._range.setAccessibleName("Range of the timeline")
+        self._range = named(QComboBox(), "timeline_range", "Range of the timeline")
         set_tooltip(self._range, "Range of the timeline")  # Qt names a box without a label by its choice
         self._range.setProperty("small", "true")
         for name, text in RANGES.items():
             self._range.addItem(text, name)
         self._range.currentIndexChanged.connect(lambda _: self.range_chosen.emit())
-        self._sources = ElidedLabel()
-        self._sources.setObjectName("timeline_sources")
+        self._sources = named(ElidedLabel(), "timeline_sources")
         self._sources.setProperty("role", "secondary")
         self._out = tool_button("timeline_zoom_out", "magnifying-glass-minus", "Zoom out", "-")
         self._fit = tool_button("timeline_fit", "arrows-left-right-to-line", "Show all", "0")
@@ -70,17 +68,10 @@ class TimelineView(QWidget):
         self._stack.addWidget(self.chart)
         self._blank = QWidget()
         self._stack.addWidget(self._blank)
-        bar = QHBoxLayout()
-        bar.setSpacing(6)
-        bar.addWidget(self._range)
-        bar.addWidget(self._sources, 1)
+        bar = laid_out(QHBoxLayout(), self._range, (self._sources, 1), spacing=6)
         for button in (self._out, self._fit, self._in, self.picture):
             bar.addWidget(button)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(bar)
-        column.addLayout(self._stack, 1)
+        laid_out(QVBoxLayout(self), bar, (self._stack, 1), margins=0, spacing=2)
         self.set_timeline(None, {})
 
     @property

@@ -16,6 +16,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.displayed import Displayed
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.pictures import PictureButton
 
 
@@ -169,8 +170,7 @@ class TurnsView(QWidget):
         self.charts = TurnCharts()
         self.charts.event_chosen.connect(self.event_chosen)
         self.picture = PictureButton(self, "charts", lambda: self.charts.picture_size, self.charts.paint_picture)
-        self._note = ElidedLabel()
-        self._note.setObjectName("turns_note")
+        self._note = named(ElidedLabel(), "turns_note")
         self._note.setProperty("role", "secondary")
         self._empty = EmptyState("No turns", "Open a session to see what its invocations used.")
         self._empty.setMinimumHeight(self.charts.minimumSizeHint().height())
@@ -179,15 +179,8 @@ class TurnsView(QWidget):
         self._stack.addWidget(self.charts)
         self._blank = QWidget()
         self._stack.addWidget(self._blank)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(4, 0, 0, 0)
-        bar.addWidget(self._note, 1)
-        bar.addWidget(self.picture)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
-        column.addLayout(bar)
-        column.addLayout(self._stack, 1)
+        bar = laid_out(QHBoxLayout(), (self._note, 1), self.picture, margins=(4, 0, 0, 0))
+        laid_out(QVBoxLayout(self), bar, (self._stack, 1), margins=0, spacing=2)
         self.set_turns((), "")
 
     @property

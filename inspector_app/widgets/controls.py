@@ -37,6 +37,8 @@ def push_button(
     *,
     icon: QIcon | None = None,
     does: str | None = None,
+    primary: bool = False,
+    default: bool = False,
     parent: QWidget | None = None,
 ) -> QPushButton:
     """Return a button.
@@ -47,6 +49,8 @@ def push_button(
         slot: called when it is clicked, or a signal that is emitted then.
         icon: see `theme.icon`.
         does: its accessible name; None: its text.
+        primary: whether it is the page's or the dialog's main button, which is painted in the accent colour.
+        default: whether Enter presses it anywhere in a dialog.
         parent: its parent.
     """
     button = QPushButton(text, parent)
@@ -54,6 +58,10 @@ def push_button(
         button.setIcon(icon)
     button.setObjectName(name)
     button.setAccessibleName(text if does is None else does)
+    if primary:
+        button.setProperty("primary", True)
+    if default:
+        button.setDefault(True)
     if slot is not None:
         button.clicked.connect(slot)
     return button

@@ -107,8 +107,7 @@ class AspectView(QWidget):
 
 
 def _text_pane(name: str, title: str) -> QPlainTextEdit:
-    pane = named(QPlainTextEdit(), name, title)
-    pane.setReadOnly(True)
+    pane = named(QPlainTextEdit(readOnly=True), name, title)
     theme.use_mono(pane)
     return pane
 

@@ -49,11 +49,7 @@ class CompareController(QObject):
 
     def __init__(self, work: Workspace, page: ComparePage) -> None:
         super().__init__(page)
-        self._cursor = work.cursor
-        self._databases = work.databases
-        self._catalog = work.catalog
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._page = page
         self._shown: _Compared | None = None
         self._pair = 0
@@ -63,7 +59,7 @@ class CompareController(QObject):
 
     def compare(self, left: SessionAddress, right: SessionAddress) -> None:
         """Show two sessions side by side with the first difference selected."""
-        self._tasks.spawn(self._compare(left, right), "Comparing two sessions")
+        self._work.tasks.spawn(self._compare(left, right), "Comparing two sessions")
 
     async def _compare(self, left: SessionAddress, right: SessionAddress) -> None:
         one, other = await self._past(left), await self._past(right)
@@ -79,22 +75,22 @@ class CompareController(QObject):
         self._on_pair_selected(page.table.currentIndex().row())
 
     async def _past(self, address: SessionAddress) -> History | None:
-        source = self._databases.source(address.database)
+        source = self._work.databases.source(address.database)
         return await source.history(address.key) if source is not None else None
 
     def ask(self) -> None:
         """Ask which session the selected one is compared with."""
-        here = self._cursor.session
+        here = self._work.cursor.session
         if here is None:
-            self._messages.info("Select the session to compare first.")
+            self._work.messages.info("Select the session to compare first.")
             return
-        newest = self._catalog.newest(MOST_OFFERED)
-        parent = self._catalog.parent_of(here)
+        newest = self._work.catalog.newest(MOST_OFFERED)
+        parent = self._work.catalog.parent_of(here)
         first = [parent] if parent is not None else []
         others = first + [address for address in newest if address not in [*first, here]]
         pickable = [PickableSession(address, self._title(address)) for address in others]
         if not pickable:
-            self._messages.info("There is no other session: open another database, or fork this session.")
+            self._work.messages.info("There is no other session: open another database, or fork this session.")
             return
         of_all = (
             "" if len(newest) < MOST_OFFERED else f" one of the {MOST_OFFERED:,} newest sessions (for others, use the session list's menu)"
@@ -104,8 +100,8 @@ class CompareController(QObject):
         picker.open()
 
     def _on_picked(self, address: SessionAddress) -> None:
-        if self._cursor.session is not None:
-            self.compare(self._cursor.session, address)
+        if self._work.cursor.session is not None:
+            self.compare(self._work.cursor.session, address)
 
     def compare_session(self, database: str, key: SessionKey, other: SessionKey | None) -> None:
         """Compare a session with another one of its database.
@@ -118,16 +114,16 @@ class CompareController(QObject):
         address = SessionAddress(database, key)
         if other is not None:
             self.compare(SessionAddress(database, other), address)
-        elif self._cursor.session is not None:
-            self.compare(self._cursor.session, address)
+        elif self._work.cursor.session is not None:
+            self.compare(self._work.cursor.session, address)
 
     def _name(self, address: SessionAddress) -> str:
         """Return a session's name as the session list shows it: a fork's name begins with what was changed."""
-        fork = self._catalog.fork_info(address)
+        fork = self._work.catalog.fork_info(address)
         return address.key.session_id if fork is None else f"{fork.text} ({short_id(address.key.session_id)})"
 
     def _title(self, address: SessionAddress) -> str:
-        source = self._databases.source(address.database)
+        source = self._work.databases.source(address.database)
         key = address.key
         database = source.title if source is not None else address.database
         return visible(f"{self._name(address)} · {key.app_name} · {key.user_id} · {database}")
@@ -135,7 +131,7 @@ class CompareController(QObject):
     def _on_pair_selected(self, row: int) -> None:
         if self._shown is not None and row >= 0:
             self._pair = row
-            self._tasks.spawn(self._show_pair(self._shown, row), "Comparing two events")
+            self._work.tasks.spawn(self._show_pair(self._shown, row), "Comparing two events")
 
     async def _show_pair(self, shown: _Compared, row: int) -> None:
         pair = shown.result.rows[row]
@@ -146,7 +142,7 @@ class CompareController(QObject):
     def _on_event_requested(self, wants_right: bool, place: int) -> None:
         if self._shown is not None:
             past = self._shown.right_past if wants_right else self._shown.left_past
-            self._cursor.request(self._shown.right if wants_right else self._shown.left, past.events[place].id)
+            self._work.cursor.request(self._shown.right if wants_right else self._shown.left, past.events[place].id)
 
     def _on_left(self) -> None:
         self._shown = None

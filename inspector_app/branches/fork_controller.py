@@ -77,14 +77,7 @@ class ForkController(QObject):
 
     def __init__(self, work: Workspace, card: DecisionCard, override_card: OverrideCard, hint: HintBar) -> None:
         super().__init__(card)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._catalog = work.catalog
-        self._current = work.current
-        self._run = work.run
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._card = card
         self._override_card = override_card
         self._hint = hint
@@ -100,9 +93,9 @@ class ForkController(QObject):
         self._override_card.submitted.connect(self._on_override)
         self._override_card.cancelled.connect(self.cancelled)
         self._hint.accepted.connect(self._on_draft_cancelled)
-        self._cursor.session_changed.connect(self._on_session_changed)
-        self._databases.database_listed.connect(self._on_listed)
-        self._run.run_ended.connect(self._on_run_ended)
+        self._work.cursor.session_changed.connect(self._on_session_changed)
+        self._work.databases.database_listed.connect(self._on_listed)
+        self._work.run.run_ended.connect(self._on_run_ended)
 
     @property
     def is_drafting(self) -> bool:
@@ -119,12 +112,12 @@ class ForkController(QObject):
         Args:
             index: the event's place in the displayed session.
         """
-        session = self._current.session
+        session = self._work.current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and session.source.read_only_because:
-            self._messages.info(session.source.read_only_because)
+            self._work.messages.info(session.source.read_only_because)
         elif session is not None and event is not None:
-            self._tasks.spawn(self._ask(session, index, event), "Planning a fork")
+            self._work.tasks.spawn(self._ask(session, index, event), "Planning a fork")
 
     def take_message(self, text: str, paused: bool) -> bool:
         """Fork and send a message there, if a fork is being drafted.
@@ -140,7 +133,7 @@ class ForkController(QObject):
         if draft is None or draft.recording is None:
             return False
         self._set_draft(None)
-        self._tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
+        self._work.tasks.spawn(self._fork_and_send(draft.session, draft.recording, text, paused), "Forking")
         return True
 
     async def _ask(self, session: OpenSession, index: int, event: Event) -> None:
@@ -150,12 +143,12 @@ class ForkController(QObject):
             recording = await run_in_thread(lambda: recording_until([*map(whole_event, events)], event.id))
         except KnownError as error:
             no_rerun = str(error)
-        if self._current.session is not session:
+        if self._work.current.session is not session:
             return
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         root = loaded.root if loaded is not None and loaded.name == session.address.key.app_name else None
         saved = saved_by(recording, root) if recording is not None else None
-        blocked = self._run.blocked("fork")
+        blocked = self._work.run.blocked("fork")
         cannot_rerun = loaded.why_not("rerun") if loaded is not None else None
         # A re-run does not repeat events that the user committed.
         part = overridable_part(event) if recording is not None and recording.last.id == event.id else None
@@ -175,7 +168,7 @@ class ForkController(QObject):
 
     def ask_at_selected(self) -> None:
         """Ask how to fork at the selected event."""
-        index = self._cursor.event_index
+        index = self._work.cursor.event_index
         if index is not None:
             self.ask(index)
 
@@ -184,11 +177,11 @@ class ForkController(QObject):
         if asked is None:
             return
         if choice == FORK:
-            self._tasks.spawn(self.fork(asked.session, Cut(at=asked.event.id)), "Forking")
+            self._work.tasks.spawn(self.fork(asked.session, Cut(at=asked.event.id)), "Forking")
         elif choice == EDIT:
             self._begin_draft(asked)
         elif choice == RERUN and asked.recording is not None:
-            self._tasks.spawn(self._fork_and_rerun(asked, asked.recording), "Forking")
+            self._work.tasks.spawn(self._fork_and_rerun(asked, asked.recording), "Forking")
         elif choice == OVERRIDE:
             self._ask_for_override(asked)
 
@@ -219,14 +212,14 @@ class ForkController(QObject):
             both = Files(source.files, files_of(target))
             made = await fork_session(source.target, key, cut, into=target, files=both, notes=await source.notes(key))
         if isinstance(source, MemorySource):
-            await self._databases.memory(key.app_name)
+            await self._work.databases.memory(key.app_name)
         else:
-            await self._databases.open_database(target)
+            await self._work.databases.open_database(target)
         for note in made.notes:
-            self._messages.info(note)
+            self._work.messages.info(note)
         address = SessionAddress(target, made.key)
-        self._cursor.select_session(address)
-        await self._current.wait_until_loaded()
+        self._work.cursor.select_session(address)
+        await self._work.current.wait_until_loaded()
         return address
 
     # the message edited
@@ -246,7 +239,7 @@ class ForkController(QObject):
     async def _fork_and_send(self, session: OpenSession, recording: Recording, text: str, paused: bool) -> None:
         first = recording.messages[0]
         made = await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
-        self._run.send(text, paused=paused, to=made)
+        self._work.run.send(text, paused=paused, to=made)
 
     # re-running
 
@@ -275,7 +268,7 @@ class ForkController(QObject):
         asked, self._overriding = self._overriding, None
         if asked is not None and asked.recording is not None:
             changed = asked.recording.with_override(overridden_content(asked.event, text))
-            self._tasks.spawn(self._fork_and_rerun(asked, changed), "Forking")
+            self._work.tasks.spawn(self._fork_and_rerun(asked, changed), "Forking")
 
     async def _fork_and_rerun(self, asked: _Asked, recording: Recording) -> None:
         changed = changed_in([asked.event], recording)
@@ -285,7 +278,7 @@ class ForkController(QObject):
             self._rerun = engine.rerun(key, recording)
             return self._rerun.events()
 
-        self._run.start(begin, address=made)
+        self._work.run.start(begin, address=made)
 
     def _on_run_ended(self, _end: RunEnd) -> None:
         if self._asked is not None and self._card.title:
@@ -295,9 +288,9 @@ class ForkController(QObject):
             return
         replay = rerun.answers
         saved = Saved(replay.model_calls, replay.tool_calls)
-        self._messages.info(f"Re-run finished: {saved} were answered from the recording.")
+        self._work.messages.info(f"Re-run finished: {saved} were answered from the recording.")
         for each in replay.divergences:
-            self._messages.warning(str(each))
+            self._work.messages.warning(str(each))
 
     # what happened
 
@@ -312,11 +305,11 @@ class ForkController(QObject):
         self._set_draft(None)
 
     def _on_listed(self, source: Source, _sessions: object) -> None:
-        self._tasks.spawn(self._show_forks(source), "Reading where forks come from")
+        self._work.tasks.spawn(self._show_forks(source), "Reading where forks come from")
 
     async def _show_forks(self, source: Source) -> None:
         lineages = await source.lineages()
-        self._catalog.set_forks(source.target, {key: fork_info(lineage) for key, lineage in lineages.items()})
+        self._work.catalog.set_forks(source.target, {key: fork_info(lineage) for key, lineage in lineages.items()})
 
 
 def _tools(event: Event) -> str:

@@ -24,20 +24,17 @@ class ForkOriginController(QObject):
 
     def __init__(self, work: Workspace, compare: CompareController, hint: HintBar) -> None:
         super().__init__(hint)
-        self._cursor = work.cursor
-        self._databases = work.databases
-        self._catalog = work.catalog
+        self._work = work
         self._compare = compare
-        self._tasks = work.tasks
         self._hint = hint
         self._hint.accepted.connect(self._on_compare)
         self._hint.other_accepted.connect(self._on_parent)
-        self._cursor.session_changed.connect(self._show)
-        self._catalog.forks_changed.connect(self._show)
+        self._work.cursor.session_changed.connect(self._show)
+        self._work.catalog.forks_changed.connect(self._show)
 
     def _show(self) -> None:
-        address = self._cursor.session
-        info = self._catalog.fork_info(address) if address is not None else None
+        address = self._work.cursor.session
+        info = self._work.catalog.fork_info(address) if address is not None else None
         if info is None:
             self._hint.hide()
             return
@@ -48,15 +45,15 @@ class ForkOriginController(QObject):
 
     def _on_compare(self) -> None:
         if (found := self._found()) is not None:
-            self._tasks.spawn(self._compare_with(*found), "Opening the parent of a fork")
+            self._work.tasks.spawn(self._compare_with(*found), "Opening the parent of a fork")
 
     def _on_parent(self) -> None:
         if (found := self._found()) is not None:
-            self._tasks.spawn(self._go_to(*found), "Opening the parent of a fork")
+            self._work.tasks.spawn(self._go_to(*found), "Opening the parent of a fork")
 
     def _found(self) -> tuple[SessionAddress, ForkInfo] | None:
-        address = self._cursor.session
-        info = self._catalog.fork_info(address) if address is not None else None
+        address = self._work.cursor.session
+        info = self._work.catalog.fork_info(address) if address is not None else None
         return (address, info) if address is not None and info is not None else None
 
     async def _compare_with(self, fork: SessionAddress, info: ForkInfo) -> None:
@@ -67,11 +64,11 @@ class ForkOriginController(QObject):
     async def _go_to(self, fork: SessionAddress, info: ForkInfo) -> None:
         parent = await self._opened(fork, info)
         if parent is not None:
-            self._cursor.select_session(parent)
+            self._work.cursor.select_session(parent)
 
     async def _opened(self, fork: SessionAddress, info: ForkInfo) -> SessionAddress | None:
         """Return the parent's address, after opening its database if necessary; None if it cannot be opened, which is reported."""
         database = info.database or fork.database
-        if self._databases.source(database) is None and await self._databases.open_database(database) is None:
+        if self._work.databases.source(database) is None and await self._work.databases.open_database(database) is None:
             return None
         return SessionAddress(database, info.parent)

@@ -14,7 +14,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.json_editor import JsonEditor
-from inspector_app.widgets.layouts import laid_out
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 _EDITOR_HEIGHT = 120
@@ -33,8 +33,7 @@ class OverrideCard(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("override_card")
-        self.setAccessibleName("Replacement answer or result")
+        named(self, "override_card", "Replacement answer or result")
         self.setProperty("card", True)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._before = ""

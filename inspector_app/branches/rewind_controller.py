@@ -47,12 +47,8 @@ class RewindController(QObject):
 
     def __init__(self, work: Workspace, forks: ForkController, card: DecisionCard) -> None:
         super().__init__(card)
-        self._cursor = work.cursor
-        self._current = work.current
+        self._work = work
         self._forks = forks
-        self._commits = work.commits
-        self._tasks = work.tasks
-        self._messages = work.messages
         self._card = card
         self.plan: rewinding.RewindPlan | None = None
         card.chosen.connect(self._on_chosen)
@@ -66,17 +62,17 @@ class RewindController(QObject):
         Args:
             index: the event's place in the displayed session.
         """
-        session = self._current.session
+        session = self._work.current.session
         event = session.events.cached(index) if session is not None and 0 <= index < len(session.events) else None
         if session is not None and session.source.read_only_because:
-            self._messages.info(session.source.read_only_because)
+            self._work.messages.info(session.source.read_only_because)
         elif session is not None and event is not None:
-            self._tasks.spawn(self._ask(session, event.invocation_id), "Planning a rewind")
+            self._work.tasks.spawn(self._ask(session, event.invocation_id), "Planning a rewind")
 
     def ask_at_selected(self) -> None:
         """Ask how to rewind to before the selected event's invocation."""
-        if self._cursor.event_index is not None:
-            self.ask(self._cursor.event_index)
+        if self._work.cursor.event_index is not None:
+            self.ask(self._work.cursor.event_index)
 
     async def _ask(self, session: OpenSession, invocation_id: str) -> None:
         key = session.address.key
@@ -86,12 +82,12 @@ class RewindController(QObject):
                 lambda: rewinding.rewind_plan(history, key, history.state_at(len(history) - 1).merged(), invocation_id)
             )
         except KnownError as error:
-            self._messages.info(str(error))
+            self._work.messages.info(str(error))
             return
-        if self._current.session is not session:
+        if self._work.current.session is not session:
             return
         self.plan = plan
-        blocked = self._commits.blocked_between_runs()
+        blocked = self._work.commits.blocked_between_runs()
         self.asked.emit()
         self._card.show_decision(
             rewind_title(plan),
@@ -105,21 +101,21 @@ class RewindController(QObject):
         )
 
     def _on_chosen(self, choice: str) -> None:
-        plan, session = self.plan, self._current.session
+        plan, session = self.plan, self._work.current.session
         if plan is None or session is None:
             return
         if choice == FORK:
-            self._tasks.spawn(self._forks.fork(session, Cut(before=plan.first_event_id)), "Forking")
-        elif blocked := self._commits.blocked_between_runs():  # a run may have begun since
-            self._messages.info(blocked)
+            self._work.tasks.spawn(self._forks.fork(session, Cut(before=plan.first_event_id)), "Forking")
+        elif blocked := self._work.commits.blocked_between_runs():  # a run may have begun since
+            self._work.messages.info(blocked)
         elif choice == REWIND:
-            self._tasks.spawn(self._rewind(session, plan), "Rewinding")
+            self._work.tasks.spawn(self._rewind(session, plan), "Rewinding")
 
     async def _rewind(self, session: OpenSession, plan: rewinding.RewindPlan) -> None:
-        engine = await self._commits.engine(session)
+        engine = await self._work.commits.engine(session)
         await engine.rewind(session.address.key, plan.invocation_id)
-        await self._current.refresh_invocations(session.address)
-        self._messages.info(f"Rewound to before {short_id(plan.invocation_id)}.")
+        await self._work.current.refresh_invocations(session.address)
+        self._work.messages.info(f"Rewound to before {short_id(plan.invocation_id)}.")
 
     def _on_outdated(self, *_: Any) -> None:
         self.plan = None

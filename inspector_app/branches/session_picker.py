@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QLis
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.values import visible
 from inspector_app.widgets.controls import plain_label, push_button
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 from inspector_app.widgets.list_below import ListBelow
 
 MOST_SHOWN = 500
@@ -37,10 +37,7 @@ class SessionPicker(QDialog):
 
     def __init__(self, title: str, sessions: Sequence[PickableSession], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("session_picker")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Compare")
-        self.resize(620, min(190 + ROW_HEIGHT * len(sessions), 440))
+        set_up_dialog(self, "session_picker", "Compare", 620, min(190 + ROW_HEIGHT * len(sessions), 440))
         self._sessions = list(sessions)
         heading = plain_label(visible(title), wraps=True, parent=self)
         self.filter = named(QLineEdit(self), "picker_filter", "Filter sessions")

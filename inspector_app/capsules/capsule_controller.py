@@ -44,11 +44,7 @@ class CapsuleController(QObject):
 
     def __init__(self, work: Workspace, hint: HintBar) -> None:
         super().__init__(hint)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._hint = hint
         self._dialog: CapsuleDialog | None = None
         self._wanted = (0, 0)
@@ -61,7 +57,7 @@ class CapsuleController(QObject):
             target: its database.
             key: the session.
         """
-        self._tasks.spawn(self._ask(SessionAddress(target, key)), "Reading the session for a capsule")
+        self._work.tasks.spawn(self._ask(SessionAddress(target, key)), "Reading the session for a capsule")
 
     def write(self, address: SessionAddress, choice: CapsuleChoice, out: str) -> None:
         """Write a capsule.
@@ -71,26 +67,26 @@ class CapsuleController(QObject):
             choice: what the user chose.
             out: the file, which is replaced if it exists.
         """
-        self._tasks.spawn(self._write(address, choice, out), f"Writing {Path(out).name}")
+        self._work.tasks.spawn(self._write(address, choice, out), f"Writing {Path(out).name}")
 
     def ask_for_selected(self) -> None:
         """Show what a capsule of the selected session would hold."""
-        if self._cursor.session is None:
-            self._messages.info("Select the session to export first.")
+        if self._work.cursor.session is None:
+            self._work.messages.info("Select the session to export first.")
         else:
-            self.ask(self._cursor.session.database, self._cursor.session.key)
+            self.ask(self._work.cursor.session.database, self._work.cursor.session.key)
 
     def _agent_of(self, key: SessionKey) -> Agent | None:
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         return loaded if loaded is not None and loaded.name == key.app_name else None
 
     async def _ask(self, address: SessionAddress) -> None:
-        source = self._databases.source(address.database)
+        source = self._work.databases.source(address.database)
         if source is None:
             return
         count = len((await source.history(address.key)).events)
         if not count:
-            self._messages.info("The session has no events, so there is nothing for a capsule.")
+            self._work.messages.info("The session has no events, so there is nothing for a capsule.")
             return
         agent = self._agent_of(address.key)
         known = f"With the description of {agent.name}, which is loaded." if agent is not None else ""
@@ -106,7 +102,7 @@ class CapsuleController(QObject):
 
     def _show(self, address: SessionAddress, first: int, last: int) -> None:
         self._wanted = first, last
-        self._tasks.spawn(self._show_content(address, first, last), "Reading the session for a capsule")
+        self._work.tasks.spawn(self._show_content(address, first, last), "Reading the session for a capsule")
 
     async def _show_content(self, address: SessionAddress, first: int, last: int) -> None:
         try:
@@ -122,7 +118,7 @@ class CapsuleController(QObject):
         self._dialog.show_content(holds, [(place, made.samples.get(place, "")) for place in made.about["replaced"]])
 
     async def _made(self, address: SessionAddress, choice: CapsuleChoice) -> Capsule:
-        source, key = self._databases.source(address.database), address.key
+        source, key = self._work.databases.source(address.database), address.key
         if source is None:
             raise KnownError("The session's database was closed.")
         agent = self._agent_of(key)
@@ -155,7 +151,7 @@ class CapsuleController(QObject):
 
     async def _add_asked(self, made: Capsule) -> str:
         """Add what the agent's models would be asked, for the test; return what has changed since the recording as a sentence."""
-        path = self._agents.path
+        path = self._work.agents.path
         made.about["asked"], divergences = await run_in_thread(
             lambda: capsule_check.replay(path, made.events, made.first_state, run_tools=False)
         )
@@ -163,7 +159,7 @@ class CapsuleController(QObject):
 
     async def _save_test(self, out: str) -> str:
         place = Path(out).with_name(f"test_{Path(out).stem.replace('-', '_').replace(' ', '_')}.py")
-        await run_in_thread(save_test, str(place), out, self._agents.path)
+        await run_in_thread(save_test, str(place), out, self._work.agents.path)
         return f" {place.name} beside it is a test: run it with pytest."
 
     def _on_dialog_finished(self) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from inspector_app.presentation.values import counted, plain_tooltip, visible, visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 from inspector_app.widgets.tooltips import set_tooltip
 
 _PLACE = Qt.ItemDataRole.UserRole
@@ -67,10 +67,7 @@ class CapsuleDialog(QDialog):
 
     def __init__(self, title: str, events: int, agent: str, no_test: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("capsule_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Export as a capsule")
-        self.resize(680, 520)
+        set_up_dialog(self, "capsule_dialog", "Export as a capsule", 680, 520)
         self._title = plain_label(visible_lines(title), name="capsule_title", role="name", wraps=True)
         self._agent = plain_label(visible_lines(agent), "capsule_agent", wraps=True)
         self._holds = plain_label("reading…", "capsule_holds", wraps=True)

@@ -50,13 +50,7 @@ class ReplayController(QObject):
 
     def __init__(self, work: Workspace, hint: HintBar) -> None:
         super().__init__(hint)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._run = work.run
-        self._runs = work.runs
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._hint = hint
         self._replay: _Replay | None = None
         self._session: SessionReplay | None = None
@@ -75,9 +69,9 @@ class ReplayController(QObject):
             key: the session.
         """
         if reason := self._why_not(key):
-            self._messages.info(reason)
+            self._work.messages.info(reason)
             return
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         assert loaded is not None
         wanted = _Replay(SessionAddress(target, key))
         facts = [
@@ -95,11 +89,11 @@ class ReplayController(QObject):
 
     def start(self, wanted: _Replay) -> None:
         """Replay a session in a new one."""
-        self._tasks.spawn(self._start(wanted), "Replaying the session")
+        self._work.tasks.spawn(self._start(wanted), "Replaying the session")
 
     def _why_not(self, key: SessionKey) -> str:
-        loaded = self._agents.loaded
-        if reason := self._runs.why_not():
+        loaded = self._work.agents.loaded
+        if reason := self._work.runs.why_not():
             return reason
         assert loaded is not None
         if loaded.name != key.app_name:
@@ -108,21 +102,21 @@ class ReplayController(QObject):
 
     def ask_for_selected(self) -> None:
         """Ask how the selected session is replayed."""
-        if self._cursor.session is None:
-            self._messages.info("Select the session to replay first.")
+        if self._work.cursor.session is None:
+            self._work.messages.info("Select the session to replay first.")
         else:
-            self.ask(self._cursor.session.database, self._cursor.session.key)
+            self.ask(self._work.cursor.session.database, self._work.cursor.session.key)
 
     async def _start(self, wanted: _Replay) -> None:
-        source = self._databases.source(wanted.original.database)
+        source = self._work.databases.source(wanted.original.database)
         if source is None:
             return
         history = await source.history(wanted.original.key)
         recordings = await run_in_thread(recordings_of, list(history.events))
         if reason := self._why_not(wanted.original.key):  # something else may have begun meanwhile
-            self._messages.info(reason)
+            self._work.messages.info(reason)
             return
-        self._made = await self._run.create_session(dict(history.baseline or {}), wanted.original.key.user_id)
+        self._made = await self._work.run.create_session(dict(history.baseline or {}), wanted.original.key.user_id)
         self._replay = wanted
 
         def begin(engine: Engine, key: SessionKey) -> AsyncGenerator[Event, None]:
@@ -132,7 +126,7 @@ class ReplayController(QObject):
             self._session = SessionReplay(recordings, repeat, goes_on=wanted.goes_on)
             return self._session.events()
 
-        self._run.start(begin, paused=wanted.paused, address=self._made)
+        self._work.run.start(begin, paused=wanted.paused, address=self._made)
 
     def _on_run_started(self, address: SessionAddress | None) -> None:
         self._hint.hide()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.growing_dialog import GrowingDialog
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 
 
 class ReplayDialog(GrowingDialog):
@@ -33,10 +33,7 @@ class ReplayDialog(GrowingDialog):
 
     def __init__(self, title: str, facts: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("replay_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Replay with recorded answers")
-        self.resize(560, 0)
+        set_up_dialog(self, "replay_dialog", "Replay with recorded answers", 560, 0)
         self.runs_tools = self._box("replay_runs_tools", "Run the tools (otherwise their recorded results are given)")
         self.goes_on = self._box("replay_goes_on", "If it no longer matches, continue with the real models (this costs, and needs a key)")
         heading = _label(title)

@@ -37,8 +37,7 @@ class DatabasePage(QWidget):
         self.setObjectName("database_page")
         self.state = SharedStatePane()
         self.tables = RawTablesPane()
-        self.tabs = named(QTabWidget(), "database_tabs", "Contents of the database")
-        self.tabs.setDocumentMode(True)
+        self.tabs = named(QTabWidget(documentMode=True), "database_tabs", "Contents of the database")
         for pane in (self.state, self.tables):
             pane.setContentsMargins(0, 6, 0, 0)
         self.tabs.addTab(self.state, "User && app state")

@@ -39,17 +39,12 @@ class DatabasePageController(QObject):
 
     def __init__(self, work: Workspace, page: DatabasePage) -> None:
         super().__init__(page)
-        self._cursor = work.cursor
-        self._databases = work.databases
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._page = page
         self._source: Source | None = None
         self._scope: SharedScope | None = None
-        self._tables = RawTablesController(self._page.tables, self._messages, self._tasks, self)
-        self._settling = QTimer(self)
-        self._settling.setSingleShot(True)
-        self._settling.setInterval(SETTLING_MS)
+        self._tables = RawTablesController(self._page.tables, self._work.messages, self._work.tasks, self)
+        self._settling = QTimer(self, singleShot=True, interval=SETTLING_MS)
         self._settling.timeout.connect(self.read_again)
         self._connect_signals(work.tail)
 
@@ -57,7 +52,7 @@ class DatabasePageController(QObject):
         self._page.left.connect(self.left)
         self._page.tables_wanted.connect(self._on_tables_wanted)
         self._page.state.scope_chosen.connect(self._on_scope_chosen)
-        self._databases.database_closed.connect(self._on_database_closed)
+        self._work.databases.database_closed.connect(self._on_database_closed)
         tail.told.connect(self._on_told)
 
     def close(self) -> None:
@@ -73,7 +68,7 @@ class DatabasePageController(QObject):
             target: the database.
             path: the names of app, user and session that the row has.
         """
-        source = self._databases.source(target)
+        source = self._work.databases.source(target)
         if len(path) > 2 or source is None:
             self.closed.emit()
         else:
@@ -81,10 +76,10 @@ class DatabasePageController(QObject):
 
     def inspect(self) -> None:
         """Show the state and the tables of the selected session's database."""
-        selected = self._cursor.session
-        source = self._databases.source(selected.database) if selected is not None else next(iter(self._databases.sources), None)
+        selected = self._work.cursor.session
+        source = self._work.databases.source(selected.database) if selected is not None else next(iter(self._work.databases.sources), None)
         if source is None:
-            self._messages.info("Open a database first to inspect its contents.")
+            self._work.messages.info("Open a database first to inspect its contents.")
             return
         self._show(source, SharedScope(selected.key.app_name, selected.key.user_id) if selected is not None else None)
         self._page.state.scopes.setFocus()
@@ -105,7 +100,7 @@ class DatabasePageController(QObject):
         self.opened.emit()
         if page.tabs.currentWidget() is page.tables:
             self._on_tables_wanted()
-        self._tasks.spawn(self._read_scopes(source), "Reading user and app state")
+        self._work.tasks.spawn(self._read_scopes(source), "Reading user and app state")
 
     async def _read_scopes(self, source: Source) -> None:
         state = self._page.state
@@ -142,7 +137,7 @@ class DatabasePageController(QObject):
 
     def _read_again(self) -> None:
         if self._source is not None and self._scope is not None:
-            self._tasks.spawn(self._read_state(self._source, self._scope), "Reading user and app state")
+            self._work.tasks.spawn(self._read_state(self._source, self._scope), "Reading user and app state")
 
     def _on_tables_wanted(self) -> None:
         self._tables.show()

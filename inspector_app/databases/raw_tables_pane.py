@@ -30,7 +30,7 @@ from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.layouts import laid_out, named
-from inspector_app.widgets.row_menu import RowMenu
+from inspector_app.widgets.row_menu import RowMenu, passing_menu
 
 _ROW_HEIGHT = 24
 _WIDTHS = (60, 240)  # minimum and maximum initial width of a column, pixels
@@ -93,8 +93,7 @@ class RawTablesPane(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._right())
-        split = named(QSplitter(self), "raw_splitter")
-        split.setChildrenCollapsible(False)
+        split = named(QSplitter(self, childrenCollapsible=False), "raw_splitter")
         split.addWidget(self.tables)
         holder = QWidget()
         holder.setLayout(self._stack)
@@ -217,8 +216,7 @@ class RawTablesPane(QWidget):
         value = self.model.value(index)
         if value is None:
             return None
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self)
         add_copy_action(menu, "Copy shown part" if value.is_cut else "Copy value", shown(value))
         menu.addAction(theme.icon("up-right-from-square", "dim"), "Open full…").triggered.connect(partial(self._on_activated, index))
         return menu

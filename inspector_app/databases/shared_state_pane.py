@@ -36,8 +36,7 @@ class SharedStatePane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("shared_state_pane")
-        self.filter = named(QLineEdit(), "scope_filter", "Filter apps and users")
-        self.filter.setPlaceholderText("Filter apps and users")
+        self.filter = named(QLineEdit(placeholderText="Filter apps and users"), "scope_filter", "Filter apps and users")
         theme.make_clearable(self.filter)
         self.model = ScopeListModel(self)
         self._none = plain_label(name="no_scopes", role="secondary", wraps=True)
@@ -53,8 +52,7 @@ class SharedStatePane(QWidget):
         self._stack = QStackedLayout()
         for page in (self._empty, self.tree):
             self._stack.addWidget(page)
-        split = named(QSplitter(self), "shared_state_splitter")
-        split.setChildrenCollapsible(False)
+        split = named(QSplitter(self, childrenCollapsible=False), "shared_state_splitter")
         split.addWidget(_column(self.filter, self._none, self.scopes))
         split.addWidget(self._right())
         split.setSizes([190, 460])

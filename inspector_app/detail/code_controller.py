@@ -32,11 +32,7 @@ class CodeController(QObject):
 
     def __init__(self, work: Workspace, commands: DetailCommands, detail: EventDetail) -> None:
         super().__init__(detail)
-        self._agents = work.agents
-        self._output = work.output
-        self._preferences = work.preferences
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._commands = commands
         self._detail = detail
         detail.event_shown.connect(self._show)
@@ -49,19 +45,19 @@ class CodeController(QObject):
 
     def open(self, file: str, line: int) -> None:
         """Open a file in the user's editor."""
-        self._tasks.spawn(self._open(file, line), "Opening the code")
+        self._work.tasks.spawn(self._open(file, line), "Opening the code")
 
     async def _open(self, file: str, line: int) -> None:
         try:
-            await run_in_thread(open_in_editor, file, line, self._preferences.editor)
+            await run_in_thread(open_in_editor, file, line, self._work.preferences.editor)
         except NoEditorError as error:
-            self._messages.warning(f"{error} The code is at {file}, line {line}.")
+            self._work.messages.warning(f"{error} The code is at {file}, line {line}.")
 
     def _show(self, event: Event) -> None:
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         links = []
         if loaded is not None:
-            tracebacks = (line.text for line in self._output.of_event(event.id) if line.stream == "traceback")
+            tracebacks = (line.text for line in self._work.output.of_event(event.id) if line.stream == "traceback")
             links = [*links_of_tracebacks(tracebacks, loaded.folder), *links_of_event(event, loaded.places)]
         self._detail.code.set_links(links)
         self._allow()
@@ -77,7 +73,9 @@ class CodeController(QObject):
 
     def _allow(self) -> None:
         missing = (
-            "Load the agent of this session first." if self._agents.loaded is None else "No code of the loaded agent is behind this event."
+            "Load the agent of this session first."
+            if self._work.agents.loaded is None
+            else "No code of the loaded agent is behind this event."
         )
         allow(self._commands.open_code, None if self._detail.code.links else missing, "Open the file and line in your editor")
 
@@ -86,9 +84,9 @@ class CodeController(QObject):
             self.open(links[0].file, links[0].line)
 
     def _on_choose_editor(self) -> None:
-        dialog = EditorDialog(self._preferences.editor, self._detail.window())
+        dialog = EditorDialog(self._work.preferences.editor, self._detail.window())
         dialog.textValueSelected.connect(self._on_editor_chosen)
         dialog.open()
 
     def _on_editor_chosen(self, command: str) -> None:
-        self._preferences.editor = command.strip()
+        self._work.preferences.editor = command.strip()

@@ -86,8 +86,7 @@ class EventDetail(QWidget):
         self.request = RequestView()
         self.output = OutputView()
         self.json = JsonView()
-        self.tabs = named(QTabWidget(), "event_tabs", "Selected event")
-        self.tabs.setDocumentMode(True)
+        self.tabs = named(QTabWidget(documentMode=True), "event_tabs", "Selected event")
         self.tabs.setUsesScrollButtons(False)  # titles are elided, so that every tab stays visible
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         self._content_page = _card(self.content)
@@ -124,8 +123,7 @@ class EventDetail(QWidget):
         return part
 
     def _state_and_delta(self) -> QWidget:
-        split = named(QSplitter(Qt.Orientation.Vertical), "state_delta_splitter")
-        split.setChildrenCollapsible(False)
+        split = named(QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False), "state_delta_splitter")
         for pane in (self.state, self.delta):
             pane.setMinimumHeight(40)  # so that a low window has room for the buttons between them
         split.addWidget(self._state_with_edit())
@@ -328,8 +326,7 @@ class EventDetail(QWidget):
 
 
 def _tool(name: str, icon: str) -> QToolButton:
-    made = named(QToolButton(), name)
-    made.setAutoRaise(True)
+    made = named(QToolButton(autoRaise=True), name)
     made.setProperty("small", "true")
     made.setIcon(theme.icon(icon, "dim"))
     theme.keep_icon_size(made, 14)

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWi
 
 from inspector_app.presentation.values import visible
 from inspector_app.widgets.controls import plain_label
+from inspector_app.widgets.layouts import named
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -28,8 +29,7 @@ class Pictures(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("content_pictures")
-        self.setAccessibleName("Pictures of the event")
+        named(self, "content_pictures", "Pictures of the event")
         self.setWidgetResizable(True)
         self.hide()
 

@@ -60,8 +60,7 @@ class SendAgainDialog(QDialog):
             right.addWidget(plain_label(title, "", "secondary", wraps=True))
             right.addWidget(view, 1)
         right.addWidget(self._facts)
-        split = QSplitter()
-        split.setChildrenCollapsible(False)
+        split = QSplitter(childrenCollapsible=False)
         split.addWidget(self.editor)
         split.addWidget(answers)
         split.setSizes([520, 440])
@@ -95,6 +94,5 @@ class SendAgainDialog(QDialog):
 
 
 def _text(name: str, title: str, text: str) -> QPlainTextEdit:
-    view = named(QPlainTextEdit(text), name, title)
-    view.setReadOnly(True)
+    view = named(QPlainTextEdit(text, readOnly=True), name, title)
     return view

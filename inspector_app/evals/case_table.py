@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableWidget, QTab
 from inspector_app.evals.case_rows import CaseRow
 from inspector_app.presentation.values import plain_tooltip, visible_lines
 from inspector_app.widgets import theme
+from inspector_app.widgets.layouts import named
 
 STEP, EXPECTED, SIGN, ACTUAL = range(4)
 MOST_SHOWN = 4_000  # characters of a text; its session shows the rest
@@ -22,8 +23,7 @@ class CaseTable(QTableWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(0, 4, parent)
-        self.setObjectName("eval_steps")
-        self.setAccessibleName("What was expected, and what the agent did")
+        named(self, "eval_steps", "What was expected, and what the agent did")
         self.setHorizontalHeaderLabels(["Step", "Expected", "", "Actual"])
         self.setProperty("bare", "true")
         self.setShowGrid(False)

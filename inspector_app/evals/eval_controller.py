@@ -43,11 +43,7 @@ class EvalController(QObject):
 
     def __init__(self, work: Workspace, page: EvalPage) -> None:
         super().__init__(page)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._runs = work.runs
-        self._tasks = work.tasks
+        self._work = work
         self._page = page
         self._file: Path | None = None
         self._set = EvalSet("", ())
@@ -69,7 +65,7 @@ class EvalController(QObject):
 
     def open(self, path: str) -> None:
         """Open an eval set, and show the page."""
-        self._tasks.spawn(self._open(Path(path)), f"Opening {Path(path).name}")
+        self._work.tasks.spawn(self._open(Path(path)), f"Opening {Path(path).name}")
 
     async def _open(self, file: Path) -> None:
         await self._read(file)
@@ -86,14 +82,14 @@ class EvalController(QObject):
         self._file, self._set, self._criteria = file, eval_set, criteria
 
     def _on_run_requested(self, ids: Sequence[str]) -> None:
-        self._tasks.spawn(self._run(list(ids)), "Running the eval")
+        self._work.tasks.spawn(self._run(list(ids)), "Running the eval")
 
     async def _run(self, ids: Sequence[str]) -> None:
         if self._file is None:
             return
         await self._read_again(self._file)
         cases = [case for case in self._set.cases if case.id in ids]
-        async with self._runs.begin(BUSY, unsaved=True) as agent:
+        async with self._work.runs.begin(BUSY, unsaved=True) as agent:
             self._agent = agent
             judge = judge_of(agent.plan) if any(one.is_judged for one in self._criteria) else None
             evaluation = Evaluation(self._criteria, judge)
@@ -148,24 +144,24 @@ class EvalController(QObject):
     def _on_session_requested(self, case_id: str) -> None:
         address = self._address(case_id)
         if address is not None:
-            self._cursor.select_session(address)
+            self._work.cursor.select_session(address)
             self._on_left()
 
     def _on_compare_requested(self, case_id: str) -> None:
         result, address = self._results.get(case_id), self._address(case_id)
         if result is not None and address is not None:
-            self._tasks.spawn(self._compare(result.case, address), "Comparing with what was expected")
+            self._work.tasks.spawn(self._compare(result.case, address), "Comparing with what was expected")
 
     async def _compare(self, case: EvalCase, address: SessionAddress) -> None:
         """Store what a case expects as a session beside the real one, and compare the two."""
-        source = self._databases.source(address.database)
+        source = self._work.databases.source(address.database)
         if source is None:
             return
         key = address.key
         expected = SessionKey(key.app_name, key.user_id, key.session_id + EXPECTED)
         if all(summary.key != expected for summary in await source.listing()):
             await (await source.service()).store_copy(expected, expected_copy(case))
-            await self._databases.relist(source)
+            await self._work.databases.relist(source)
         self.compare_requested.emit(SessionAddress(address.database, expected), address)
 
     def _address(self, case_id: str) -> SessionAddress | None:
@@ -186,7 +182,7 @@ class EvalController(QObject):
 
     def _show_agent(self) -> None:
         """Say what the cases run on, and what cannot be evaluated there."""
-        loaded, plan = self._agents.loaded, self._agents.plan
+        loaded, plan = self._work.agents.loaded, self._work.agents.plan
         name = self._file.name if self._file is not None else "Evals"
         title = f"{name} · {counted(len(self._set.cases), 'case')}" if self._file is not None else name
         judged = [one.metric for one in self._criteria if one.is_judged]
@@ -198,4 +194,4 @@ class EvalController(QObject):
             by = f"judged by {loaded.engine_title}" if is_adk else "not evaluated: needs google-adk, which this engine is not"
             runs_on += f" · {', '.join(judged)}: {by}"
         self._page.head.set_title(title, runs_on if self._file is not None else "")
-        self._page.set_blocked(self._runs.why_not() or "", needs_agent=loaded is None)
+        self._page.set_blocked(self._work.runs.why_not() or "", needs_agent=loaded is None)

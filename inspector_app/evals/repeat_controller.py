@@ -66,13 +66,7 @@ class RepeatController(QObject):
 
     def __init__(self, work: Workspace, page: RepeatPage) -> None:
         super().__init__(page)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._runs = work.runs
-        self._prices = work.prices
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._page = page
         self._last: _Conversation | None = None
         self._agent: QuietRuns | None = None
@@ -91,18 +85,18 @@ class RepeatController(QObject):
             target: its database.
             key: the session.
         """
-        reason = self._runs.why_not() or self._other_agent(key)
+        reason = self._work.runs.why_not() or self._other_agent(key)
         if reason:
-            self._messages.info(reason)
+            self._work.messages.info(reason)
         else:
-            self._tasks.spawn(self._ask(SessionAddress(target, key)), "Running the session again")
+            self._work.tasks.spawn(self._ask(SessionAddress(target, key)), "Running the session again")
 
     def run(self, conversation: _Conversation, times: int) -> None:
         """Run a conversation in new sessions, and show the page."""
-        self._tasks.spawn(self._run(conversation, times), "Running the session again")
+        self._work.tasks.spawn(self._run(conversation, times), "Running the session again")
 
     def _other_agent(self, key: SessionKey) -> str:
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         assert loaded is not None
         if loaded.name == key.app_name:
             return ""
@@ -110,28 +104,28 @@ class RepeatController(QObject):
 
     def ask_for_selected(self) -> None:
         """Ask how often the selected session is run again."""
-        if self._cursor.session is None:
-            self._messages.info("Select the session to run again first.")
+        if self._work.cursor.session is None:
+            self._work.messages.info("Select the session to run again first.")
         else:
-            self.ask(self._cursor.session.database, self._cursor.session.key)
+            self.ask(self._work.cursor.session.database, self._work.cursor.session.key)
 
     async def _ask(self, address: SessionAddress) -> None:
-        source = self._databases.source(address.database)
+        source = self._work.databases.source(address.database)
         if source is None:
             return
         history = await source.history(address.key)
         events, models = list(history.events), await source.recorded_models(address.key)
         messages = await run_in_thread(_messages_of, events)
-        cost = await run_in_thread(_cost_of, address.key, events, self._prices, models)
+        cost = await run_in_thread(_cost_of, address.key, events, self._work.prices, models)
         self._last = _Conversation(address, messages, dict(history.baseline or {}), cost)
         self._show_dialog(self._last)
 
     def _show_dialog(self, conversation: _Conversation) -> None:
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         if loaded is None:
             return
         facts = [
-            f"Each run sends it to {loaded.name} in a new session, which is stored {self._runs.place()}.",
+            f"Each run sends it to {loaded.name} in a new session, which is stored {self._work.runs.place()}.",
             f"Engine: {loaded.engine_title}. The agent's models are asked, and its tools run, each time.",
         ]
         costs = [_cost_sentence(conversation.cost, number) for number in range(1, MOST + 1)]
@@ -140,11 +134,11 @@ class RepeatController(QObject):
         dialog.open()
 
     async def _run(self, conversation: _Conversation, times: int) -> None:
-        async with self._runs.begin(BUSY) as agent:
+        async with self._work.runs.begin(BUSY) as agent:
             self._agent, self._found, self._addresses = agent, [], {}
-            loaded = self._agents.loaded
+            loaded = self._work.agents.loaded
             engine = loaded.engine_title if loaded is not None else ""
-            self._page.head.set_title(f"{conversation.title} on {agent.app_name}", f"{engine} · {self._runs.place()}")
+            self._page.head.set_title(f"{conversation.title} on {agent.app_name}", f"{engine} · {self._work.runs.place()}")
             self._page.say("running…", "The first run appears here when it ends.")
             self._page.show_runs([])
             self.opened.emit()
@@ -160,7 +154,7 @@ class RepeatController(QObject):
 
     async def _run_one(self, agent: QuietRuns, conversation: _Conversation) -> None:
         key = await agent.new_session(conversation.address.key.user_id, conversation.state)
-        facts = await run_once(agent, key, conversation.messages, self._prices)
+        facts = await run_once(agent, key, conversation.messages, self._work.prices)
         if agent.is_stopped:
             return  # not a whole run, so not comparable
         self._addresses[key] = agent.address(key)
@@ -181,15 +175,15 @@ class RepeatController(QObject):
             self._agent.stop()
 
     def _on_again(self) -> None:
-        if reason := self._runs.why_not():
-            self._messages.info(reason)
+        if reason := self._work.runs.why_not():
+            self._work.messages.info(reason)
         elif self._last is not None:
             self._show_dialog(self._last)
 
     def _on_open(self, key: SessionKey) -> None:
         address = self._addresses.get(key)
         if address is not None:
-            self._cursor.select_session(address)
+            self._work.cursor.select_session(address)
             self.left.emit()
 
     def _on_compare(self, one: SessionKey, other: SessionKey) -> None:

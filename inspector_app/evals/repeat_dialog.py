@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.growing_dialog import GrowingDialog
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 
 USUAL = 5
 MOST = 100  # runs; more is for `run --repeat`
@@ -36,10 +36,7 @@ class RepeatDialog(GrowingDialog):
 
     def __init__(self, title: str, facts: Sequence[str], costs: Sequence[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("repeat_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Run again several times")
-        self.resize(520, 0)
+        set_up_dialog(self, "repeat_dialog", "Run again several times", 520, 0)
         self._costs = costs
         self.number = named(QSpinBox(), "repeat_number", "Number of runs")
         self.number.setRange(1, MOST)

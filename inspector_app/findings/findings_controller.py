@@ -88,16 +88,11 @@ class FindingsController(QObject):
 
     def __init__(self, work: Workspace, pane: FindingsPane, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._catalog = work.catalog
-        self._tasks = work.tasks
+        self._work = work
         self._pane = pane
         self._running: _Examination | None = None
         self._done: tuple[str, SessionKey | None] | None = None
-        self._progress = QTimer(self)
-        self._progress.setInterval(PROGRESS_MS)
+        self._progress = QTimer(self, interval=PROGRESS_MS)
         self._progress.timeout.connect(self._on_progress)
         pane.wanted.connect(self._on_wanted)
         pane.again_requested.connect(self._on_again)
@@ -128,7 +123,7 @@ class FindingsController(QObject):
             self._examine(*wanted)
 
     def _on_again(self) -> None:
-        address = self._cursor.session
+        address = self._work.cursor.session
         if address is not None and self._scope() is not None:
             self._examine(address.database, None)
 
@@ -137,9 +132,9 @@ class FindingsController(QObject):
             return
         address = SessionAddress(self._done[0], finding.key)
         if finding.event_id is not None:
-            self._cursor.request(address, finding.event_id)
+            self._work.cursor.request(address, finding.event_id)
         else:
-            self._cursor.select_session(address)
+            self._work.cursor.select_session(address)
 
     def _on_closed(self, target: str) -> None:
         if self._done is not None and self._done[0] == target:
@@ -149,28 +144,28 @@ class FindingsController(QObject):
 
     def _scope(self) -> tuple[str, SessionKey | None] | None:
         """Return what to examine: the database, and the selected session if examining all of them takes long."""
-        address = self._cursor.session
+        address = self._work.cursor.session
         if address is None or address.database == MEMORY or address.database.startswith("attached:"):
             return None
-        counts = [summary.event_count for summary in self._catalog.sessions(address.database)]
+        counts = [summary.event_count for summary in self._work.catalog.sessions(address.database)]
         is_large = any(count is None for count in counts) or sum(count or 0 for count in counts) > MOST_AT_ONCE
         return address.database, address.key if is_large else None
 
     def _fits(self, examined: tuple[str, SessionKey | None]) -> bool:
         """Return whether an examination covers the selected session."""
-        address = self._cursor.session
+        address = self._work.cursor.session
         return address is not None and examined[0] == address.database and examined[1] in (None, address.key)
 
     def _examine(self, target: str, only: SessionKey | None) -> None:
         self._stop()
         self._done = None
-        self._running = _Examination(target, target, only, self._agents.loaded)
+        self._running = _Examination(target, target, only, self._work.agents.loaded)
         self._pane.say("reading…", f"Examining {'the session' if only else 'all sessions'} of {target}.", can_examine=False)
         self._progress.start()
-        self._tasks.spawn(self._run(self._running), f"Examining {target}", background=True)
+        self._work.tasks.spawn(self._run(self._running), f"Examining {target}", background=True)
 
     async def _run(self, examination: _Examination) -> None:
-        source = self._databases.source(examination.target)
+        source = self._work.databases.source(examination.target)
         try:
             if isinstance(source, DatabaseSource):
                 await source.complete()
@@ -205,7 +200,7 @@ class FindingsController(QObject):
     def _forget(self) -> None:
         self._stop()
         self._done = None
-        memory = self._cursor.session is not None and self._scope() is None
+        memory = self._work.cursor.session is not None and self._scope() is None
         hint = "Sessions in memory are examined once they are stored in a database." if memory else "Select a session of a database."
         self._pane.say("Nothing examined", hint, can_examine=False)
         self.counted.emit(0)

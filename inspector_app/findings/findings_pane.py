@@ -54,8 +54,7 @@ class FindingsPane(QWidget):
         self._title.setProperty("role", "secondary")
         self._again = push_button("Examine again", "examine_again", self.again_requested.emit, parent=self)
         self.tree = self._make_tree()
-        self._details = named(QPlainTextEdit(self), "finding_details", "Why the finding matters, and what to do")
-        self._details.setReadOnly(True)
+        self._details = named(QPlainTextEdit(self, readOnly=True), "finding_details", "Why the finding matters, and what to do")
         self._copy = push_button("Copy command", "copy_fix", self._on_copy, parent=self)
         self._empty = EmptyState("Nothing examined", "Open a database to find out what is wrong with it.")
         self._stack = QStackedWidget(self)
@@ -149,8 +148,7 @@ class FindingsPane(QWidget):
         return tree
 
     def _make_lists(self) -> QWidget:
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.setChildrenCollapsible(False)
+        split = QSplitter(Qt.Orientation.Horizontal, self, childrenCollapsible=False)
         split.addWidget(self.tree)
         split.addWidget(self._details)
         split.setStretchFactor(0, 3)

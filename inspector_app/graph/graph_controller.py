@@ -43,21 +43,12 @@ class GraphController(QObject):
 
     def __init__(self, work: Workspace, colours: AuthorColours, pane: GraphPane) -> None:
         super().__init__(pane)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._current = work.current
-        self._run = work.run
+        self._work = work
         self._colours = colours
-        self._reader = work.reader
-        self._prices = work.prices
-        self._tasks = work.tasks
-        self._messages = work.messages
         self._pane = pane
         self._last: str | None = None  # agent of the newest event of the run
         self._wanted = 0  # number of the latest counting
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._draw)
         for changed in (
             work.cursor.event_changed,
@@ -76,7 +67,8 @@ class GraphController(QObject):
         work.run.partial_arrived.connect(self._on_partial)
         for changed in (work.run.changed, work.run.hold_changed):
             changed.connect(self._light)
-        pane.picture.saved.connect(self._on_picture_saved)
+        pane.picture.saved.connect(work.messages.info)
+        pane.picture.failed.connect(work.messages.warning)
 
     def _on_changed(self, *_: object) -> None:
         if not self._rest.isActive():
@@ -96,7 +88,7 @@ class GraphController(QObject):
             self._light()
 
     def _light(self, *_: object) -> None:
-        phase, hold = self._run.phase, self._run.hold
+        phase, hold = self._work.run.phase, self._work.run.hold
         if phase == "idle":
             self._last = None
             self._pane.graph.set_active(None, "")
@@ -109,13 +101,13 @@ class GraphController(QObject):
         if not self._pane.displayed.now:
             self._pane.clear()
             return
-        session, index = self._current.session, self._cursor.event_index
+        session, index = self._work.current.session, self._work.cursor.event_index
         self._wanted += 1
-        self._tasks.spawn(self._show(session, index, self._wanted), "Drawing the agent graph")
+        self._work.tasks.spawn(self._show(session, index, self._wanted), "Drawing the agent graph")
 
     async def _show(self, session: OpenSession | None, index: int | None, number: int) -> None:
         events, part = await self._events(session, index)
-        agent = self._agents.loaded
+        agent = self._work.agents.loaded
         is_its_own = agent is not None and (session is None or session.address.key.app_name == agent.name)
         root = graph_of(agent.described) if agent is not None and is_its_own else graph_of_events(events.events)
         if root is None:
@@ -128,7 +120,7 @@ class GraphController(QObject):
                 recorded = await session.source.recorded_calls(session.address.key, ids)
             except StorageError as error:
                 problem = str(error)
-        sums = await run_in_thread(_sums, session, events, recorded, self._prices, root)
+        sums = await run_in_thread(_sums, session, events, recorded, self._work.prices, root)
         if number != self._wanted:
             return
         columns, rows = lay_out(root)
@@ -149,16 +141,10 @@ class GraphController(QObject):
         if self._pane.range == "session":
             if session.pages is not None:
                 self._pane.show_note(f"Reading {min(len(session.events), MOST_OF_SESSION):,} events…")
-            newest = await self._reader.newest(session)
+            newest = await self._work.reader.newest(session)
             return newest, f"The newest {len(newest.events):,} of {len(session.events):,} events" if newest.first else ""
         found = invocation_around(session, index) if index is not None else None
         return found or EventRange(0, []), "" if found else "Select an event to count its invocation"
-
-    def _on_picture_saved(self, file: str, problem: str) -> None:
-        if problem:
-            self._messages.warning(problem)
-        else:
-            self._messages.info(f"The picture is in {file}.")
 
 
 def _sums(session: OpenSession | None, events: EventRange, recorded: RecordedCalls, prices: Prices, root: GraphNode) -> Sums:

@@ -6,17 +6,16 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QWheelEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QComboBox, QHBoxLayout, QStackedLayout, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QComboBox, QToolTip, QWidget
 
 from inspector_app.graph.graph_painter import GraphView, node_text
 from inspector_app.presentation.agent_graph import GraphNode
 from inspector_app.presentation.agent_sums import AgentSum
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.widgets import theme
-from inspector_app.widgets.displayed import Displayed
-from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.drawn_pane import DrawnPane
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import named
 from inspector_app.widgets.pictures import PictureButton
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -37,8 +36,7 @@ class AgentGraph(QAbstractScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("agent_graph")
-        self.setAccessibleName("Agent graph")
+        named(self, "agent_graph", "Agent graph")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("card", "true")
         self.setProperty("own_wheel", True)  # Ctrl and the wheel zoom here, and do not change the size of text
@@ -254,13 +252,11 @@ class AgentGraph(QAbstractScrollArea):
                 self._shown.paint(painter)
 
 
-class GraphPane(QWidget):
+class GraphPane(DrawnPane):
     """The graph with its range, or a text that explains why there is none.
 
     Attributes:
         graph: the graph.
-        picture: the button that saves a picture.
-        displayed: whether the pane is displayed; one that is not is not computed.
 
     Signals:
         range_chosen: the user chose another range.
@@ -269,10 +265,8 @@ class GraphPane(QWidget):
     range_chosen = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("graph_pane")
-        self.displayed = Displayed(self)
         self.graph = AgentGraph()
+        super().__init__("graph_pane", "graph_note", self.graph, EmptyState("No agents", "Open an agent, or a session."), parent)
         self.picture = PictureButton(self, "agents", lambda: self.graph.picture_size, self.graph.paint_picture)
         self._range = named(QComboBox(), "graph_range", "Range of the counts")
         set_tooltip(self._range, "Range of the counts")  # Qt names a box without a label by its choice
@@ -280,38 +274,13 @@ class GraphPane(QWidget):
         for name, text in (("invocation", "This invocation"), ("session", "Whole session")):
             self._range.addItem(text, name)
         self._range.currentIndexChanged.connect(lambda _: self.range_chosen.emit())
-        self._note = named(ElidedLabel(), "graph_note")
-        self._note.setProperty("role", "secondary")
-        self._empty = EmptyState("No agents", "Open an agent, or a session.")
-        self._empty.setMinimumHeight(self.graph.minimumSizeHint().height())
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.graph)
-        self._blank = QWidget()
-        self._stack.addWidget(self._blank)
-        bar = laid_out(QHBoxLayout(), self._range, (self._note, 1), self.picture, spacing=6)
-        laid_out(QVBoxLayout(self), bar, (self._stack, 1), margins=0, spacing=2)
+        self.lay_out(self._range, (self._note, 1), self.picture, spacing=6)
         self.set_graph(None, {}, "")
 
     @property
     def range(self) -> str:
         """The chosen range: `invocation` or `session`."""
         return str(self._range.currentData())
-
-    @property
-    def note(self) -> str:
-        """The line about what is shown."""
-        return self._note.text()
-
-    def clear(self) -> None:
-        """Show nothing until the next drawing: what is shown is out of date."""
-        self._note.setText("")
-        self.picture.setEnabled(False)
-        self._stack.setCurrentWidget(self._blank)
-
-    def show_note(self, note: str) -> None:
-        """Show another line, such as that a session is being read."""
-        self._note.setText(note)
 
     def set_graph(self, shown: GraphView | None, places: Mapping[str, tuple[str, int]], note: str) -> None:
         """Show a graph.
@@ -323,5 +292,4 @@ class GraphPane(QWidget):
         """
         self.graph.set_graph(shown, places)
         self._note.setText(note)
-        self.picture.setEnabled(shown is not None)
-        self._stack.setCurrentWidget(self.graph if shown is not None else self._empty)
+        self.show_drawing(shown is not None)

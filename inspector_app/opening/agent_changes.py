@@ -52,9 +52,7 @@ class AgentChanges(QObject):
         self._is_reload = False
         self._loaded: Stamps = {}
         self._watcher = QFileSystemWatcher(self)
-        self._calm = QTimer(self)
-        self._calm.setSingleShot(True)
-        self._calm.setInterval(CALM_MS)
+        self._calm = QTimer(self, singleShot=True, interval=CALM_MS)
         self._calm.timeout.connect(self._look)
         self._watcher.fileChanged.connect(self._on_changed)
         self._watcher.directoryChanged.connect(self._on_changed)

@@ -14,7 +14,7 @@ from inspector_app.opening.tile import Tile
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 from inspector_app.widgets.tooltips import set_tooltip
 
 REFRESH_MS = 2_000  # between two lists of the running apps, while the dialog is open
@@ -53,10 +53,7 @@ class AttachDialog(QDialog):
 
     def __init__(self, plugin: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("attach_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Attach to a running app")
-        self.resize(620, 420)
+        set_up_dialog(self, "attach_dialog", "Attach to a running app", 620, 420)
         self._rows: Sequence[AppRow] | None = None
         self._problem = named(_label("bad", ""), "attach_problem")
         self._problem.hide()
@@ -66,8 +63,7 @@ class AttachDialog(QDialog):
         self._how = self._how_to(plugin)
         self.cancel = push_button("Cancel", "attach_cancel", self.reject)
         self._lay_out()
-        self._timer = QTimer(self)
-        self._timer.setInterval(REFRESH_MS)
+        self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self.refresh_requested)
 
     @property
@@ -156,8 +152,7 @@ class AttachDialog(QDialog):
 
 
 def _scrolling(layout: QVBoxLayout) -> QScrollArea:
-    area = named(QScrollArea(), "attach_list")
-    area.setWidgetResizable(True)
+    area = named(QScrollArea(widgetResizable=True), "attach_list")
     area.setFrameShape(QFrame.Shape.NoFrame)
     area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -169,8 +164,7 @@ def _scrolling(layout: QVBoxLayout) -> QScrollArea:
 
 def _copied(name: str, accessible: str, text: str) -> QLineEdit:
     """Return a line whose text can be selected and copied."""
-    line = named(QLineEdit(text), name, accessible)
-    line.setReadOnly(True)
+    line = named(QLineEdit(text, readOnly=True), name, accessible)
     theme.use_mono(line)
     line.setCursorPosition(0)
     set_tooltip(line, text)

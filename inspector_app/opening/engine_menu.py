@@ -11,6 +11,7 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from inspector_app.presentation.values import visible
+from inspector_app.widgets.layouts import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,7 @@ class EngineMenu(QMenu):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("engine_menu")
-        self.setAccessibleName("Engine of the agent")
+        named(self, "engine_menu", "Engine of the agent")
         self.setToolTipsVisible(True)
 
     def offer(self, options: Sequence[EngineOption], debugpy: int | None = None) -> None:

@@ -46,9 +46,7 @@ class InstallController(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._agents = work.agents
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._problem = problem
         self._page = page
         self._path = self._failed = ""
@@ -66,7 +64,7 @@ class InstallController(QObject):
     def _on_agent_failed(self, path: str, error: Exception) -> None:
         """Offer the installation if the agent failed for a name that google-adk has, or for a package that the agent requires."""
         self._failed = path
-        if self._agents.lacks_adk and isinstance(error.__cause__, (ImportError, EngineNeededError)):
+        if self._work.agents.lacks_adk and isinstance(error.__cause__, (ImportError, EngineNeededError)):
             self._problem.offer_install()
 
     def _on_trusted(self, question: TrustQuestion, changes: bool) -> None:
@@ -80,7 +78,7 @@ class InstallController(QObject):
             self.page_requested.emit(self._page)
             return
         self._path, self._trusted = path, trusted
-        self._tasks.spawn(self._show_plan(), f"Asking about {Path(path).name}")
+        self._work.tasks.spawn(self._show_plan(), f"Asking about {Path(path).name}")
 
     async def _show_plan(self) -> None:
         decline = "Back" if self._trusted is None else "Load without google-adk"
@@ -94,7 +92,7 @@ class InstallController(QObject):
 
     def _on_accepted(self) -> None:
         if self._running is None:
-            self._tasks.spawn(self._install(), "Installing google-adk")
+            self._work.tasks.spawn(self._install(), "Installing google-adk")
 
     async def _install(self) -> None:
         plan = self._plan
@@ -114,25 +112,25 @@ class InstallController(QObject):
             raise
         finally:
             self._running = None
-        self._messages.info(f"google-adk {made.adk_version} was installed into {made.prefix}.")
+        self._work.messages.info(f"google-adk {made.adk_version} was installed into {made.prefix}.")
         await self._load()
 
     def _on_cancelled(self) -> None:
         if self._running is not None:
             self._page.show_cancelling()
-            self._tasks.spawn(run_in_thread(self._running.cancel), "Cancelling the installation")
+            self._work.tasks.spawn(run_in_thread(self._running.cancel), "Cancelling the installation")
 
     def _on_declined(self) -> None:
         if self._trusted is None:
             self.page_requested.emit(self._problem)
         else:
-            self._tasks.spawn(self._load(), f"Loading {Path(self._path).name}")
+            self._work.tasks.spawn(self._load(), f"Loading {Path(self._path).name}")
 
     def _load(self) -> Coroutine[Any, Any, None]:
         if self._trusted is None:
-            return self._agents.open(self._path)
+            return self._work.agents.open(self._path)
         question, changes = self._trusted
-        return self._agents.trust_and_load(question, changes=changes)
+        return self._work.agents.trust_and_load(question, changes=changes)
 
 
 def _planned(path: str) -> InstallPlan:

@@ -88,13 +88,7 @@ class OpeningController(QObject):
         self, work: Workspace, welcome: WelcomePage, choice: AgentChoicePage, trust: TrustPage, problem: ProblemPage, database_hint: HintBar
     ) -> None:
         super().__init__(database_hint)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._current = work.current
-        self._preferences = work.preferences
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._welcome = welcome
         self._choice = choice
         self._trust = trust
@@ -118,15 +112,15 @@ class OpeningController(QObject):
         self._problem.retry.connect(self._on_retry)
         self._problem.given_up.connect(self.show_home)
         self._database_hint.accepted.connect(self._on_open_offered)
-        self._agents.choice_requested.connect(self._on_choice_requested)
-        self._agents.trust_requested.connect(self._on_trust_requested)
-        self._agents.loading.connect(self._on_loading)
-        self._agents.agent_loaded.connect(self._on_agent_loaded)
-        self._agents.agent_failed.connect(self._on_open_failed)
-        self._agents.visited_changed.connect(self._on_visited_changed)
-        self._databases.database_failed.connect(self._on_open_failed)
-        self._databases.database_listed.connect(self._on_database_listed)
-        self._databases.database_closed.connect(self._show_recent)
+        self._work.agents.choice_requested.connect(self._on_choice_requested)
+        self._work.agents.trust_requested.connect(self._on_trust_requested)
+        self._work.agents.loading.connect(self._on_loading)
+        self._work.agents.agent_loaded.connect(self._on_agent_loaded)
+        self._work.agents.agent_failed.connect(self._on_open_failed)
+        self._work.agents.visited_changed.connect(self._on_visited_changed)
+        self._work.databases.database_failed.connect(self._on_open_failed)
+        self._work.databases.database_listed.connect(self._on_database_listed)
+        self._work.databases.database_closed.connect(self._show_recent)
 
     async def open_paths(self, paths: list[str]) -> None:
         """Open databases first, then agents.
@@ -145,21 +139,21 @@ class OpeningController(QObject):
             if path not in agents:
                 is_shown |= await self._open_named(path, may_be_new=bool(agents), show=not is_shown)
         for path in agents:
-            await self._agents.open(path)
+            await self._work.agents.open(path)
         for path in sets:
             self._open_eval_set(path)
 
     def _show_recent(self) -> None:
         """Show the recent items, unsaved sessions of earlier windows first."""
-        left = {source.target: source.title for source in self._databases.sources if source.is_left}
-        self._welcome.set_recent([*left, *self._preferences.recent], left)
+        left = {source.target: source.title for source in self._work.databases.sources if source.is_left}
+        self._welcome.set_recent([*left, *self._work.preferences.recent], left)
 
     def _open_eval_set(self, path: str) -> None:
         place = Path(path).expanduser().absolute()
         if place.is_file():
-            self._preferences.add_recent(str(place))
+            self._work.preferences.add_recent(str(place))
         else:
-            self._preferences.remove_recent(str(place))
+            self._work.preferences.remove_recent(str(place))
         self._show_recent()
         self.eval_set_found.emit(str(place))
 
@@ -168,11 +162,11 @@ class OpeningController(QObject):
         if not await run_in_thread(is_capsule, path):
             return (path,)
         try:
-            found = tuple(map(str, await run_in_thread(lambda: capsule_session.unpack_into_new(path, self._databases.window_folder))))
+            found = tuple(map(str, await run_in_thread(lambda: capsule_session.unpack_into_new(path, self._work.databases.window_folder))))
         except KnownError as error:
             self._on_open_failed(path, error)
             return ()
-        self._messages.info(f"{path} was unpacked. Its agent repeats what was recorded. What you run here is deleted with the window.")
+        self._work.messages.info(f"{path} was unpacked. Its agent repeats what was recorded. What you run here is deleted with the window.")
         return found
 
     async def _open_named(self, path: str, *, may_be_new: bool, show: bool) -> bool:
@@ -185,7 +179,7 @@ class OpeningController(QObject):
         try:
             if await run_in_thread(_is_new_database, target, may_be_new):
                 await make_database(target)
-                self._messages.info(f"{target} is a new database. New sessions are stored in it.")
+                self._work.messages.info(f"{target} is a new database. New sessions are stored in it.")
         except KnownError as error:
             self._on_open_failed(target, error)
             return False
@@ -193,25 +187,25 @@ class OpeningController(QObject):
 
     def _name_it_has(self, target: str) -> str:
         """Return the name under which the same file is already open, so that it is listed once; otherwise `target`."""
-        same = (source.target for source in self._databases.sources if _are_one_file(source.target, target))
+        same = (source.target for source in self._work.databases.sources if _are_one_file(source.target, target))
         return next(same, target)
 
     async def _open_database(self, target: str, *, show: bool = True) -> bool:
         """Open a database and select the session to display first; return whether one of its sessions is displayed."""
-        source = await self._databases.open_database(target, scan=False)
+        source = await self._work.databases.open_database(target, scan=False)
         if source is None:
             return False
         if not source.is_unsaved:
-            self._preferences.add_recent(target)
+            self._work.preferences.add_recent(target)
         self._show_recent()
         self.workbench_requested.emit()
-        before = self._cursor.session
+        before = self._work.cursor.session
         is_on_show = before is not None and before.database == source.target
-        if show and not is_on_show and (best := await self._databases.most_interesting(source)) is not None:
-            self._cursor.select_session(SessionAddress(source.target, best))
-            await self._current.wait_until_loaded()
+        if show and not is_on_show and (best := await self._work.databases.most_interesting(source)) is not None:
+            self._work.cursor.select_session(SessionAddress(source.target, best))
+            await self._work.current.wait_until_loaded()
             is_on_show = True
-        self._databases.scan(source)
+        self._work.databases.scan(source)
         return is_on_show
 
     def _on_database_listed(self, source: Source, _sessions: object) -> None:
@@ -233,16 +227,16 @@ class OpeningController(QObject):
         except KnownError as error:
             self._ask_for_url(without_written_password(url), str(error))
             return
-        self._tasks.spawn(self._open_database(target), "Opening a server")
+        self._work.tasks.spawn(self._open_database(target), "Opening a server")
 
     def _ask_for_host(self, target: str, error: ForeignHostError) -> None:
         if not self._welcome.window().isVisible():
-            self._messages.post(Message("error", str(error), None))
+            self._work.messages.post(Message("error", str(error), None))
             return
         dialog = HostDialog(error.host, self._welcome.window())
 
         def on_allowed() -> None:
-            self._preferences.trust_host(error.host)
+            self._work.preferences.trust_host(error.host)
             self.open_path(target)
 
         dialog.connect_button.clicked.connect(on_allowed)
@@ -250,18 +244,18 @@ class OpeningController(QObject):
 
     def open_path(self, path: str) -> None:
         """Open one agent or database in the background."""
-        self._tasks.spawn(self.open_paths([path]), f"Opening {Path(without_written_password(path)).name}")
+        self._work.tasks.spawn(self.open_paths([path]), f"Opening {Path(without_written_password(path)).name}")
 
     def open_dropped(self, paths: list[str]) -> None:
         """Open files and folders that were dropped onto the window, in the background."""
-        self._tasks.spawn(self.open_paths(paths), "Opening the dropped files")
+        self._work.tasks.spawn(self.open_paths(paths), "Opening the dropped files")
 
     def _on_sample_chosen(self, name: str) -> None:
         folder = next(sample.folder for sample in samples() if sample.name == name)
-        self._tasks.spawn(self.open_paths([str(folder)]), f"Opening the {name} sample")
+        self._work.tasks.spawn(self.open_paths([str(folder)]), f"Opening the {name} sample")
 
     def _on_trusted(self, question: TrustQuestion, changes: bool) -> None:
-        self._tasks.spawn(self._agents.trust_and_load(question, changes=changes), f"Loading {Path(question.path).name}")
+        self._work.tasks.spawn(self._work.agents.trust_and_load(question, changes=changes), f"Loading {Path(question.path).name}")
 
     def _on_retry(self) -> None:
         self.show_home()
@@ -273,7 +267,7 @@ class OpeningController(QObject):
 
     def show_home(self) -> None:
         """Show the workbench if anything is open, else the start page."""
-        if self._databases.sources or self._agents.loaded is not None:
+        if self._work.databases.sources or self._work.agents.loaded is not None:
             self.workbench_requested.emit()
         else:
             self.page_requested.emit(self._welcome)
@@ -297,32 +291,32 @@ class OpeningController(QObject):
 
     def _tell_loading(self, path: str) -> None:
         if self._loading == path:
-            self._messages.info(_still_loading(path))
+            self._work.messages.info(_still_loading(path))
 
     def _loading_ended(self) -> None:
-        self._messages.withdraw(_still_loading(self._loading))
+        self._work.messages.withdraw(_still_loading(self._loading))
         self._loading = ""
         self.engine_changed.emit(self.engine_text)
 
     @property
     def engine_text(self) -> str:
         """The loaded agent with its engine; empty if there is none."""
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         return f"{loaded.name} · {loaded.engine_title}" if loaded is not None else ""
 
     def _on_visited_changed(self) -> None:
         self.engine_changed.emit(self.engine_text)
 
     def _on_agent_loaded(self, loaded: Agent) -> None:
-        if self._agents.server:
+        if self._work.agents.server:
             return
         if not is_bundled(loaded.folder):  # samples have cards on the start page
-            self._preferences.add_recent(_named_again(self._agents.path))
+            self._work.preferences.add_recent(_named_again(self._work.agents.path))
             self._show_recent()
         self.workbench_requested.emit()
         self._loading_ended()
-        self._messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
-        if self._cursor.session is None:
+        self._work.messages.info(f"Loaded {loaded.name} from {loaded.folder}.", quiet=True)
+        if self._work.cursor.session is None:
             example = next((f' Try "{sample.example}".' for sample in samples() if sample.folder == loaded.folder), "")
             hint = f"Write a message below to start a new session.{example}"
             self.agent_ready.emit(f"{loaded.name} is ready", hint)
@@ -331,14 +325,14 @@ class OpeningController(QObject):
     def _offer_database(self, database: Path) -> None:
         self._offered_database = str(database)
         hint = self._database_hint
-        if database.is_file() and self._databases.source(str(database)) is None:
+        if database.is_file() and self._work.databases.source(str(database)) is None:
             hint.suggest("This agent has sessions of adk web in .adk/session.db.", "Open", "database", "accent")
         else:
             hint.hide()
 
     def _on_open_failed(self, target: str, error: Exception) -> None:
         if "://" not in target and isinstance(error, ForeignDatabaseError):
-            self._messages.warning(str(error), quiet=not self._names_several)
+            self._work.messages.warning(str(error), quiet=not self._names_several)
             self.foreign_database_found.emit(target, str(error))
             return
         if isinstance(error, ForeignHostError):
@@ -346,7 +340,7 @@ class OpeningController(QObject):
             return
         if "://" in target and isinstance(error, KnownError) and self._welcome.window().isVisible():
             # The usual cause is a wrong password, so ask for it.
-            self._messages.post(Message("error", str(error), None, quiet=True))
+            self._work.messages.post(Message("error", str(error), None, quiet=True))
             self._ask_for_url(target, str(error))
             return
         if target == self._loading:
@@ -356,7 +350,7 @@ class OpeningController(QObject):
             return
         self._retry_path = target
         if "://" not in target and not Path(target).exists():
-            self._preferences.remove_recent(target)
+            self._work.preferences.remove_recent(target)
             self._show_recent()
         text = str(error) if isinstance(error, KnownError) else error_text(error)
         details = getattr(error, "traceback", None) if isinstance(error, KnownError) else format_traceback(error)
@@ -364,7 +358,7 @@ class OpeningController(QObject):
         no_use = isinstance(error, NotASessionDatabaseError)
         self._problem.show_problem(f"{name} could not be opened", text, details, offers_another=no_use, code=_code_link(error))
         self.page_requested.emit(self._problem)
-        self._messages.post(Message("error", text, details, quiet=not self._names_several))
+        self._work.messages.post(Message("error", text, details, quiet=not self._names_several))
 
 
 def _code_link(error: Exception) -> CodeLink | None:

@@ -13,8 +13,7 @@ _EVAL_SETS = "Eval sets (*.evalset.json *.test.json);;JSON files (*.json)"
 
 def ask_for_agent(window: QWidget, chosen: Callable[[str], None]) -> None:
     """Ask for the folder of an agent, and call `chosen` with it."""
-    dialog = QFileDialog(window, "Open an agent folder")
-    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog = QFileDialog(window, "Open an agent folder", fileMode=QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly, True)
     _open(dialog, chosen)
 
@@ -30,8 +29,7 @@ def ask_for_eval_set(window: QWidget, chosen: Callable[[str], None]) -> None:
 
 
 def _ask_for_file(window: QWidget, title: str, names: str, chosen: Callable[[str], None]) -> None:
-    dialog = QFileDialog(window, title)
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog = QFileDialog(window, title, fileMode=QFileDialog.FileMode.ExistingFile)
     dialog.setNameFilter(names)
     _open(dialog, chosen)
 

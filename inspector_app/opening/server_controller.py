@@ -37,12 +37,7 @@ class ServerController(QObject):
 
     def __init__(self, work: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._cursor = work.cursor
-        self._databases = work.databases
-        self._agents = work.agents
-        self._run = work.run
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._explained: set[str] = set()
         self._listed: set[str] = set()
         work.cursor.session_changed.connect(self._on_session_changed)
@@ -51,37 +46,37 @@ class ServerController(QObject):
         work.run.hold_changed.connect(self._on_hold_changed)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
-        source = self._databases.source(address.database) if address is not None else None
+        source = self._work.databases.source(address.database) if address is not None else None
         if _is_remote(source) and address is not None:
-            self._tasks.spawn(self._visit(source, address.key.app_name), f"Asking {source.title} for its agent")
+            self._work.tasks.spawn(self._visit(source, address.key.app_name), f"Asking {source.title} for its agent")
         elif address is not None:
-            self._agents.visit(None)
+            self._work.agents.visit(None)
 
     async def _visit(self, source: remote_source.RemoteSource, app_name: str) -> None:
         agent = await source.agent(app_name)
-        selected = self._cursor.session
+        selected = self._work.cursor.session
         if selected is None or (selected.database, selected.key.app_name) == (source.target, app_name):
-            self._agents.visit(agent, source.target)
+            self._work.agents.visit(agent, source.target)
 
     def _on_database_listed(self, source: Source, sessions: list[object]) -> None:
         if _is_remote(source) and source.target not in self._listed:
             self._listed.add(source.target)
-            self._tasks.spawn(self._greet(source, len(sessions)), f"Asking {source.title} for its apps")
+            self._work.tasks.spawn(self._greet(source, len(sessions)), f"Asking {source.title} for its apps")
 
     async def _greet(self, source: remote_source.RemoteSource, count: int) -> None:
         if count:
             copied = "session is" if count == 1 else f"{count:,} sessions are"
-            self._messages.info(
+            self._work.messages.info(
                 f"The {copied} copied into a temporary file in the background, so that searches find everything there.",
                 quiet=count < MANY_SESSIONS,
             )
         apps = await source.apps()
         if not apps:
             return
-        self._messages.info(f"{source.title} runs {', '.join(apps)}. {source.note.splitlines()[1]}", quiet=True)
-        if self._cursor.session is None and not count:
+        self._work.messages.info(f"{source.title} runs {', '.join(apps)}. {source.note.splitlines()[1]}", quiet=True)
+        if self._work.cursor.session is None and not count:
             await self._visit(source, apps[0])
-            agent = self._agents.loaded
+            agent = self._work.agents.loaded
             if isinstance(agent, server_agent.ServerAgent):
                 others = f" For another app, open the address with ?app=NAME: {', '.join(apps[1:])}." if apps[1:] else ""
                 hint = f"Write a message below to begin a session of the user “{agent.user_id}”.{others}"
@@ -90,15 +85,15 @@ class ServerController(QObject):
     def _on_database_closed(self, target: str) -> None:
         self._listed.discard(target)
         self._explained.discard(target)
-        if self._agents.server == target:
-            self._agents.visit(None)
+        if self._work.agents.server == target:
+            self._work.agents.visit(None)
 
     def _on_hold_changed(self, hold: Hold | None) -> None:
-        address = self._run.address
-        source = self._databases.source(address.database) if hold is not None and address is not None else None
-        if _is_remote(source) and self._agents.server == source.target and source.target not in self._explained:
+        address = self._work.run.address
+        source = self._work.databases.source(address.database) if hold is not None and address is not None else None
+        if _is_remote(source) and self._work.agents.server == source.target and source.target not in self._explained:
             self._explained.add(source.target)
-            self._messages.info(
+            self._work.messages.info(
                 f"{source.title} is held by not reading on: it may continue by itself until the connection is full. Its calls are not held."
             )
 

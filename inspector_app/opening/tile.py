@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QWi
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import named
 
 
 class Tile(QPushButton):
@@ -26,8 +27,7 @@ class Tile(QPushButton):
         self, name: str, icon: str, title: str, text: str = "", *, key: str = "", aside: str = "", parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(title)
+        named(self, name, title)
         self.setAccessibleDescription(text)
         self.setProperty("tile", "card" if text else "line")
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.growing_dialog import GrowingDialog
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 
 EXAMPLE = "http://127.0.0.1:8000, postgresql://user@host:5432/database"
 
@@ -38,14 +38,9 @@ class UrlDialog(GrowingDialog):
 
     def __init__(self, url: str = "", problem: str = "", *, wrong_url: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("url_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Open a server")
-        self.resize(540, 0)
-        self.url = named(QLineEdit(url), "url_dialog_url", "URL of the server")
-        self.url.setPlaceholderText(EXAMPLE)
-        self.password = named(QLineEdit(), "url_dialog_password", "Password or token")
-        self.password.setEchoMode(QLineEdit.EchoMode.Password)
+        set_up_dialog(self, "url_dialog", "Open a server", 540, 0)
+        self.url = named(QLineEdit(url, placeholderText=EXAMPLE), "url_dialog_url", "URL of the server")
+        self.password = named(QLineEdit(echoMode=QLineEdit.EchoMode.Password), "url_dialog_password", "Password or token")
         self.password.setPlaceholderText("if the server requires one")
         self.open_button = push_button(
             "Open",

@@ -55,8 +55,7 @@ class WelcomePage(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # otherwise an invisible tab stop; the tiles scroll the page
         body = named(QWidget(self), "welcome_body")
-        column = QWidget(body)
-        column.setMaximumWidth(_WIDTH)
+        column = QWidget(body, maximumWidth=_WIDTH)
         self._halves = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._halves.setSpacing(_GAP)
         for half in (self._to_open(openers, column), self._to_try(samples, column)):

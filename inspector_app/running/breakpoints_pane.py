@@ -151,8 +151,7 @@ class _BreakpointList(QTreeWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("breakpoint_list")
-        self.setAccessibleName("Breakpoints")
+        named(self, "breakpoint_list", "Breakpoints")
         self.setHeaderLabels(["breakpoint", "what it does", "hits"])
         self.headerItem().setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setRootIsDecorated(False)
@@ -361,8 +360,7 @@ class BreakpointForm(QWidget):
             self.submitted.emit(number, fields)
 
     def _line(self, name: str, title: str, placeholder: str) -> QLineEdit:
-        line = named(QLineEdit(self), name, title)
-        line.setPlaceholderText(placeholder)
+        line = named(QLineEdit(self, placeholderText=placeholder), name, title)
         line.setMinimumWidth(60)
         line.returnPressed.connect(self._on_submit)
         return line

@@ -118,8 +118,7 @@ class _MessageEdit(QPlainTextEdit):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._hint = self._tooltip = ""
-        self.setObjectName("composer_edit")
-        self.setAccessibleName("Message to the agent")
+        named(self, "composer_edit", "Message to the agent")
         self.setTabChangesFocus(True)
         self.document().setDocumentMargin(8)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)

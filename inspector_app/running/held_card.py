@@ -18,7 +18,7 @@ from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.json_editor import JsonEditor
-from inspector_app.widgets.layouts import laid_out
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 
 CallKind = Literal["tool", "model", "failed tool", "failed model"]
@@ -68,8 +68,7 @@ class HeldCard(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("held_card")
-        self.setAccessibleName("Held")
+        named(self, "held_card", "Held")
         self.setProperty("card", "held")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)  # leaves the rest to the state

@@ -49,19 +49,10 @@ class PendingController(QObject):
 
     def __init__(self, work: Workspace, resume: ResumeController, pane: PendingPane) -> None:
         super().__init__(pane)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._databases = work.databases
-        self._catalog = work.catalog
-        self._current = work.current
-        self._run = work.run
+        self._work = work
         self._resume = resume
-        self._commits = work.commits
-        self._tasks = work.tasks
         self._pane = pane
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_REFRESH_MS)
+        self._timer = QTimer(self, singleShot=True, interval=_REFRESH_MS)
         self._timer.timeout.connect(self._show)
         pane.set_schemas(self.schema_of)
         self._connect_signals()
@@ -70,13 +61,13 @@ class PendingController(QObject):
         self._pane.answered.connect(self._on_answered)
         self._pane.resume_requested.connect(self._on_resume_requested)
         self._pane.progress_given.connect(self._on_progress_given)
-        self._pane.session_requested.connect(self._cursor.select_session)
-        self._agents.agent_loaded.connect(self._pane.refresh_form)
-        self._catalog.pending_changed.connect(self._show_soon)
-        self._catalog.forks_changed.connect(self._show_soon)
-        self._current.session_loading.connect(self._show)
-        self._run.run_started.connect(self._show)
-        self._run.run_ended.connect(self._on_run_ended)
+        self._pane.session_requested.connect(self._work.cursor.select_session)
+        self._work.agents.agent_loaded.connect(self._pane.refresh_form)
+        self._work.catalog.pending_changed.connect(self._show_soon)
+        self._work.catalog.forks_changed.connect(self._show_soon)
+        self._work.current.session_loading.connect(self._show)
+        self._work.run.run_started.connect(self._show)
+        self._work.run.run_ended.connect(self._on_run_ended)
 
     def _show_soon(self) -> None:
         """List the items now; refresh a long list, which changes often during a scan, only a few times a second."""
@@ -88,10 +79,10 @@ class PendingController(QObject):
     def _show(self) -> None:
         """List the items, the selected session's first."""
         self._timer.stop()
-        pending, selected = self._catalog.pending, self._cursor.session
+        pending, selected = self._work.catalog.pending, self._work.cursor.session
         waiting = (address for address, items in pending.items() if items)
         places = heapq.nsmallest(MOST_LISTED, waiting, key=lambda address: (address != selected, address.database, address.key))
-        running = self._run.address if self._run.phase != "idle" else None
+        running = self._work.run.address if self._work.run.phase != "idle" else None
         items = [
             (address, item)
             for address in places
@@ -104,11 +95,11 @@ class PendingController(QObject):
         self.listed.emit(sum(map(len, pending.values())) - len(resumed), len(rows))
 
     def _row(self, address: SessionAddress, item: PendingItem) -> PendingRow:
-        source, fork = self._databases.source(address.database), self._catalog.fork_info(address)
+        source, fork = self._work.databases.source(address.database), self._work.catalog.fork_info(address)
         return PendingRow(address, item, source.title if source is not None else "", fork.text if fork is not None else "")
 
     def _on_run_ended(self, end: RunEnd) -> None:
-        if any(item.kind != "interrupted" for item in self._catalog.pending.get(end.address, [])):
+        if any(item.kind != "interrupted" for item in self._work.catalog.pending.get(end.address, [])):
             self.answer_wanted.emit()
         self._show()
 
@@ -117,7 +108,7 @@ class PendingController(QObject):
         asked = item.args.get("response_schema")
         if item.kind != "long_running" or isinstance(asked, dict):
             return asked if isinstance(asked, dict) else None
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         if loaded is None or loaded.name != address.key.app_name:
             return None
         agent = AgentPlaces(loaded.root).with_key(item.author or "")
@@ -128,13 +119,13 @@ class PendingController(QObject):
     def _on_progress_given(self, item: PendingItem, response: dict[str, Any]) -> None:
         call_id = item.call_id or ""
         self._there(
-            lambda: self._commits.commit(
+            lambda: self._work.commits.commit(
                 "Reporting progress", lambda engine, session: engine.report_progress(session.address.key, call_id, response)
             )
         )
 
     def _on_answered(self, item: PendingItem, response: dict[str, Any]) -> None:
-        self._there(lambda: self._run.respond(item, response))
+        self._there(lambda: self._work.run.respond(item, response))
 
     def _on_resume_requested(self, item: PendingItem) -> None:
         self._there(lambda: self._resume.ask(item.invocation_id))
@@ -142,15 +133,15 @@ class PendingController(QObject):
     def _there(self, then: Callable[[], None]) -> None:
         """Do something in the selected item's session, after displaying it."""
         address = self._pane.selected_session
-        if address is None or address == self._cursor.session:
+        if address is None or address == self._work.cursor.session:
             then()
         else:
-            self._tasks.spawn(self._go_there(address, then), "Opening the session of a pending item")
+            self._work.tasks.spawn(self._go_there(address, then), "Opening the session of a pending item")
 
     async def _go_there(self, address: SessionAddress, then: Callable[[], None]) -> None:
-        self._cursor.select_session(address)
-        await self._current.wait_until_loaded()
-        if self._cursor.session == address:  # else the answer would go to another session
+        self._work.cursor.select_session(address)
+        await self._work.current.wait_until_loaded()
+        if self._work.cursor.session == address:  # else the answer would go to another session
             then()
 
     def answer(self) -> None:

@@ -235,8 +235,7 @@ class _UnfinishedList(QTreeWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("pending_list")
-        self.setAccessibleName("Pending items")
+        named(self, "pending_list", "Pending items")
         self.setHeaderLabels(["pending", "session", "last checkpoint", "last event"])
         theme.keep_icon_size(self, 14)
         self.setRootIsDecorated(False)
@@ -248,8 +247,7 @@ class _UnfinishedList(QTreeWidget):
         header.setSectionsMovable(False)
         for column, mode in enumerate(("Stretch", "Interactive", "ResizeToContents", "ResizeToContents")):
             header.setSectionResizeMode(column, QHeaderView.ResizeMode[mode])
-        self._clock = QTimer(self)
-        self._clock.setInterval(30_000)
+        self._clock = QTimer(self, interval=30_000)
         self._clock.timeout.connect(self._show_times)
         self._clock.start()
 

@@ -40,10 +40,7 @@ class RunAvailability(QObject):
         self.is_drafting_fork: Callable[[], bool] = bool
         self.is_covered: Callable[[], bool] = bool
         self.session_is_in_sight: Callable[[], bool] = bool
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._current = work.current
-        self._run = work.run
+        self._work = work
         self._places = places
         self._commands = commands
         self._composer = composer
@@ -57,12 +54,12 @@ class RunAvailability(QObject):
     def _show(self) -> None:
         self._show_run_commands()
         self._show_event_commands()
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         self._composer.set_blocked(self._blocked_sending(), loaded.name if loaded else "", self._instead_of_a_message())
         self._show_pending_commands()
 
     def _show_run_commands(self) -> None:
-        run, commands = self._run, self._commands
+        run, commands = self._work.run, self._commands
         sending, resuming = self._blocked_sending(), self._blocked_resume(None)
         draft = bool(self._composer.text)
         paused = run.phase == "paused"
@@ -90,10 +87,10 @@ class RunAvailability(QObject):
 
     def _show_pending_commands(self) -> None:
         pending = self._pending
-        if pending.selected_session in (None, self._cursor.session):
+        if pending.selected_session in (None, self._work.cursor.session):
             pending.set_blocked(self._blocked("respond"), self._blocked_resume(pending.invocation_id))
         else:  # its session is displayed first; what blocks an answer there is known then
-            busy = None if self._run.phase == "idle" else "A run is in progress: stop it first (Shift+F5)."
+            busy = None if self._work.run.phase == "idle" else "A run is in progress: stop it first (Shift+F5)."
             pending.set_blocked(busy, busy)
 
     def _blocked_resume(self, invocation_id: str | None) -> str | None:
@@ -106,20 +103,20 @@ class RunAvailability(QObject):
 
     def _blocked(self, action: Action, invocation_id: str | None = None) -> str | None:
         """Return why an action is impossible now; None if it is possible. Nothing starts in a session that another database covers."""
-        if self.is_covered() and self._run.phase == "idle":
+        if self.is_covered() and self._work.run.phase == "idle":
             return "Close the displayed database first (Esc)."
-        return self._run.blocked(action, invocation_id)
+        return self._work.run.blocked(action, invocation_id)
 
     def _instead_of_a_message(self) -> str:
         """Return what the composer suggests before the next message; empty if nothing."""
-        if self._run.attached is not None:
-            name = self._run.attached.app.app.name
-            if self._run.phase == "paused":
+        if self._work.run.attached is not None:
+            name = self._work.run.attached.app.app.name
+            if self._work.run.phase == "paused":
                 return f"{name} is held: F5 continues, F10 steps to the next event, Shift+F5 stops watching."
             return f"{name} gets its messages elsewhere: F6 holds it, Shift+F5 stops watching."
-        if self._run.phase == "paused":
+        if self._work.run.phase == "paused":
             return "The run is held: F5 continues, F10 steps to the next event, Shift+F5 stops it."
-        if self._run.phase != "idle":
+        if self._work.run.phase != "idle":
             return "The agent is running: F6 holds it, Shift+F5 stops it."
         if self.idle_words()[0] == "waiting":
             return "The agent waits: answer it in Pending, or begin another invocation here."
@@ -127,7 +124,7 @@ class RunAvailability(QObject):
 
     def idle_words(self) -> tuple[str, str, str]:
         """Return how the session was left: phase, text and detail for the tool bar."""
-        session = self._current.session if self.session_is_in_sight() else None
+        session = self._work.current.session if self.session_is_in_sight() else None
         open_ones = [entry for entry in session.invocations if entry.status in ("paused", "interrupted")] if session else []
         if not open_ones:
             return "idle", "idle", ""

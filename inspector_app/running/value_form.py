@@ -141,8 +141,7 @@ class ValueForm(QWidget):
             form.addRow(label, control)
             control.ensurePolished()
             label.setMinimumHeight(control.sizeHint().height())  # centres the label in its row
-        shown = QScrollArea(self)
-        shown.setWidgetResizable(True)
+        shown = QScrollArea(self, widgetResizable=True)
         shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         shown.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         shown.setWidget(page)
@@ -162,8 +161,7 @@ class ValueForm(QWidget):
             choices.view().setAccessibleName(visible(field.key[:80]))
             choices.currentTextChanged.connect(self.changed)
             return choices
-        line = QLineEdit(_text(field), page)
-        line.setPlaceholderText(visible(field.hint[:80]))
+        line = QLineEdit(_text(field), page, placeholderText=visible(field.hint[:80]))
         if field.kind == "secret":
             line.setEchoMode(QLineEdit.EchoMode.Password)
         line.textChanged.connect(self._on_text_changed)

@@ -32,11 +32,7 @@ class DeletionController(QObject):
 
     def __init__(self, work: Workspace, pane: SessionsPane, hint: HintBar) -> None:
         super().__init__(pane)
-        self._cursor = work.cursor
-        self._databases = work.databases
-        self._run = work.run
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._pane = pane
         self._hint = hint
         self._last: tuple[str, Path] | None = None
@@ -46,26 +42,26 @@ class DeletionController(QObject):
         work.databases.database_closed.connect(self._on_database_closed)
 
     def _on_delete_requested(self, target: str, keys: list[SessionKey]) -> None:
-        self._tasks.spawn(self._ask(target, keys, by_age=False), "Asking what to delete")
+        self._work.tasks.spawn(self._ask(target, keys, by_age=False), "Asking what to delete")
 
     def _on_prune_requested(self, target: str) -> None:
-        self._tasks.spawn(self._ask(target, None, by_age=True), "Asking what to delete")
+        self._work.tasks.spawn(self._ask(target, None, by_age=True), "Asking what to delete")
 
     async def _ask(self, target: str, keys: Sequence[SessionKey] | None, *, by_age: bool) -> None:
-        source = self._databases.source(target)
+        source = self._work.databases.source(target)
         if source is None:
             return
         if blocked := self.blocked(source):
-            self._messages.info(blocked)
+            self._work.messages.info(blocked)
             return
-        running = self._run.address if self._run.phase != "idle" else None
+        running = self._work.run.address if self._work.run.phase != "idle" else None
         summaries = [
             summary
             for summary in await source.sessions()
             if (keys is None or summary.key in keys) and SessionAddress(target, summary.key) != running
         ]
         if not summaries:
-            self._messages.info("The agent is running in this session: stop it first (Shift+F5).")
+            self._work.messages.info("The agent is running in this session: stop it first (Shift+F5).")
             return
         undo = (
             "The sessions are copied to a file next to the database first, so that Undo can restore them."
@@ -75,7 +71,7 @@ class DeletionController(QObject):
         dialog = DeletionDialog(source.title, summaries, undo, by_age=by_age, now=time.time(), parent=self._pane.window())
 
         def on_confirmed(chosen: list[SessionKey]) -> None:
-            self._tasks.spawn(self._delete(source, chosen), f"Deleting sessions of {source.title}")
+            self._work.tasks.spawn(self._delete(source, chosen), f"Deleting sessions of {source.title}")
 
         dialog.confirmed.connect(on_confirmed)
         dialog.open()
@@ -93,8 +89,12 @@ class DeletionController(QObject):
 
     async def _delete(self, source: Source, keys: list[SessionKey]) -> None:
         copy = await run_in_thread(keep_copy, Path(source.target), keys) if _is_file(source) else None
-        if self._cursor.session is not None and self._cursor.session.database == source.target and self._cursor.session.key in keys:
-            self._cursor.select_session(None)
+        if (
+            self._work.cursor.session is not None
+            and self._work.cursor.session.database == source.target
+            and self._work.cursor.session.key in keys
+        ):
+            self._work.cursor.select_session(None)
         hint, total, gone = self._hint, len(keys), 0
 
         def on_progress(done: int) -> None:
@@ -106,7 +106,7 @@ class DeletionController(QObject):
         try:
             await delete_sessions(await source.service(), keys, on_progress)
         finally:
-            await self._databases.relist(source)
+            await self._work.databases.relist(source)
             if gone:
                 of_all = "" if gone == total else f"{gone:,} of "  # the error is reported in a message
                 what = f"{of_all}{total:,} sessions were" if total != 1 else f"Session {keys[0].session_id} was"
@@ -118,14 +118,14 @@ class DeletionController(QObject):
         last, self._last = self._last, None
         self._hint.hide()
         if last is not None:
-            self._tasks.spawn(self._put_back(*last), "Restoring sessions")
+            self._work.tasks.spawn(self._put_back(*last), "Restoring sessions")
 
     async def _put_back(self, target: str, copy: Path) -> None:
         count = await run_in_thread(put_back, Path(target), copy)
-        source = self._databases.source(target)
+        source = self._work.databases.source(target)
         if source is not None:
-            await self._databases.relist(source)
-            self._messages.info(
+            await self._work.databases.relist(source)
+            self._work.messages.info(
                 f"Restored {count:,} sessions in {source.title}." if count != 1 else f"Restored the session in {source.title}."
             )
 

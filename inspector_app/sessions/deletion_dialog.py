@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import counted, since, visible
@@ -12,7 +12,7 @@ from inspector_app.sessions.session_node import Summary
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 from runtime.sessions.session_key import SessionKey
 
 DAY = 86_400  # seconds
@@ -40,10 +40,7 @@ class DeletionDialog(QDialog):
         self, database: str, sessions: Sequence[Summary], undo: str, *, by_age: bool, now: float, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.setObjectName("deletion_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Delete sessions")
-        self.resize(560, 420)
+        set_up_dialog(self, "deletion_dialog", "Delete sessions", 560, 420)
         self._database, self._now, self._by_age = visible(database), now, by_age
         self._sessions = sorted(sessions, key=lambda summary: summary.last_update_time)
         self._chosen: list[Summary] = []
@@ -53,8 +50,7 @@ class DeletionDialog(QDialog):
         self.age.setValue(FIRST_AGE)
         self.age.setSuffix(" days")
         theme.pad(self.age)
-        self._names = named(QPlainTextEdit(), "deletion_names", "Sessions to be deleted")
-        self._names.setReadOnly(True)
+        self._names = named(QPlainTextEdit(readOnly=True), "deletion_names", "Sessions to be deleted")
         self._names.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._nothing = named(EmptyState(""), "deletion_nothing")
         self._consequence = _label("secondary")

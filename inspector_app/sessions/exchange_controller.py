@@ -54,10 +54,7 @@ class ExchangeController(QObject):
 
     def __init__(self, work: Workspace, pane: SessionsPane, hint: HintBar) -> None:
         super().__init__(pane)
-        self._cursor = work.cursor
-        self._databases = work.databases
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._pane = pane
         self._hint = hint
         self._job: ExportJob | None = None
@@ -71,15 +68,15 @@ class ExchangeController(QObject):
 
     def export_selected(self) -> None:
         """Ask where the selected session is written."""
-        selected = self._cursor.session
+        selected = self._work.cursor.session
         if selected is None:
-            self._messages.info("Select the session to export in the session list first.")
+            self._work.messages.info("Select the session to export in the session list first.")
             return
         self._on_export_requested(selected.database, [selected.key])
 
     def _on_export_requested(self, target: str, keys: list[SessionKey]) -> None:
         if self._job is not None:
-            self._messages.info("An export is in progress. Wait for its end, or cancel it.")
+            self._work.messages.info("An export is in progress. Wait for its end, or cancel it.")
             return
         one = len(keys) == 1
         ask_where_to_export(
@@ -99,10 +96,10 @@ class ExchangeController(QObject):
             out: the file.
             kind: one of `FORMATS`.
         """
-        source = self._databases.source(target)
+        source = self._work.databases.source(target)
         if source is not None:
             self._job = ExportJob(out, kind, source.title)
-            self._tasks.spawn(self._export(source, frozenset(keys), self._job), f"Exporting sessions to {out.name}")
+            self._work.tasks.spawn(self._export(source, frozenset(keys), self._job), f"Exporting sessions to {out.name}")
 
     async def _export(self, source: Source, keys: frozenset[SessionKey], job: ExportJob) -> None:
         try:
@@ -116,7 +113,7 @@ class ExchangeController(QObject):
                 keys_of = [each.key for each in summaries]
                 found = [(key, await source.history(key), await source.created(key), await source.notes(key)) for key in keys_of]
                 work = run_in_thread(job.write_histories, found)
-            progress = self._tasks.spawn(self._show_progress(job), "Displaying the progress of an export", background=True)
+            progress = self._work.tasks.spawn(self._show_progress(job), "Displaying the progress of an export", background=True)
             try:
                 await work
             finally:
@@ -162,9 +159,9 @@ class ExchangeController(QObject):
             key: its session.
             file: the eval set; created if it does not exist.
         """
-        source = self._databases.source(target)
+        source = self._work.databases.source(target)
         if source is not None:
-            self._tasks.spawn(self._add_case(source, key, file), f"Adding the session to {file.name}")
+            self._work.tasks.spawn(self._add_case(source, key, file), f"Adding the session to {file.name}")
 
     async def _add_case(self, source: Source, key: SessionKey, file: Path) -> None:
         if isinstance(source, DatabaseSource):
@@ -178,8 +175,8 @@ class ExchangeController(QObject):
 
     def ask_for_imports(self) -> None:
         """Ask which files are imported."""
-        selected = self._cursor.session
-        sources = [source for source in self._databases.sources if source.writing_allowed]
+        selected = self._work.cursor.session
+        sources = [source for source in self._work.databases.sources if source.writing_allowed]
         self._on_import_requested(selected.database if selected is not None else sources[0].target if len(sources) == 1 else "")
 
     def _on_import_requested(self, target: str) -> None:
@@ -193,9 +190,9 @@ class ExchangeController(QObject):
             target: the open database; empty for none.
         """
         if self._reading is not None:
-            self._messages.info("An import is in progress. Wait for its end, or cancel it.")
+            self._work.messages.info("An import is in progress. Wait for its end, or cancel it.")
             return
-        self._reading = self._tasks.spawn(self._import(file, target), f"Importing {Path(file).name}")
+        self._reading = self._work.tasks.spawn(self._import(file, target), f"Importing {Path(file).name}")
 
     async def _import(self, file: str, target: str) -> None:
         self._hint.suggest(f"Reading {Path(file).name}", "Cancel", "file-import", "accent")
@@ -206,7 +203,7 @@ class ExchangeController(QObject):
             raise
         finally:
             self._reading = None
-        source = self._databases.source(target)
+        source = self._work.databases.source(target)
         if source is not None and source.writing_allowed:
             self._hint.suggest(f"Storing what was read from {Path(file).name}", "", "file-import", "accent")
             await self._store(file, imported, source)
@@ -222,17 +219,17 @@ class ExchangeController(QObject):
             imported: its sessions.
             chosen: the path of the database.
         """
-        self._tasks.spawn(self._store_new(file, imported, chosen), f"Importing {Path(file).name}")
+        self._work.tasks.spawn(self._store_new(file, imported, chosen), f"Importing {Path(file).name}")
 
     async def _store_new(self, file: str, imported: imported_sessions.Imported, chosen: str) -> None:
         if await run_in_thread(Path(chosen).exists):
             self._hint.hide()
-            self._messages.info(f"{chosen} exists already. Open it, allow writing, and import into it; or name a new file.")
+            self._work.messages.info(f"{chosen} exists already. Open it, allow writing, and import into it; or name a new file.")
             return
         async with await run_in_thread(open_session_service, chosen) as service:
             await storing.store(service, imported)
         self.workbench_requested.emit()
-        source = await self._databases.open_database(chosen)
+        source = await self._work.databases.open_database(chosen)
         if source is not None:
             self._show(file, imported, source)
 
@@ -244,7 +241,7 @@ class ExchangeController(QObject):
             self._hint.hide()
             raise
         finally:
-            await self._databases.relist(source)
+            await self._work.databases.relist(source)
         self._show(file, imported, source)
 
     def _show(self, file: str, imported: imported_sessions.Imported, source: Source) -> None:
@@ -252,4 +249,4 @@ class ExchangeController(QObject):
         what = f"{'1 session' if count == 1 else f'{count:,} sessions'} with {imported.events:,} events"
         self._hint.suggest(f"{what} imported from {Path(file).name} into {source.title}.", "", "file-import", "accent", other="Close")
         self._written = None
-        self._cursor.select_session(SessionAddress(source.target, next(iter(imported.sessions))))
+        self._work.cursor.select_session(SessionAddress(source.target, next(iter(imported.sessions))))

@@ -24,9 +24,7 @@ def ask_where_to_export(
         chosen: receives the path, and the format that was selected in the dialog.
         parent: the window.
     """
-    dialog = QFileDialog(parent, title)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    dialog = QFileDialog(parent, title, acceptMode=QFileDialog.AcceptMode.AcceptSave, fileMode=QFileDialog.FileMode.AnyFile)
     names = {f"{what} (*{end})": kind for kind, (what, end) in formats.items()}
     dialog.setNameFilters(list(names))
     first_end = next(iter(formats.values()))[1]
@@ -44,8 +42,7 @@ def ask_what_to_import(chosen: Callable[[str], None], parent: QWidget) -> None:
         chosen: receives the path.
         parent: the window.
     """
-    dialog = QFileDialog(parent, "Import sessions")
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    dialog = QFileDialog(parent, "Import sessions", fileMode=QFileDialog.FileMode.ExistingFile)
     dialog.setNameFilter(_READABLE)
     dialog.fileSelected.connect(chosen)
     _open(dialog)
@@ -62,8 +59,7 @@ def ask_for_new_database(
         parent: the window.
         title: of the dialog.
     """
-    dialog = QFileDialog(parent, title)
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog = QFileDialog(parent, title, acceptMode=QFileDialog.AcceptMode.AcceptSave)
     dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # existing sessions are kept
     dialog.setNameFilter("Session databases (*.db)")
     dialog.setDefaultSuffix("db")
@@ -79,8 +75,7 @@ def ask_for_eval_set(chosen: Callable[[str], None], parent: QWidget) -> None:
         chosen: receives the path.
         parent: the window.
     """
-    dialog = QFileDialog(parent, "Add the session to an eval set")
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog = QFileDialog(parent, "Add the session to an eval set", acceptMode=QFileDialog.AcceptMode.AcceptSave)
     dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # the cases that are there are kept
     dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Add")
     dialog.setNameFilters(["Eval sets (*.evalset.json *.test.json)", "All files (*)"])

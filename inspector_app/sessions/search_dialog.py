@@ -82,8 +82,7 @@ class SearchDialog(QDialog):
         self.words.setPlaceholderText("Find events that contain all of these words")
         theme.make_clearable(self.words)
         self.table = self._make_table()
-        self.progress = named(QProgressBar(), "search_progress", "Reading the database")
-        self.progress.setFormat("Reading the database: %p%")
+        self.progress = named(QProgressBar(format="Reading the database: %p%"), "search_progress", "Reading the database")
         self.cancel = push_button("Cancel", "search_cancel", does="Stop reading the database")
         self.cancel.setAutoDefault(False)  # Enter in the words begins a search; it must not end it at once
         self._asked = ""

@@ -53,8 +53,7 @@ class SessionTreeModel(QAbstractItemModel):
         self._wanted = WantedSizes()
         self._laying_out: Generator[None, None, Layout] | None = None
         self._waiting: list[tuple[str, Sequence[Summary], Sequence[SessionKey]]] = []
-        self._turns = QTimer(self)
-        self._turns.setInterval(0)
+        self._turns = QTimer(self, interval=0)
         self._turns.timeout.connect(self._on_turn)
 
     # databases

@@ -27,7 +27,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_json
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.layouts import laid_out, named
-from inspector_app.widgets.row_menu import RowMenu
+from inspector_app.widgets.row_menu import RowMenu, passing_menu
 from runtime.sessions.session_key import SessionKey
 
 _OPEN_AT_MOST = 200  # children; a node with more stays closed until the user opens it
@@ -91,8 +91,7 @@ class SessionsPane(QWidget):
         self._opened: set[tuple[str, ...]] = set()
         self._selected: tuple[str, SessionKey] | None = None
         self._restoring = False
-        self.filter = named(QLineEdit(), "session_filter", "Filter sessions")
-        self.filter.setPlaceholderText("Filter sessions")
+        self.filter = named(QLineEdit(placeholderText="Filter sessions"), "session_filter", "Filter sessions")
         theme.make_clearable(self.filter)
         self.order = self._make_order()
         self.tree = SessionTree()
@@ -104,8 +103,7 @@ class SessionsPane(QWidget):
             self._stack.addWidget(page)
         top = laid_out(QHBoxLayout(), (self.filter, 1), self.order, spacing=4)
         laid_out(QVBoxLayout(self), top, (self._stack, 1), margins=0, spacing=6)
-        self._clock = QTimer(self)
-        self._clock.setInterval(30_000)
+        self._clock = QTimer(self, interval=30_000)
         self._connect_signals()
         self._on_model_reset()
 
@@ -303,8 +301,7 @@ class SessionsPane(QWidget):
         if not index.isValid():
             return None
         node = self._model.node(index)
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self)
         if node.kind != "page":
             self._add_what_it_offers(menu, node)
         menu.addSeparator()

@@ -38,9 +38,7 @@ class SizesController(QObject):
         self._tasks = tasks
         self._databases = databases
         self._measuring = False
-        self._settling = QTimer(self)
-        self._settling.setSingleShot(True)
-        self._settling.setInterval(SETTLING_MS)
+        self._settling = QTimer(self, singleShot=True, interval=SETTLING_MS)
         self._settling.timeout.connect(self._on_settled)
         sessions.sizes_wanted.connect(self._on_wanted)
         databases.database_listed.connect(self._on_database_listed)

@@ -16,7 +16,7 @@ from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.widgets.layouts import laid_out, named
-from inspector_app.widgets.row_menu import RowMenu
+from inspector_app.widgets.row_menu import RowMenu, passing_menu
 from inspector_app.widgets.value_delegate import ROW_HEIGHT
 from runtime.sessions.state import Change
 
@@ -133,8 +133,7 @@ class DeltaView(QWidget):
         if row < 0 or self.model.row(row).offers_all:
             return None
         change = self.model.change(row)
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self)
         delta = {change.key: {"before": change.before, "after": change.after, "kind": change.kind}}
         add_copy_action(menu, "Copy change as JSON", as_json(delta))
         add_copy_action(menu, "Copy change as Python", as_python(as_json(delta)))

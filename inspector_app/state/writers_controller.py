@@ -39,11 +39,7 @@ class WritersController(QObject):
 
     def __init__(self, work: Workspace, pane: WritersPane) -> None:
         super().__init__(pane)
-        self._cursor = work.cursor
-        self._agents = work.agents
-        self._current = work.current
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._pane = pane
         self._name = ""
         pane.event_requested.connect(work.cursor.request)
@@ -56,11 +52,11 @@ class WritersController(QObject):
         Args:
             name: the key with its scope prefix.
         """
-        session = self._current.session
+        session = self._work.current.session
         if session is not None:
             self._name = name
-            self._messages.withdraw(_NO_KEY)
-            self._tasks.spawn(self._ask(session, name), f"Finding who wrote {name}")
+            self._work.messages.withdraw(_NO_KEY)
+            self._work.tasks.spawn(self._ask(session, name), f"Finding who wrote {name}")
 
     def _on_session_loading(self) -> None:
         """Clear the answer about another session."""
@@ -71,24 +67,24 @@ class WritersController(QObject):
     def _on_session_loaded(self, session: OpenSession) -> None:
         """Answer the same question for the newly displayed session."""
         if self._name:
-            self._tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
+            self._work.tasks.spawn(self._ask(session, self._name, again=True), f"Finding who wrote {self._name}")
 
     def ask_for_selected(self, name: str | None) -> None:
         """Show who wrote the selected key, or how to select one."""
         if name is None:
-            self._messages.info(_NO_KEY)
+            self._work.messages.info(_NO_KEY)
         else:
             self.ask(name)
 
     async def _ask(self, session: OpenSession, name: str, *, again: bool = False) -> None:
         key = session.address.key
-        loaded = self._agents.loaded
+        loaded = self._work.agents.loaded
         root = loaded.root if loaded is not None and loaded.name == key.app_name else None
         writes = await session.source.writes(key, name)
         history = await session.source.history(key)
-        at = self._cursor.event_index
+        at = self._work.cursor.event_index
         rows = await run_in_thread(_rows, session.address, history, root, name, writes)
-        if session.address != self._cursor.session or name != self._name:
+        if session.address != self._work.cursor.session or name != self._name:
             return  # another session is selected by now, or another key was asked for
         count = counted(len(writes), "write")
         prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."

@@ -29,7 +29,7 @@ from inspector_app.widgets.clipboard import add_copy_action, as_python
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.filter_actions import add_filter_actions
 from inspector_app.widgets.layouts import named
-from inspector_app.widgets.row_menu import RowMenu
+from inspector_app.widgets.row_menu import RowMenu, passing_menu
 from runtime.events.credentials import without_credentials
 
 if TYPE_CHECKING:
@@ -277,8 +277,7 @@ class EventStreamView(QWidget):
         """Return the menu of a row, None if there is no row."""
         if row < 0:
             return None
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu = passing_menu(self)
         event = self._model.event_at(row)
         if event is not None:
             shown = self._model.stream_row(row)

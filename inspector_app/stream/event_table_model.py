@@ -65,8 +65,7 @@ class EventTableModel(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None, *, colours: AuthorColours | None = None) -> None:
         super().__init__(parent)
         # A single shot: no width changes while a row is painted.
-        self._columns_changed = QTimer(self)
-        self._columns_changed.setSingleShot(True)
+        self._columns_changed = QTimer(self, singleShot=True)
         self._columns_changed.timeout.connect(self.refreshed)
         self._make = RowFactory(colours or AuthorColours(), self._columns_changed.start)
         self._document: SessionDocument | None = None

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QScrollBar, QWidget
 
 from inspector_app.stream.hits import pixels_with
 from inspector_app.widgets import theme
+from inspector_app.widgets.layouts import named
 from inspector_app.widgets.tooltips import set_tooltip
 
 LINE = 2  # height of a mark in pixels
@@ -45,15 +46,12 @@ class MarkedScrollBar(QScrollBar):
 
     def __init__(self, first_of: Callable[[int], int], rows: Callable[[], int], parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
-        self.setObjectName("event_scroll_bar")
-        self.setAccessibleName("Place in the session")
+        named(self, "event_scroll_bar", "Place in the session")
         self._first_of = first_of
         self._rows = rows
         self._find: Callable[[], Sequence[Marks]] = list
         self._lines: list[tuple[Marks, list[int]]] = []
-        self._settle = QTimer(self)
-        self._settle.setSingleShot(True)
-        self._settle.setInterval(SETTLE_MS)
+        self._settle = QTimer(self, singleShot=True, interval=SETTLE_MS)
         self._settle.timeout.connect(self.count_now)
 
     @property

@@ -34,8 +34,7 @@ class SavedFilters(QToolButton):
         super().__init__(parent)
         self._filters: dict[str, str] | None = None
         self._offered = ""
-        self.setObjectName("saved_filters")
-        self.setAccessibleName("Saved filters")
+        named(self, "saved_filters", "Saved filters")
         set_tooltip(self, "Saved filters (Ctrl+D)")
         self.setIcon(theme.icon("bookmark", "dim"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)

@@ -44,14 +44,8 @@ class StreamController(QObject):
 
     def __init__(self, work: Workspace, events: EventTableModel, stream: EventStreamView, bar: FilterBar) -> None:
         super().__init__(stream)
-        self._current = work.current
-        self._cursor = work.cursor
-        self._run = work.run
-        self._notes = work.notes
+        self._work = work
         self.held_place: Callable[[], str] = str
-        self._tasks = work.tasks
-        self._messages = work.messages
-        self._preferences = work.preferences
         bar.set_remembered(work.preferences.filters)
         self._events = events
         self._stream = stream
@@ -61,8 +55,7 @@ class StreamController(QObject):
         self._search: asyncio.Task[Any] | None = None
         self._progress: float | None = None
         self._was_following = False
-        self._settling = QTimer(self)
-        self._settling.setSingleShot(True)
+        self._settling = QTimer(self, singleShot=True)
         self._settling.timeout.connect(self._on_settled)
         events.set_temp_keys(self._temp_keys_of)
         events.set_ran_ahead(work.run.ran_ahead)
@@ -74,7 +67,7 @@ class StreamController(QObject):
         self._connect_views()
 
     def _connect_owners(self) -> None:
-        current, run, events = self._current, self._run, self._events
+        current, run, events = self._work.current, self._work.run, self._events
         current.session_loading.connect(self._on_session_loading)
         current.session_loaded.connect(self._on_session_loaded)
         current.past_read.connect(events.refresh_rows)
@@ -84,11 +77,11 @@ class StreamController(QObject):
         run.run_started.connect(self._on_run_started)
         run.run_ended.connect(self._on_run_ended)
         run.partial_arrived.connect(self._on_partial)
-        self._cursor.event_requested.connect(self.show_event)
+        self._work.cursor.event_requested.connect(self.show_event)
 
     def _connect_views(self) -> None:
         events, stream, bar = self._events, self._stream, self._bar
-        stream.event_selected.connect(self._cursor.select_event)
+        stream.event_selected.connect(self._work.cursor.select_event)
         events.shown_changed.connect(self._show_hits)
         events.events_appending.connect(self._on_events_appending)
         events.events_appended.connect(self._on_events_appended)
@@ -114,10 +107,10 @@ class StreamController(QObject):
     @property
     def selected_event(self) -> Event | None:
         """The selected event; None if it is not in memory, or its row is filtered out or folded away."""
-        index = self._cursor.event_index
+        index = self._work.cursor.event_index
         if index is None:
             return self._stream.selected_tool_agent_event
-        if self._current.session is None or index >= self._events.event_count:
+        if self._work.current.session is None or index >= self._events.event_count:
             return None
         row = self._events.row_of_index(index)
         return self._events.event_at(row) if row is not None else None
@@ -134,22 +127,22 @@ class StreamController(QObject):
     def _on_session_loaded(self, session: OpenSession) -> None:
         self._stream.set_empty_text("This session has no events yet", "Write a message below.")
         self.show(session)
-        if session.address == self._run.address and self._run.phase != "idle" and session.events:
+        if session.address == self._work.run.address and self._work.run.phase != "idle" and session.events:
             last = session.events.cached(len(session.events) - 1)
             if last is not None:
                 session.set_statuses({last.invocation_id: "running"})
         self._show_run()
 
     def _on_partial(self, address: SessionAddress, event: Event) -> None:
-        if address == self._cursor.session:
+        if address == self._work.cursor.session:
             self._events.show_partial(event)
 
     def _on_run_started(self) -> None:
         self._stream.set_following(True)
 
     def _on_run_ended(self, end: RunEnd) -> None:
-        session = self._current.session
-        if end.address == self._cursor.session and session is not None:
+        session = self._work.current.session
+        if end.address == self._work.cursor.session and session is not None:
             self._events.clear_partials()
             self._events.set_waiting(None)
             self._events.set_held(None)
@@ -157,8 +150,8 @@ class StreamController(QObject):
 
     def _show_run(self) -> None:
         """Mark the held event, and say below the last one what is waited for."""
-        run = self._run
-        if run.address != self._cursor.session:
+        run = self._work.run
+        if run.address != self._work.cursor.session:
             return
         held, hold = run.held, run.hold
         at = hold.event if hold is not None and hold.inner else held
@@ -171,7 +164,7 @@ class StreamController(QObject):
         waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
         author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
         self._events.set_waiting(waiting, author)
-        session = self._current.session
+        session = self._work.current.session
         if session is not None and held is not None and run.phase in ("running", "paused"):
             session.set_statuses({held.invocation_id: "held" if run.phase == "paused" else "running"})
 
@@ -210,7 +203,7 @@ class StreamController(QObject):
         self._show_hits()
 
     def _temp_keys_of(self, event_id: str) -> list[str]:
-        session = self._current.session
+        session = self._work.current.session
         past = session.past if session is not None else None
         return [key for key in past.temp_of(event_id) if key != TEMP_GONE] if past is not None else []
 
@@ -218,12 +211,12 @@ class StreamController(QObject):
 
     def compare_states(self) -> None:
         """Compare the selected event's state with those after events selected from now on; end that if it is the compared event."""
-        selected = self._cursor.event_index
-        self._cursor.compare_with(None if selected == self._cursor.compared_index else selected)
+        selected = self._work.cursor.event_index
+        self._work.cursor.compare_with(None if selected == self._work.cursor.compared_index else selected)
 
     def end_comparing(self) -> None:
         """End comparing states: show what each event changed."""
-        self._cursor.compare_with(None)
+        self._work.cursor.compare_with(None)
 
     # filtering
 
@@ -258,13 +251,13 @@ class StreamController(QObject):
 
     def _on_notes_changed(self) -> None:
         self._events.refresh_rows()
-        if self._filter is not None and self._filter.depends_on(self._notes.notes):
+        if self._filter is not None and self._filter.depends_on(self._work.notes.notes):
             self._stop_search()
             self._begin(self._filter)
 
     def _begin(self, wanted: EventFilter) -> None:
-        self._filter = wanted = wanted.with_notes(self._notes.notes)
-        session = self._current.session
+        self._filter = wanted = wanted.with_notes(self._work.notes.notes)
+        session = self._work.current.session
         if self._bar.marking.isChecked():
             self._show_all(Hits())
         else:
@@ -276,7 +269,7 @@ class StreamController(QObject):
             return
         self._progress = 0.0
         self._show_hits()
-        self._search = self._tasks.spawn(self._look_through(session, wanted), "Filtering the events")
+        self._search = self._work.tasks.spawn(self._look_through(session, wanted), "Filtering the events")
 
     async def _look_through(self, session: OpenSession, wanted: EventFilter) -> None:
         if session.pages is not None:
@@ -295,7 +288,7 @@ class StreamController(QObject):
         self._show_hits()
         if self._found_count:
             self._bar.remember(wanted.text)
-            self._preferences.filters = self._bar.remembered
+            self._work.preferences.filters = self._bar.remembered
 
     def _stop_search(self) -> None:
         search, self._search = self._search, None
@@ -344,30 +337,30 @@ class StreamController(QObject):
 
     def next_hit(self) -> None:
         """Select the next hit; after the last one, the first."""
-        hits, index = self._displayed_hits, self._cursor.event_index
+        hits, index = self._displayed_hits, self._work.cursor.event_index
         found = hits.shown_after(-1 if index is None else index)
         self.go_to(hits.shown_after(-1) if found is None else found)
 
     def previous_hit(self) -> None:
         """Select the previous hit; before the first one, the last."""
-        hits, index = self._displayed_hits, self._cursor.event_index
+        hits, index = self._displayed_hits, self._work.cursor.event_index
         found = hits.shown_before(0 if index is None else index)
         self.go_to(hits.shown_before(self._events.event_count) if found is None else found)
 
     def next_note(self) -> None:
         """Select the next event with a note or a bookmark; after the last one, the first."""
-        self._tasks.spawn(self._go_to_note(1), "Looking for notes")
+        self._work.tasks.spawn(self._go_to_note(1), "Looking for notes")
 
     def previous_note(self) -> None:
         """Select the previous event with a note or a bookmark; before the first one, the last."""
-        self._tasks.spawn(self._go_to_note(-1), "Looking for notes")
+        self._work.tasks.spawn(self._go_to_note(-1), "Looking for notes")
 
     async def _go_to_note(self, step: int) -> None:
-        session, selected = self._current.session, self._cursor.event_index
+        session, selected = self._work.current.session, self._work.cursor.event_index
         if session is None:
             return
-        places = await self._notes.places()
-        if not places or self._current.session is not session:
+        places = await self._work.notes.places()
+        if not places or self._work.current.session is not session:
             return
         here = selected if selected is not None else (-1 if step > 0 else self._events.event_count)
         further = [place for place in places if (place - here) * step > 0]
@@ -384,12 +377,12 @@ class StreamController(QObject):
 
     def show_event(self, address: SessionAddress, event_id: str) -> None:
         """Go to an event of any session in the open databases."""
-        self._tasks.spawn(self._show_event(address, event_id), "Going to an event")
+        self._work.tasks.spawn(self._show_event(address, event_id), "Going to an event")
 
     async def _show_event(self, address: SessionAddress, event_id: str) -> None:
-        self._cursor.select_session(address)
-        await self._current.wait_until_loaded()
-        session = self._current.session
+        self._work.cursor.select_session(address)
+        await self._work.current.wait_until_loaded()
+        session = self._work.current.session
         if session is None or session.address != address:
             return
         place = session.index_of(event_id)
@@ -399,15 +392,15 @@ class StreamController(QObject):
 
     def go_to_matching_call(self) -> None:
         """From a call go to its response, and from a response to its call."""
-        session, index = self._current.session, self._cursor.event_index
+        session, index = self._work.current.session, self._work.cursor.event_index
         event = session.events.cached(index) if session is not None and index is not None else None
         if session is None or index is None or event is None:
             return
         wanted = _other_half(event)
         if not wanted:
-            self._messages.info("This event calls nothing and answers no call.", quiet=True)
+            self._work.messages.info("This event calls nothing and answers no call.", quiet=True)
             return
-        self._tasks.spawn(
+        self._work.tasks.spawn(
             self._find_other_half(session, index, wanted, calls=bool(event.get_function_responses())), "Finding the other half"
         )
 
@@ -418,7 +411,7 @@ class StreamController(QObject):
             places += await session.pages.find_calls(wanted, max(index - NEAR, 0), index + NEAR, calls=calls)
         if not places:
             half = "call" if calls else "response"
-            self._messages.info(f"There is no {half} of {', '.join(sorted(wanted))} here.", quiet=True)
+            self._work.messages.info(f"There is no {half} of {', '.join(sorted(wanted))} here.", quiet=True)
             return
         nearest = [place for place in places if (place < index) == calls]
         self.go_to(max(nearest) if calls and nearest else min(nearest or places))

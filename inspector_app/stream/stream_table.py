@@ -15,6 +15,7 @@ from inspector_app.stream.hits import Hits
 from inspector_app.stream.marked_scroll_bar import MarkedScrollBar
 from inspector_app.stream.stream_painter import ROW_HEIGHT, Cell, StreamPainter
 from inspector_app.widgets import theme
+from inspector_app.widgets.layouts import named
 
 WIDE = 760  # pixels at a scale of 100 %, above which the column `took` fits
 LEAST_SUMMARY = 200  # pixels at a scale of 100 %, for the summary of an event
@@ -40,13 +41,11 @@ class StreamTable(QTableView):
     def __init__(self, model: EventTableModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._events = model
-        self.setObjectName("event_table")
-        self.setAccessibleName("Events of the session")
+        named(self, "event_table", "Events of the session")
         self.setModel(model)
         self._row_painter = StreamPainter(self)
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # scrolled by moving what is painted already
-        self._paint_timer = QTimer(self)
-        self._paint_timer.setSingleShot(True)
+        self._paint_timer = QTimer(self, singleShot=True)
         self._paint_timer.timeout.connect(self._paint_soon)
         self._painted_at = 0.0
         self._rows_are_made = self._must_paint = self._waits_for_rows = False

@@ -11,6 +11,7 @@ from inspector_app.presentation.timeline_rows import Timeline, TimelineRow
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.timeline.timeline_painter import WORLD, TimelinePainter, Viewport, axis_height, bar_text, names_width, row_height
 from inspector_app.widgets import theme
+from inspector_app.widgets.layouts import named
 
 ZOOM = 1.5  # of one step of a key, a button or the wheel
 _SHORTEST = 2e-5  # seconds that are visible at least
@@ -31,8 +32,7 @@ class TimelineChart(QAbstractScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("timeline_chart")
-        self.setAccessibleName("Timeline")
+        named(self, "timeline_chart", "Timeline")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("card", "true")
         self.setProperty("own_wheel", True)  # Ctrl and the wheel zoom here, and do not change the size of text

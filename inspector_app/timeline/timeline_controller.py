@@ -34,12 +34,8 @@ class TimelineController(QObject):
 
     def __init__(self, work: Workspace, colours: AuthorColours, view: TimelineView) -> None:
         super().__init__(view)
-        self._cursor = work.cursor
-        self._current = work.current
+        self._work = work
         self._colours = colours
-        self._reader = work.reader
-        self._tasks = work.tasks
-        self._messages = work.messages
         self._view = view
         self._drawn: Drawn | None = None
         self._wanted = 0  # number of the latest drawing
@@ -53,12 +49,11 @@ class TimelineController(QObject):
         work.current.calls_recorded.connect(self._recorded.start)
         view.displayed.came.connect(self._draw)
         view.range_chosen.connect(self._on_changed)
-        view.picture.saved.connect(self._on_picture_saved)
+        view.picture.saved.connect(work.messages.info)
+        view.picture.failed.connect(work.messages.warning)
 
     def _timer(self, interval: int, slot: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(interval)
+        timer = QTimer(self, singleShot=True, interval=interval)
         timer.timeout.connect(slot)
         return timer
 
@@ -79,8 +74,8 @@ class TimelineController(QObject):
             self._drawn = None
             self._view.clear()
             return
-        session, index = self._current.session, self._cursor.event_index
-        self._view.allow_comparison(self._cursor.compared_index is not None)
+        session, index = self._work.current.session, self._work.cursor.event_index
+        self._view.allow_comparison(self._work.cursor.compared_index is not None)
         if session is None or index is None or not 0 <= index < len(session.events) or session.events.cached(index) is None:
             self._view.set_timeline(None, {})
             self._drawn = None
@@ -97,7 +92,7 @@ class TimelineController(QObject):
         before, self._drawn = self._drawn, drawn
         grown = before is not None and before[:2] == drawn[:2] and [one[0] for one in before[2]] == [one[0] for one in drawn[2]]
         self._wanted += 1
-        self._tasks.spawn(self._show(session, ranges, self._wanted, keep_zoom=keep_zoom or grown), "Drawing the timeline")
+        self._work.tasks.spawn(self._show(session, ranges, self._wanted, keep_zoom=keep_zoom or grown), "Drawing the timeline")
 
     def _ranges(self, session: OpenSession, index: int) -> list[EventRange]:
         """Return the invocations to draw, the earlier one first."""
@@ -107,7 +102,7 @@ class TimelineController(QObject):
         if self._view.range == "previous":
             other = own.first - 1
         elif self._view.range == "compared":
-            other = self._cursor.compared_index
+            other = self._work.cursor.compared_index
         beside = invocation_around(session, other) if other is not None else None
         found = {one.first: one for one in (own, beside) if one is not None}
         return [found[first] for first in sorted(found)]
@@ -116,7 +111,7 @@ class TimelineController(QObject):
         note = ""
         if ranges is None:
             self._view.show_note(f"Reading {min(len(session.events), MOST_OF_SESSION):,} events…")
-            newest = await self._reader.newest(session)
+            newest = await self._work.reader.newest(session)
             ranges = [newest]
             note = f"The newest {MOST_OF_SESSION:,} of {len(session.events):,} events" if newest.first else ""
         ids = () if len(ranges) == 1 and note else tuple({event.invocation_id: None for one in ranges for event in one.events})
@@ -126,23 +121,17 @@ class TimelineController(QObject):
             recorded, note = RecordedCalls(), str(error)
         count = sum(len(one.events) for one in ranges)
         shown = await run_in_thread(_timeline, ranges, recorded) if count > _AT_ONCE else _timeline(ranges, recorded)
-        if number != self._wanted or self._current.session is not session:
+        if number != self._wanted or self._work.current.session is not session:
             return
         roles = {author: self._colours.role(author) for author in self._colours.authors}
         self._view.set_timeline(shown, roles, note, keep_zoom=keep_zoom)
-        index = self._cursor.event_index
+        index = self._work.cursor.event_index
         if index is not None and any(one.first <= index < one.first + len(one.events) for one in ranges):
             self._select(session, index)  # otherwise the invocation of the event that was selected meanwhile is drawn next
 
     def _select(self, session: OpenSession, index: int) -> None:
         selected = session.events.cached(index) if index < len(session.events) else None
         self._view.select_event(index, selected.timestamp if selected is not None else None)
-
-    def _on_picture_saved(self, file: str, problem: str) -> None:
-        if problem:
-            self._messages.warning(problem)
-        else:
-            self._messages.info(f"The picture is in {file}.")
 
 
 def _timeline(ranges: list[EventRange], recorded: RecordedCalls) -> Timeline:

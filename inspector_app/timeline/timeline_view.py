@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from inspector_app.presentation.timeline_rows import Timeline
 from inspector_app.timeline.timeline_chart import ZOOM, TimelineChart
-from inspector_app.widgets.displayed import Displayed
-from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.drawn_pane import DrawnPane
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import named
 from inspector_app.widgets.pictures import PictureButton, tool_button
 from inspector_app.widgets.tooltips import set_tooltip
 
@@ -23,13 +22,11 @@ RANGES = {
 }
 
 
-class TimelineView(QWidget):
+class TimelineView(DrawnPane):
     """A view of a `Timeline`, or a text that explains why there is none.
 
     Attributes:
         chart: the chart.
-        picture: the button that saves a picture.
-        displayed: whether the pane is displayed; one that is not is not computed.
 
     Signals:
         event_chosen (int): the user chose the event at this position.
@@ -40,11 +37,10 @@ class TimelineView(QWidget):
     range_chosen = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("timeline_view")
-        self.displayed = Displayed(self)
-        self._index: int | None = None
         self.chart = TimelineChart()
+        empty = EmptyState("No timeline", "Select an event to see its invocation on a time axis.")
+        super().__init__("timeline_view", "timeline_sources", self.chart, empty, parent)
+        self._index: int | None = None
         self.chart.event_chosen.connect(self.event_chosen)
         self._range = named(QComboBox(), "timeline_range", "Range of the timeline")
         set_tooltip(self._range, "Range of the timeline")  # Qt names a box without a label by its choice
@@ -52,8 +48,6 @@ class TimelineView(QWidget):
         for name, text in RANGES.items():
             self._range.addItem(text, name)
         self._range.currentIndexChanged.connect(lambda _: self.range_chosen.emit())
-        self._sources = named(ElidedLabel(), "timeline_sources")
-        self._sources.setProperty("role", "secondary")
         self._out = tool_button("timeline_zoom_out", "magnifying-glass-minus", "Zoom out", "-")
         self._fit = tool_button("timeline_fit", "arrows-left-right-to-line", "Show all", "0")
         self._in = tool_button("timeline_zoom_in", "magnifying-glass-plus", "Zoom in", "+, or Ctrl and the wheel")
@@ -61,17 +55,7 @@ class TimelineView(QWidget):
         self._out.clicked.connect(lambda: self.chart.zoom(1 / ZOOM))
         self._in.clicked.connect(lambda: self.chart.zoom(ZOOM))
         self._fit.clicked.connect(self.chart.fit)
-        self._empty = EmptyState("No timeline", "Select an event to see its invocation on a time axis.")
-        self._empty.setMinimumHeight(self.chart.minimumSizeHint().height())  # the pane shares its place with panes that may be low
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.chart)
-        self._blank = QWidget()
-        self._stack.addWidget(self._blank)
-        bar = laid_out(QHBoxLayout(), self._range, (self._sources, 1), spacing=6)
-        for button in (self._out, self._fit, self._in, self.picture):
-            bar.addWidget(button)
-        laid_out(QVBoxLayout(self), bar, (self._stack, 1), margins=0, spacing=2)
+        self.lay_out(self._range, (self._note, 1), self._out, self._fit, self._in, self.picture, spacing=6)
         self.set_timeline(None, {})
 
     @property
@@ -82,11 +66,6 @@ class TimelineView(QWidget):
     def choose_range(self, name: str) -> None:
         """Choose a range, a key of `RANGES`."""
         self._range.setCurrentIndex(max(self._range.findData(name), 0))
-
-    @property
-    def sources(self) -> str:
-        """The sentence that says where the times are from."""
-        return self._sources.text()
 
     def set_timeline(self, shown: Timeline | None, roles: dict[str, str], note: str = "", *, keep_zoom: bool = False) -> None:
         """Show a timeline.
@@ -100,20 +79,10 @@ class TimelineView(QWidget):
         is_there = shown is not None and bool(shown.rows)
         self.chart.set_timeline(shown, roles, keep_zoom=keep_zoom)
         marks = "underlined: critical path" if shown is not None and shown.sources else ""
-        self._sources.setText(" · ".join(filter(None, (note, shown.sources if shown is not None else "", marks))))
-        self._stack.setCurrentWidget(self.chart if is_there else self._empty)
-        for button in (self._out, self._fit, self._in, self.picture):
+        self._note.setText(" · ".join(filter(None, (note, shown.sources if shown is not None else "", marks))))
+        self.show_drawing(is_there)
+        for button in (self._out, self._fit, self._in):
             button.setEnabled(is_there)
-
-    def clear(self) -> None:
-        """Show nothing until the next drawing: what is shown is out of date."""
-        self._sources.setText("")
-        self.picture.setEnabled(False)
-        self._stack.setCurrentWidget(self._blank)
-
-    def show_note(self, note: str) -> None:
-        """Show a sentence in place of that about the sources of the times, such as that a session is being read."""
-        self._sources.setText(note)
 
     def set_empty_text(self, title: str, hint: str) -> None:
         """Set the text shown without a timeline."""

@@ -33,18 +33,11 @@ class TurnsController(QObject):
 
     def __init__(self, work: Workspace, view: TurnsView) -> None:
         super().__init__(view)
-        self._cursor = work.cursor
-        self._current = work.current
-        self._reader = work.reader
-        self._prices = work.prices
-        self._tasks = work.tasks
-        self._messages = work.messages
+        self._work = work
         self._view = view
         self._drawn: tuple[object, int] | None = None
         self._counting: OpenSession | None = None
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(_REST_MS)
+        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
         self._rest.timeout.connect(self._draw)
         work.cursor.event_changed.connect(self._on_event_changed)
         work.current.events_added.connect(self._on_changed)
@@ -52,7 +45,8 @@ class TurnsController(QObject):
         work.current.session_loading.connect(self._on_loaded)
         work.current.calls_recorded.connect(self._on_recorded)
         view.displayed.came.connect(self._draw)
-        view.picture.saved.connect(self._on_picture_saved)
+        view.picture.saved.connect(work.messages.info)
+        view.picture.failed.connect(work.messages.warning)
 
     def _on_changed(self, *_: object) -> None:
         if not self._rest.isActive():
@@ -70,7 +64,7 @@ class TurnsController(QObject):
         self._view.charts.select_event(index)
 
     def _draw(self) -> None:
-        session = self._current.session
+        session = self._work.current.session
         if not self._view.displayed.now:
             self._drawn = None
             self._view.clear()
@@ -78,7 +72,7 @@ class TurnsController(QObject):
             self._view.set_turns((), "")
         elif self._counting is not session and self._drawn != (session, len(session.events)):
             self._drawn, self._counting = (session, len(session.events)), session
-            self._tasks.spawn(self._show(session), "Counting the turns", background=True)
+            self._work.tasks.spawn(self._show(session), "Counting the turns", background=True)
 
     async def _show(self, session: OpenSession) -> None:
         began = time.perf_counter()
@@ -93,24 +87,18 @@ class TurnsController(QObject):
     async def _count(self, session: OpenSession) -> None:
         if session.pages is not None and not self._view.charts.turns:
             self._view.show_note(f"Reading {min(len(session.events), MOST_OF_SESSION):,} events…")
-        newest = await self._reader.newest(session)
+        newest = await self._work.reader.newest(session)
         problem = ""
         try:
             recorded = await session.source.recorded_calls(session.address.key)
         except StorageError as error:
             recorded, problem = RecordedCalls(), str(error)
-        turns = await run_in_thread(_turns, session.address.key, newest, recorded, self._prices)
-        if self._current.session is not session:
+        turns = await run_in_thread(_turns, session.address.key, newest, recorded, self._work.prices)
+        if self._work.current.session is not session:
             return
         part = f"The newest {len(newest.events):,} of {len(session.events):,} events" if newest.first else ""
         self._view.set_turns(turns, " · ".join(filter(None, (problem, part, _total(turns)))))
-        self._view.charts.select_event(self._cursor.event_index)
-
-    def _on_picture_saved(self, file: str, problem: str) -> None:
-        if problem:
-            self._messages.warning(problem)
-        else:
-            self._messages.info(f"The picture is in {file}.")
+        self._view.charts.select_event(self._work.cursor.event_index)
 
 
 def _turns(key: SessionKey, newest: EventRange, recorded: RecordedCalls, prices: Prices) -> list[Turn]:

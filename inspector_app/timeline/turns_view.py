@@ -7,16 +7,15 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractScrollArea, QHBoxLayout, QStackedLayout, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from inspector_app.presentation.turns import Turn, turn_text
 from inspector_app.presentation.values import plain_tooltip
 from inspector_app.timeline.turns_painter import Layout, paint_charts
 from inspector_app.widgets import theme
-from inspector_app.widgets.displayed import Displayed
-from inspector_app.widgets.elided_label import ElidedLabel
+from inspector_app.widgets.drawn_pane import DrawnPane
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import named
 from inspector_app.widgets.pictures import PictureButton
 
 
@@ -31,8 +30,7 @@ class TurnCharts(QAbstractScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("turn_charts")
-        self.setAccessibleName("Charts over turns")
+        named(self, "turn_charts", "Charts over turns")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("card", "true")
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -149,13 +147,11 @@ class TurnCharts(QAbstractScrollArea):
             paint_charts(painter, self.layout_now, self._turns, self._selected)
 
 
-class TurnsView(QWidget):
+class TurnsView(DrawnPane):
     """The charts with a line about what they show, or a text that explains why there are none.
 
     Attributes:
         charts: the charts.
-        picture: the button that saves a picture.
-        displayed: whether the pane is displayed; one that is not is not computed.
 
     Signals:
         event_chosen (int): the user chose the turn that begins with the event at this position.
@@ -164,39 +160,14 @@ class TurnsView(QWidget):
     event_chosen = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("turns_view")
-        self.displayed = Displayed(self)
         self.charts = TurnCharts()
+        super().__init__(
+            "turns_view", "turns_note", self.charts, EmptyState("No turns", "Open a session to see what its invocations used."), parent
+        )
         self.charts.event_chosen.connect(self.event_chosen)
         self.picture = PictureButton(self, "charts", lambda: self.charts.picture_size, self.charts.paint_picture)
-        self._note = named(ElidedLabel(), "turns_note")
-        self._note.setProperty("role", "secondary")
-        self._empty = EmptyState("No turns", "Open a session to see what its invocations used.")
-        self._empty.setMinimumHeight(self.charts.minimumSizeHint().height())
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.charts)
-        self._blank = QWidget()
-        self._stack.addWidget(self._blank)
-        bar = laid_out(QHBoxLayout(), (self._note, 1), self.picture, margins=(4, 0, 0, 0))
-        laid_out(QVBoxLayout(self), bar, (self._stack, 1), margins=0, spacing=2)
+        self.lay_out((self._note, 1), self.picture, left=4)
         self.set_turns((), "")
-
-    @property
-    def note(self) -> str:
-        """The line about what the charts show."""
-        return self._note.text()
-
-    def show_note(self, note: str) -> None:
-        """Show another line, such as that a session is being read."""
-        self._note.setText(note)
-
-    def clear(self) -> None:
-        """Show nothing until the next drawing: what is shown is out of date."""
-        self._note.setText("")
-        self.picture.setEnabled(False)
-        self._stack.setCurrentWidget(self._blank)
 
     def set_turns(self, turns: Sequence[Turn], note: str) -> None:
         """Show turns.
@@ -207,5 +178,4 @@ class TurnsView(QWidget):
         """
         self.charts.set_turns(turns)
         self._note.setText(note)
-        self.picture.setEnabled(bool(turns))
-        self._stack.setCurrentWidget(self.charts if turns else self._empty)
+        self.show_drawing(bool(turns))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QDialog, QLayout, QWidget
 
 _Widget = TypeVar("_Widget", bound=QWidget)
 _Layout = TypeVar("_Layout", bound=QBoxLayout)
@@ -52,3 +52,18 @@ def laid_out(layout: _Layout, *parts: Part, margins: int | tuple[int, int, int, 
         else:
             layout.addWidget(content, *place)
     return layout
+
+
+def set_up_dialog(dialog: QDialog, name: str, title: str, width: int, height: int) -> None:
+    """Name a dialog that is deleted when it is closed.
+
+    Args:
+        dialog: the dialog.
+        name: its object name.
+        title: its window title.
+        width, height: its first size, in pixels; 0: as large as its content needs.
+    """
+    dialog.setObjectName(name)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.setWindowTitle(title)
+    dialog.resize(width, height)

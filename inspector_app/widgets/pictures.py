@@ -127,7 +127,8 @@ class PictureButton(QToolButton):
     """A button that saves a picture of a pane.
 
     Signals:
-        saved(str, str): a picture was saved in this file, or could not be; why, or an empty text.
+        saved(str): a picture was saved; where, as a sentence.
+        failed(str): it could not be saved; why.
 
     Args:
         pane: the pane; its object name is part of the button's.
@@ -136,7 +137,8 @@ class PictureButton(QToolButton):
         paint: paints it.
     """
 
-    saved = Signal(str, str)
+    saved = Signal(str)
+    failed = Signal(str)
 
     def __init__(self, pane: QWidget, what: str, size: Callable[[], QSize], paint: Paint) -> None:
         super().__init__(pane)
@@ -156,4 +158,7 @@ class PictureButton(QToolButton):
 
     def save(self, file: str) -> None:
         """Save the picture in a file."""
-        self.saved.emit(file, save_picture(file, self._size(), self._paint))
+        if problem := save_picture(file, self._size(), self._paint):
+            self.failed.emit(problem)
+        else:
+            self.saved.emit(f"The picture is in {file}.")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject
+from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QAbstractItemView, QMenu
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QWidget
 
 
 class RowMenu(QObject):
@@ -41,3 +41,10 @@ class RowMenu(QObject):
         if menu is not None:
             menu.popup(view.viewport().mapToGlobal(position))
         return True
+
+
+def passing_menu(parent: QWidget) -> QMenu:
+    """Return an empty menu that is deleted when it is closed."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return menu

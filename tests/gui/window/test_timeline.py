@@ -126,7 +126,7 @@ def choose_range(inspector: Inspector, name: str, qtbot: QtBot) -> None:
 
 def test_recorded_times_are_shown_and_described(desk: Inspector) -> None:
     view = desk.window.parts.timeline
-    assert view.sources.startswith("Times of calls as recorded")
+    assert view.note.startswith("Times of calls as recorded")
     text = view.chart.describe(view.chart.centre_of("check_stock"))
     assert text.splitlines() == ["check_stock · tool of desk", "3.0 s (as recorded) · events 8 to 9", "failed, on the critical path"]
     view.chart.verticalScrollBar().setValue(1_000)
@@ -206,7 +206,7 @@ def test_a_recorded_run_has_the_same_times_after_a_restart(
     story: Inspector, story_db: Path, driver: WindowDriver, qapp: QApplication, settings: Settings, qtbot: QtBot
 ) -> None:
     def sources(inspector: Inspector) -> str:
-        return inspector.window.parts.timeline.sources
+        return inspector.window.parts.timeline.note
 
     driver.run_message("one more")
     show_event(story, len(driver.stream.events()) - 1, qtbot)

@@ -32,7 +32,7 @@ def show_last(inspector: Inspector, qtbot: QtBot) -> str:
     bench.raise_pane("timeline")
     bench.parts.stream.select_event(inspector.features.stream.events.event_count - 1)
     qtbot.waitUntil(lambda: bench.parts.timeline.chart.selected_index == 3 and not inspector.tasks.running, timeout=20_000)
-    return bench.parts.timeline.sources
+    return bench.parts.timeline.note
 
 
 def test_traces_sent_to_the_endpoint_are_shown_and_are_there_after_a_restart(
@@ -50,7 +50,7 @@ def test_traces_sent_to_the_endpoint_are_shown_and_are_there_after_a_restart(
     finally:
         endpoint.close()
     view = inspector.window.parts.timeline
-    qtbot.waitUntil(lambda: view.sources.startswith("Times of calls as recorded"), timeout=20_000)
+    qtbot.waitUntil(lambda: view.note.startswith("Times of calls as recorded"), timeout=20_000)
     detail = inspector.window.parts.detail
     detail.tabs.setCurrentIndex(2)
     rows = detail.request.model
@@ -62,7 +62,7 @@ def test_traces_sent_to_the_endpoint_are_shown_and_are_there_after_a_restart(
         again.tasks.spawn(again.open([str(traced)]), "Opening")
         qtbot.waitUntil(lambda: not again.tasks.running, timeout=20_000)
         show_last(again, qtbot)
-        qtbot.waitUntil(lambda: again.window.parts.timeline.sources.startswith("Times of calls as recorded"), timeout=20_000)
+        qtbot.waitUntil(lambda: again.window.parts.timeline.note.startswith("Times of calls as recorded"), timeout=20_000)
     finally:
         with qtbot.waitSignal(again.closed, timeout=10_000):
             again.window.close()
@@ -79,6 +79,6 @@ def test_a_file_of_traces_is_read_once(
         inspector.tasks.spawn(inspector.work.traces.read_file(file), "Reading")
         told = f"{file} has {count} model and tool calls that were not recorded yet. Lines that are no traces: 1."
         qtbot.waitUntil(lambda told=told: told in driver.log_text())
-    qtbot.waitUntil(lambda: inspector.window.parts.timeline.sources.startswith("Times of calls as recorded"), timeout=20_000)
+    qtbot.waitUntil(lambda: inspector.window.parts.timeline.note.startswith("Times of calls as recorded"), timeout=20_000)
     inspector.tasks.spawn(inspector.work.traces.read_file(tmp_path / "missing.jsonl"), "Reading")
     qtbot.waitUntil(lambda: "missing.jsonl cannot be read: No such file or directory." in driver.log_text())

@@ -6,12 +6,11 @@ The table is flat, its rows have one height, and folding happens in the model: t
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractTableModel, QMimeData, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
-from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
@@ -22,7 +21,6 @@ from inspector_app.stream.row_factory import RowFactory
 from inspector_app.stream.row_layout import RowLayout
 from inspector_app.stream.stream_row import StreamRow
 from inspector_app.stream.streaming_rows import StreamingRows, StreamKey, stream_key, waiting_row
-from runtime.sessions.note import Note
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -46,6 +44,9 @@ class EventTableModel(QAbstractTableModel):
     Args:
         colours: the authors' colours, shared with other views; its own if None.
 
+    Attributes:
+        make: makes the rows; what it asks for each row is set by the owners of it.
+
     Signals:
         events_appending (int), events_appended (int): that many events are about to be, and have been, added at the end.
         regrouping, regrouped: rows are about to move, and have moved, while the events stay the same.
@@ -67,7 +68,7 @@ class EventTableModel(QAbstractTableModel):
         # A single shot: no width changes while a row is painted.
         self._columns_changed = QTimer(self, singleShot=True)
         self._columns_changed.timeout.connect(self.refreshed)
-        self._make = RowFactory(colours or AuthorColours(), self._columns_changed.start)
+        self.make = RowFactory(colours or AuthorColours(), self._columns_changed.start)
         self._document: SessionDocument | None = None
         self._dragged: DraggedEvent | None = None  # file managers copy its file after the drop
         self._clear()
@@ -78,7 +79,7 @@ class EventTableModel(QAbstractTableModel):
         self._layout = RowLayout(document.groups if document is not None else None, len(self._events))
         self._streaming = StreamingRows()
         self._matches: Callable[[Event], bool] | None = None
-        self._make.reset(self._events)
+        self.make.reset(self._events)
 
     # the document
 
@@ -107,18 +108,18 @@ class EventTableModel(QAbstractTableModel):
 
     def _note_last(self, events: SessionEvents) -> None:
         if not events.is_long:
-            self._make.note_all(events.in_memory)
+            self.make.note_all(events.in_memory)
             return
         for index in range(len(events) - 1, max(len(events) - MOST_NOTED, 0) - 1, -1):
             last = events.cached(index, request=False)
             if last is None:
                 break
-            self._make.note(last)
+            self.make.note(last)
 
     def _on_appended(self, first: int, events: Sequence[Event]) -> None:
         """Add the rows of new events; a final event replaces the text that its author was streaming."""
         self.events_appending.emit(len(events))
-        if self._make.note_all(events):
+        if self.make.note_all(events):
             self._columns_changed.start()  # where a text becomes this event, no row is inserted
         replaces = self._replace_first_text(events[0], first)
         if self._streaming.keys:
@@ -172,7 +173,7 @@ class EventTableModel(QAbstractTableModel):
     def _on_updated(self, first: int, end: int) -> None:
         """Fill the rows of a page that was read."""
         layout = self._layout
-        self._make.forget(end)  # the event that it followed is known now
+        self.make.forget(end)  # the event that it followed is known now
         low, high = layout.position_after(first - 1), layout.position_after(end - 1) - 1
         if low <= high:
             top, last = layout.starts[layout.group_of(low)], layout.group_of(high)
@@ -249,7 +250,7 @@ class EventTableModel(QAbstractTableModel):
             self._changed(row, row)
             return
         row = self._layout.rows + self._streaming.text_count
-        self._make.colours.role(event.author)
+        self.make.colours.role(event.author)
         self.beginInsertRows(QModelIndex(), row, row)
         self._streaming.add(event)
         self.endInsertRows()
@@ -281,7 +282,7 @@ class EventTableModel(QAbstractTableModel):
                 self._streaming.waiting = None
                 self.endRemoveRows()
             return
-        waiting = waiting_row(text, author, self._make.colours.role(author) if author else "dim")
+        waiting = waiting_row(text, author, self.make.colours.role(author) if author else "dim")
         if self._streaming.waiting is not None:
             self._streaming.waiting = waiting
             self._changed(row, row)
@@ -317,7 +318,7 @@ class EventTableModel(QAbstractTableModel):
             self._insert_into_run(run, header + 1 + len(run.events), lambda: runs.add(run, event, len(call_ids)))
         if header is not None:
             self._changed(header, header)
-        if self._make.note(event):
+        if self.make.note(event):
             self._columns_changed.start()
 
     def _begin_run(self, call_id: str) -> ToolAgentRun | None:
@@ -391,61 +392,21 @@ class EventTableModel(QAbstractTableModel):
 
     def set_held(self, event_id: str | None) -> None:
         """Mark the event at which the agent is held; None marks none."""
-        before, self._make.held = self._make.held, event_id
+        before, self.make.held = self.make.held, event_id
         for marked in {before, event_id} - {None}:
             self._refresh(str(marked))
 
     def _refresh(self, event_id: str) -> None:
         index = self._events.index_of(event_id)
         if index is not None:
-            self._make.forget(index)
+            self.make.forget(index)
         row = self.row_of_index(index) if index is not None else self.row_of_tool_agent_event(event_id)
         if row is not None:
             self._changed(row, row)
 
-    def set_breakpoint_marks(self, mark: Callable[[Event], str]) -> None:
-        """Set how breakpoints are found.
-
-        Args:
-            mark: event → `on`, `off` or an empty text, see `StreamRow.breakpoint`; called for the rows that are painted.
-        """
-        self._make.breakpoint_mark = mark
-
-    def set_temp_keys(self, keys_of: Callable[[str], Collection[str]]) -> None:
-        """Set how the `temp:` keys of an event are found, which stored events lack.
-
-        Args:
-            keys_of: event id → the keys, as far as they are known; called for the rows that are painted.
-        """
-        self._make.temp_keys_of = keys_of
-
-    def set_ran_ahead(self, ran_ahead: Callable[[str], bool]) -> None:
-        """Set how events that ran ahead are found.
-
-        Args:
-            ran_ahead: event id → whether it was committed while the agent was held before it; called for the rows that are painted.
-        """
-        self._make.ran_ahead = ran_ahead
-
-    def set_notes(self, note_of: Callable[[str], Note | None]) -> None:
-        """Set how notes are found.
-
-        Args:
-            note_of: event id → the note on it; called for the rows that are painted.
-        """
-        self._make.note_of = note_of
-
-    def set_costs(self, cost_of: Callable[[InvocationGroup], str]) -> None:
-        """Set how the costs of a group are found.
-
-        Args:
-            cost_of: group → its costs in words, empty while they are not known; called for the headers that are painted.
-        """
-        self._make.cost_of = cost_of
-
     def refresh_rows(self) -> None:
         """Make all rows again: breakpoints or `temp:` keys have changed."""
-        self._make.clear_cache()
+        self.make.clear_cache()
         if self.rowCount():
             self._changed(0, self.rowCount() - 1)
 
@@ -467,12 +428,12 @@ class EventTableModel(QAbstractTableModel):
     @property
     def most_tokens(self) -> int:
         """The largest count of tokens of one event seen so far."""
-        return self._make.most_tokens
+        return self.make.most_tokens
 
     @property
     def authors(self) -> list[str]:
         """The agents in the order they first spoke."""
-        return self._make.colours.authors
+        return self.make.colours.authors
 
     def committed(self, index: int) -> Event:
         """Return the event at an index.
@@ -512,12 +473,12 @@ class EventTableModel(QAbstractTableModel):
         """Return a row ready to paint."""
         layout = self._layout
         if row >= layout.rows:
-            return self._streaming.row_at(row - layout.rows, self._make.colours)
+            return self._streaming.row_at(row - layout.rows, self.make.colours)
         group, place = layout.at(row)
         if place is None:
             status = self._document.statuses.get(group.invocation_id, "") if self._document is not None else ""
-            return self._make.header(group, status, is_whole=not layout.is_filtered)
-        return self._make.event(layout.index_of_position(place)) if isinstance(place, int) else self._make.tool_agent(*place)
+            return self.make.header(group, status, is_whole=not layout.is_filtered)
+        return self.make.event(layout.index_of_position(place)) if isinstance(place, int) else self.make.tool_agent(*place)
 
     # rows and places
 

@@ -60,7 +60,7 @@ class Stream(Feature):
         ScrollMarks(work.current, work.run, controller, work.notes, work.tasks, events, view.table.bar)
         SavedFilterController(work.cursor, work.preferences, self.filter_bar.saved)
         self.tool_agent_events = ToolAgentEvents(work.run, work.current, work.cursor, events, view)
-        events.set_costs(lambda group: cost_text(found) if (found := work.costs.of_group(group)) is not None else "")
+        events.make.cost_of = lambda group: cost_text(found) if (found := work.costs.of_group(group)) is not None else ""
         work.costs.changed.connect(view.table.viewport().update)
         self._next.triggered.connect(controller.next_hit)
         self._previous.triggered.connect(controller.previous_hit)

@@ -57,11 +57,11 @@ class StreamController(QObject):
         self._was_following = False
         self._settling = QTimer(self, singleShot=True)
         self._settling.timeout.connect(self._on_settled)
-        events.set_temp_keys(self._temp_keys_of)
-        events.set_ran_ahead(work.run.ran_ahead)
-        events.set_breakpoint_marks(work.breakpoints.mark_of)
+        events.make.temp_keys_of = self._temp_keys_of
+        events.make.ran_ahead = work.run.ran_ahead
+        events.make.breakpoint_mark = work.breakpoints.mark_of
         work.breakpoints.changed.connect(events.refresh_rows)
-        events.set_notes(work.notes.of)
+        events.make.note_of = work.notes.of
         work.notes.changed.connect(self._on_notes_changed)
         self._connect_owners()
         self._connect_views()

@@ -54,7 +54,7 @@ def test_cells_of_a_row(model: EventTableModel) -> None:
     assert text(model, 1, Column.TOKENS) == "1,234"
     assert len(text(model, 1, Column.TIME)) == 8
     assert model.total_tokens == 1234
-    model.set_temp_keys({event.id: ["temp:draft"]}.__getitem__)
+    model.make.temp_keys_of = {event.id: ["temp:draft"]}.__getitem__
     model.refresh_rows()
     assert text(model, 1, Column.DELTA) == "Δ3"
 
@@ -63,7 +63,7 @@ def test_an_event_with_only_temp_changes_says_so(model: EventTableModel) -> None
     event = changed({})
     show(model, [event])
     assert text(model, 1, Column.EVENT) == "no content and no change"
-    model.set_temp_keys({event.id: ["temp:draft"]}.__getitem__)
+    model.make.temp_keys_of = {event.id: ["temp:draft"]}.__getitem__
     model.refresh_rows()
     assert text(model, 1, Column.EVENT) == "changed for this run only, in temp:"
 

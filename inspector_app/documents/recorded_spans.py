@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from inspector_app.presentation.spans import MODEL, Activity, Span
+from inspector_app.presentation.spans import MODEL, Activity, HeldTime, Span, activity, without_holds
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedToolCall
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,20 @@ class RecordedCalls:
 
     models: Sequence[RecordedModelCall] = ()
     tools: Sequence[RecordedToolCall] = ()
+
+
+def activity_of(events: Sequence[Event], first: int, recorded: RecordedCalls, holds: Sequence[HeldTime]) -> Activity:
+    """Return what happened in some events, at the times that were recorded, or computed without the holds.
+
+    Args:
+        events: neighbouring events of one session, in commit order.
+        first: position of the first one in its session.
+        recorded: the calls of the session.
+        holds: the holds of the session.
+    """
+    found = activity(events, first)
+    without_holds(found, holds)
+    return with_recorded_times(found, recorded, {event.invocation_id for event in events})
 
 
 def with_recorded_times(found: Activity, recorded: RecordedCalls, invocations: Iterable[str]) -> Activity:

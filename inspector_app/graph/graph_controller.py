@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
-from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
+from inspector_app.documents.recorded_spans import RecordedCalls, activity_of
 from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, invocation_around
 from inspector_app.engines.protocol import Agent
 from inspector_app.graph.graph_painter import GraphView
@@ -19,7 +20,7 @@ from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.costs import model_calls
 from inspector_app.presentation.graph_layout import lay_out
 from inspector_app.presentation.prices import Prices
-from inspector_app.presentation.spans import activity
+from inspector_app.presentation.spans import HeldTime
 from inspector_app.workspace.workspace import Workspace
 from runtime.errors.storage_error import StorageError
 from runtime.support.worker_threads import run_in_thread
@@ -120,7 +121,7 @@ class GraphController(QObject):
                 recorded = await session.source.recorded_calls(session.address.key, ids)
             except StorageError as error:
                 problem = str(error)
-        sums = await run_in_thread(_sums, session, events, recorded, self._work.prices, root)
+        sums = await run_in_thread(_sums, session, events, recorded, tuple(self._work.run.holds()), self._work.prices, root)
         if number != self._wanted:
             return
         columns, rows = lay_out(root)
@@ -147,11 +148,13 @@ class GraphController(QObject):
         return found or EventRange(0, []), "" if found else "Select an event to count its invocation"
 
 
-def _sums(session: OpenSession | None, events: EventRange, recorded: RecordedCalls, prices: Prices, root: GraphNode) -> Sums:
+def _sums(
+    session: OpenSession | None, events: EventRange, recorded: RecordedCalls, holds: Sequence[HeldTime], prices: Prices, root: GraphNode
+) -> Sums:
     if session is None:
         return {}
     models = {call.event_id: call.model for call in recorded.models if call.event_id and call.model}
-    found = with_recorded_times(activity(events.events, events.first), recorded, {event.invocation_id for event in events.events})
+    found = activity_of(events.events, events.first, recorded, holds)
     calls = model_calls(session.address.key, events.events, prices, models)
     return agent_sums(events.events, events.first, calls, found.calls, {node.name for node in root.nodes()})
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from inspector_app.presentation.event_summary import failure_of
 from runtime.events.kinds import kind_of
 from runtime.events.marks import ASKING_CALLS, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL
+from runtime.history.key_writers import are_parallel
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -101,6 +102,39 @@ def activity(events: Iterable[Event], first: int = 0) -> Activity:
     for index, event in enumerate(events, first):
         reading.add(index, event)
     return reading.result()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTime:
+    """The time of a hold, in epoch seconds, on a branch; the agents of parallel branches ran on."""
+
+    start: float
+    end: float
+    branch: str | None
+
+
+def free_pieces(start: float, end: float, branch: str | None, holds: Iterable[HeldTime]) -> list[tuple[float, float]]:
+    """Return the pieces of a time on a branch in which its agent was not held, the first one first; at least one, which may be empty.
+
+    Args:
+        start, end: the time, epoch seconds.
+        branch: the branch.
+        holds: the holds, in order.
+    """
+    pieces = []
+    for hold in holds:
+        if hold.start < end and hold.end > start and not are_parallel(hold.branch, branch):
+            pieces.append((start, max(hold.start, start)))
+            start = min(hold.end, end)
+    return [*pieces, (start, end)]
+
+
+def without_holds(found: Activity, holds: Iterable[HeldTime]) -> None:
+    """Keep of the computed time of each call its longest piece without a hold: an agent that is held does not work."""
+    for span in found.calls:
+        if span.kind != "wait" and span.end is not None:
+            pieces = free_pieces(span.start, span.end, span.branch or None, holds)
+            span.start, span.end = max(pieces, key=lambda piece: piece[1] - piece[0])
 
 
 def agent_spans(author: str, branch: str, steps: Sequence[Step], pauses: Sequence[tuple[float, float]]) -> list[Span]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from inspector_app.documents.invocation_groups import InvocationGroup
@@ -10,6 +10,7 @@ from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.event_summary import tokens_of
+from inspector_app.presentation.spans import HeldTime, free_pieces
 from inspector_app.stream.stream_row import (
     StreamRow,
     event_row,
@@ -46,6 +47,7 @@ class RowFactory:
         cost_of: returns what a group's model calls cost, empty while that is not known.
         ran_ahead: returns whether the event with an id was committed while the agent was held before it.
         note_of: returns the note on the event with an id, or None.
+        holds: returns the holds of the session in this window.
     """
 
     def __init__(self, colours: AuthorColours, on_new_width: Callable[[], None]) -> None:
@@ -56,6 +58,7 @@ class RowFactory:
         self.cost_of: Callable[[InvocationGroup], str] = lambda _group: ""
         self.ran_ahead: Callable[[str], bool] = lambda _event_id: False
         self.note_of: Callable[[str], Note | None] = lambda _event_id: None
+        self.holds: Callable[[], Sequence[HeldTime]] = lambda: ()
         self.reset(SessionEvents())
 
     def reset(self, events: SessionEvents) -> None:
@@ -128,7 +131,10 @@ class RowFactory:
         return made
 
     def _took(self, event: Event, index: int) -> float | None:
-        """Return the seconds since the event that this one followed: the last of its invocation that is not on a parallel branch."""
+        """Return the seconds since the event that this one followed: the last of its invocation that is not on a parallel branch.
+
+        Time at a hold does not count.
+        """
         if begins_resumed_run(event):
             return None  # the time between two runs is not the agent's
         for place in range(index - 1, max(index - 1 - _MOST_BETWEEN, -1), -1):
@@ -136,7 +142,8 @@ class RowFactory:
             if before is None or before.invocation_id != event.invocation_id:
                 return None
             if not are_parallel(before.branch, event.branch):
-                return event.timestamp - before.timestamp
+                free = free_pieces(before.timestamp, event.timestamp, event.branch, self.holds())
+                return sum(end - start for start, end in free)
         return None
 
     def tool_agent(self, run: ToolAgentRun, number: int) -> StreamRow:

@@ -59,6 +59,7 @@ class StreamController(QObject):
         self._settling.timeout.connect(self._on_settled)
         events.make.temp_keys_of = self._temp_keys_of
         events.make.ran_ahead = work.run.ran_ahead
+        events.make.holds = work.run.holds
         events.make.breakpoint_mark = work.breakpoints.mark_of
         work.breakpoints.changed.connect(events.refresh_rows)
         events.make.note_of = work.notes.of

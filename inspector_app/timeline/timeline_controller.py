@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
-from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
+from inspector_app.documents.recorded_spans import RecordedCalls, activity_of
 from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange, invocation_around
 from inspector_app.presentation.author_colours import AuthorColours
-from inspector_app.presentation.spans import activity
+from inspector_app.presentation.spans import HeldTime
 from inspector_app.presentation.timeline_rows import Section, Timeline, timeline
 from inspector_app.presentation.values import clock
 from inspector_app.timeline.timeline_view import TimelineView
@@ -120,7 +122,8 @@ class TimelineController(QObject):
         except StorageError as error:
             recorded, note = RecordedCalls(), str(error)
         count = sum(len(one.events) for one in ranges)
-        shown = await run_in_thread(_timeline, ranges, recorded) if count > _AT_ONCE else _timeline(ranges, recorded)
+        holds = tuple(self._work.run.holds())
+        shown = await run_in_thread(_timeline, ranges, recorded, holds) if count > _AT_ONCE else _timeline(ranges, recorded, holds)
         if number != self._wanted or self._work.current.session is not session:
             return
         roles = {author: self._colours.role(author) for author in self._colours.authors}
@@ -134,11 +137,10 @@ class TimelineController(QObject):
         self._view.select_event(index, selected.timestamp if selected is not None else None)
 
 
-def _timeline(ranges: list[EventRange], recorded: RecordedCalls) -> Timeline:
+def _timeline(ranges: list[EventRange], recorded: RecordedCalls, holds: Sequence[HeldTime]) -> Timeline:
     sections: list[Section] = []
     for one in ranges:
-        invocations = {event.invocation_id for event in one.events}
-        found = with_recorded_times(activity(one.events, one.first), recorded, invocations)
+        found = activity_of(one.events, one.first, recorded, holds)
         title = f"{clock(one.events[0].timestamp)} · invocation {one.events[0].invocation_id}" if len(ranges) > 1 else ""
         sections.append(Section(title, found))
     return timeline(sections)

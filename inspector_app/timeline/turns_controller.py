@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.open_session import OpenSession
-from inspector_app.documents.recorded_spans import RecordedCalls, with_recorded_times
+from inspector_app.documents.recorded_spans import RecordedCalls, activity_of
 from inspector_app.documents.session_ranges import MOST_OF_SESSION, EventRange
 from inspector_app.presentation.costs import CostSum, cost_text, model_calls
 from inspector_app.presentation.prices import Prices
-from inspector_app.presentation.spans import activity
+from inspector_app.presentation.spans import HeldTime
 from inspector_app.presentation.turns import Turn, turns_of
 from inspector_app.timeline.turns_view import TurnsView
 from inspector_app.workspace.workspace import Workspace
@@ -93,7 +94,7 @@ class TurnsController(QObject):
             recorded = await session.source.recorded_calls(session.address.key)
         except StorageError as error:
             recorded, problem = RecordedCalls(), str(error)
-        turns = await run_in_thread(_turns, session.address.key, newest, recorded, self._work.prices)
+        turns = await run_in_thread(_turns, session.address.key, newest, recorded, tuple(self._work.run.holds()), self._work.prices)
         if self._work.current.session is not session:
             return
         part = f"The newest {len(newest.events):,} of {len(session.events):,} events" if newest.first else ""
@@ -101,10 +102,9 @@ class TurnsController(QObject):
         self._view.charts.select_event(self._work.cursor.event_index)
 
 
-def _turns(key: SessionKey, newest: EventRange, recorded: RecordedCalls, prices: Prices) -> list[Turn]:
+def _turns(key: SessionKey, newest: EventRange, recorded: RecordedCalls, holds: Sequence[HeldTime], prices: Prices) -> list[Turn]:
     models = {call.event_id: call.model for call in recorded.models if call.event_id and call.model}
-    invocations = {event.invocation_id for event in newest.events}
-    found = with_recorded_times(activity(newest.events, newest.first), recorded, invocations)
+    found = activity_of(newest.events, newest.first, recorded, holds)
     return turns_of(newest.events, newest.first, model_calls(key, newest.events, prices, models), found.calls)
 
 

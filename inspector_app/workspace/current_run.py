@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+import time
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.protocol import Agent, Engine
 from inspector_app.engines.samples import is_bundled
+from inspector_app.presentation.spans import HeldTime
 from inspector_app.support.frame_batcher import CALM_MS
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
@@ -161,6 +163,8 @@ class CurrentRun(QObject):
         self._is_over = False
         self._is_closed = False
         self._ran_ahead: set[str] = set()
+        self._holds: dict[SessionAddress, list[HeldTime]] = {}
+        self._held_since = 0.0  # epoch seconds
         self._end: RunEnd | None = None
         self._watchdog: Watchdog | None = None
         self._arrivals = IncomingEvents(current, self)
@@ -225,6 +229,11 @@ class CurrentRun(QObject):
     def ran_ahead(self, event_id: str) -> bool:
         """Return whether an event was committed while the agent was held before it, in a run of this window."""
         return event_id in self._ran_ahead
+
+    def holds(self) -> Sequence[HeldTime]:
+        """Return the holds of the selected session in runs of this window that have ended, in order."""
+        selected = self._cursor.session
+        return self._holds.get(selected, ()) if selected is not None else ()
 
     @property
     def engine(self) -> Engine | None:
@@ -646,7 +655,10 @@ class CurrentRun(QObject):
 
     def _tell_hold(self) -> None:
         if self.hold is not self._told_hold and not self._is_closed:
-            self._told_hold = self.hold
+            before, now = self._told_hold, time.time()
+            if before is not None and self.address is not None:
+                self._holds.setdefault(self.address, []).append(HeldTime(self._held_since, now, before.branch))
+            self._told_hold, self._held_since = self.hold, now
             self.hold_changed.emit(self._told_hold)
 
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:

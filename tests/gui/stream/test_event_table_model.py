@@ -7,6 +7,7 @@ from google.genai import types
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
+from inspector_app.presentation.spans import HeldTime
 from inspector_app.stream.event_cells import Column
 from inspector_app.stream.event_table_model import EventTableModel
 from runtime.events import Event
@@ -78,6 +79,13 @@ def test_took_is_the_time_since_the_event_that_an_event_followed(model: EventTab
     assert [text(model, row, Column.TOOK) for row in rows] == ["", "1.0 s", "3.0 s", "3.0 s", "6.0 s", "3.0 s", "", ""]
     tooltip = model.index(rows[2], Column.TIME).data(Qt.ItemDataRole.ToolTipRole)
     assert "3.0 s after the event that it followed" in tooltip
+
+
+def test_time_at_a_hold_does_not_count(model: EventTableModel) -> None:
+    first, second = said("x", number=0), said("x", number=9)
+    model.make.holds = lambda: [HeldTime(first.timestamp + 1.0, first.timestamp + 7.0, None)]
+    show(model, [first, second])
+    assert text(model, 2, Column.TOOK) == "3.0 s"
 
 
 def test_a_header_has_status_count_time_and_tokens(model: EventTableModel) -> None:

@@ -155,6 +155,7 @@ def test_step_into_over_and_out(orders: Inspector, driver: WindowDriver, qtbot: 
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         commands.run.trigger()
     assert composer.placeholderText().startswith("Message orders")
+    assert len(orders.run.holds()) == 5 and all(hold.start <= hold.end for hold in orders.run.holds())
 
 
 def test_run_to_an_event_of_the_selected_kind(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:

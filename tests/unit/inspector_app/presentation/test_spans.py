@@ -9,7 +9,7 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector_app.presentation.spans import activity
+from inspector_app.presentation.spans import HeldTime, activity, free_pieces, without_holds
 from inspector_app.presentation.time_scale import TimeScale
 from inspector_app.presentation.timeline_rows import Section, Timeline
 from inspector_app.presentation.timeline_rows import timeline as timeline_of
@@ -150,3 +150,26 @@ def test_a_scale_keeps_the_order_and_stays_within_its_width(times: list[float]) 
     assert places == sorted(places)
     assert all(-1e-9 <= place <= 1 + 1e-9 for place in places)
     assert len(scale.ticks(6)) < 40
+
+
+def test_time_at_a_hold_is_no_work_of_a_model_or_tool() -> None:
+    found = activity(
+        [
+            said("user", 100.0, text("40 boxes")),
+            said("desk", 131.0, call("pay", "c-1"), branch="fan.left"),
+            said("desk", 172.0, result("pay", "c-1"), branch="fan.left"),
+        ]
+    )
+    held_before_model, held_after_tool = HeldTime(100.1, 130.0, None), HeldTime(132.0, 171.9, "fan.left")
+    without_holds(found, [held_before_model, HeldTime(131.0, 172.0, "fan.right"), held_after_tool])
+    assert [(span.kind, span.start, span.end) for span in found.calls] == [("model", 130.0, 131.0), ("tool", 131.0, 132.0)]
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100)).map(sorted)), st.floats(0, 50), st.floats(50, 100))
+def test_pieces_without_holds_and_the_holds_make_up_the_time(times: list[list[float]], start: float, end: float) -> None:
+    edges = sorted(edge for pair in times for edge in pair)
+    holds = [HeldTime(*pair, None) for pair in zip(edges[::2], edges[1::2], strict=True)]
+    free = sum(after - before for before, after in free_pieces(start, end, None, holds))
+    held = sum(max(0.0, min(hold.end, end) - max(hold.start, start)) for hold in holds)
+    assert free + held == pytest.approx(end - start)
+    assert free_pieces(start, end, None, ()) == [(start, end)]

@@ -132,7 +132,7 @@ class Inspector(QObject):
             place = QRect(QPoint(), self.window.size())
             place.moveCenter(room.center())
             self.window.move(max(place.x(), room.x()), max(place.y(), room.y()))
-        self.window.workbench.layout_of_docks.arrange(self.settings.layout("panes"))
+        self.window.workbench.layout_of_docks.saved = self.settings.layout("panes")
         self.window.show()
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ class Branches(Feature):
         self._rewind_card = places.card("rewind_card", DecisionCard("rewind_card", "What rewinding will do"), 34)
         for decided in (self._fork_card.chosen, self._rewind_card.chosen, self._override_card.submitted):
             decided.connect(places.focus_requested)  # else Qt moves the focus of the hidden card to the next widget
-        self.page = places.page("compare", ComparePage(), 60, shows_session=True)
+        self.page = places.page("compare", ComparePage(), shows_session=True)
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
@@ -48,6 +48,8 @@ class Branches(Feature):
         self._fork.triggered.connect(self.forks.ask_at_selected)
         self.compare = CompareController(work, self.page)
         self._compare.triggered.connect(self.compare.ask)
+        self.compare.opened.connect(lambda: self.places.page_requested.emit(self.page))
+        self.compare.closed.connect(self.places.back_requested)
         ForkOriginController(work, self.compare, self._origin_hint)
         self.rewind = RewindController(work, self.forks, self._rewind_card)
         self._rewind.triggered.connect(self.rewind.ask_at_selected)

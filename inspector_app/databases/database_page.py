@@ -15,6 +15,8 @@ from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.layouts import laid_out, named
 
+_LEAST_WIDTH = 130  # pixels: the hint of its tables would make the window wider than a small screen
+
 
 class DatabasePage(QWidget):
     """A page that replaces the event stream.
@@ -35,6 +37,7 @@ class DatabasePage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("database_page")
+        self.setMinimumWidth(_LEAST_WIDTH)
         self.state = SharedStatePane()
         self.tables = RawTablesPane()
         self.tabs = named(QTabWidget(documentMode=True), "database_tabs", "Contents of the database")

@@ -31,7 +31,7 @@ class Databases(Feature):
         self._work_on_copy = add("work_on_copy", "Work on a copy", "copy", menu="Session", at=32)
         self._close = add("close_database", "Close the database", "xmark", "Ctrl+W", menu="Session", at=34)
         self._view = places.in_the_middle("database", DatabasePage(), hides_filter=True)
-        self.foreign_page = places.page("foreign_database", ForeignDatabasePage(), 40)
+        self.foreign_page = places.page("foreign_database", ForeignDatabasePage())
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""

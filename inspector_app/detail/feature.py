@@ -38,8 +38,9 @@ class Detail(Feature):
         places.tour_stop(3, "The selected event", about, self.view)
         self._note_hint = places.hint("note_deleted_hint", 21, "note_hint")
         self.commands.find_in_state.triggered.connect(self._on_find_in_state)
-        for going in (self.commands.next_note.triggered, self.commands.previous_note.triggered, self.view.state.tree.writer_requested):
-            going.connect(places.events_requested)
+        for going in (self.commands.next_note, self.commands.previous_note):
+            going.triggered.connect(places.events_requested)
+        self.view.state.tree.writer_requested.connect(places.event_requested)
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
@@ -54,6 +55,8 @@ class Detail(Feature):
         FilesController(work.cursor, current, work.run, tasks, view.state.model, self)
         self.notes = NoteController(current, work.notes, self.commands, view, self._note_hint)
         self.notes.editing_began.connect(self._on_note_begun)
+        view.delta.comparing_ended.connect(lambda: work.cursor.compare_with(None))
+        view.note.left.connect(lambda: self._on_note_left(work.cursor.event_index))
         PinController(work.cursor, work.preferences, view.state)
 
     def _on_find_in_state(self) -> None:
@@ -62,3 +65,9 @@ class Detail(Feature):
 
     def _on_note_begun(self) -> None:
         self.places.pane_requested.emit("detail")
+
+    def _on_note_left(self, index: int | None) -> None:
+        """Return to the event, and follow the next ones if it is the last, as before the note."""
+        self.places.focus_requested.emit()
+        if index is not None:
+            self.places.event_requested.emit(index)

@@ -15,15 +15,14 @@ class Evals(Feature):
     """Two pages: the cases of an eval set, and runs side by side.
 
     Attributes:
-        page, pages: the page of evals, and both.
+        page: the page of evals.
         evals, repeats: the controllers; exist once started.
     """
 
     def __init__(self, places: Places) -> None:
         super().__init__(places)
-        self._repeat_page = places.page("repeats", RepeatPage(), 61)
-        self.page = places.page("evals", EvalPage(), 62)
-        self.pages = self._repeat_page, self.page
+        self._repeat_page = places.page("repeats", RepeatPage())
+        self.page = places.page("evals", EvalPage())
         self._run_again = places.command("run_again", "Run again several times…", "repeat", menu="Run", at=32)
         self._repeated_runs = places.command("repeated_runs", "Runs side by side", "table-list", menu="Run", at=33)
         self._evals = places.command("evals", "Evals", "list-check", menu="Run", at=34)

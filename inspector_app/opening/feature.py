@@ -6,6 +6,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.attach_controller import AttachController
+from inspector_app.opening.drop_target import DropTarget
 from inspector_app.opening.engine_controller import EngineController
 from inspector_app.opening.engine_menu import EngineMenu
 from inspector_app.opening.install_controller import InstallController
@@ -46,11 +47,11 @@ class Opening(Feature):
         self._start_page = add("start_page", "Start page", "house", "Ctrl+Home", menu="", at=7)
         self._choose_engine = add("choose_engine", "Engine of the agent…", "gears", menu="Run", at=41)
         openers = self.open_agent, self._open_database, self._open_url, self._attach
-        self.welcome = places.page("welcome", WelcomePage(sample_cards(), openers), 10)
-        self._choice = places.page("agent_choice", AgentChoicePage(), 20)
-        self._trust = places.page("trust", TrustPage(), 30)
-        self.problem = places.page("problem", ProblemPage("open_problem"), 31)
-        self._install = places.page("install", InstallPage(), 90)
+        self.welcome = places.page("welcome", WelcomePage(sample_cards(), openers))
+        self._choice = places.page("agent_choice", AgentChoicePage())
+        self._trust = places.page("trust", TrustPage())
+        self.problem = places.page("problem", ProblemPage("open_problem"))
+        self._install = places.page("install", InstallPage())
         self.session_problem = places.in_the_middle("session_problem", ProblemPage("session_problem"))
         self._database_hint = places.hint("database_hint", 12)
         self._app_hint = places.hint("app_hint", 13)
@@ -66,6 +67,7 @@ class Opening(Feature):
         self._open_database.triggered.connect(lambda: ask_for_database(window, opening.open_path))
         self.open_eval_set.triggered.connect(lambda: ask_for_eval_set(window, opening.eval_set_found.emit))
         self.problem.another_requested.connect(self._open_database.trigger)
+        DropTarget(window, opening.open_dropped).drag_changed.connect(self.welcome.show_drop)
         self._open_url.triggered.connect(opening.ask_for_url)
         self._start_page.triggered.connect(opening.show_start_page)
         self.servers = ServerController(work, self)
@@ -75,13 +77,17 @@ class Opening(Feature):
         self.attaching = AttachController(databases, run, tasks, messages, self._app_hint, window)
         self._attach.triggered.connect(self.attaching.ask)
         self.attaching.database_requested.connect(opening.open_path)
+        for ready in (opening.agent_ready, self.servers.agent_ready):
+            ready.connect(lambda title, hint: places.ready_for_sessions.emit(title, hint, "The first message begins one."))
+        self.attaching.engine_changed.connect(lambda text: opening.engine_changed.emit(text or opening.engine_text))
+        self.attaching.attached.connect(self._on_attached)
         for asking in (opening, installing):
             asking.page_requested.connect(places.page_requested)
         for here in (opening, self.attaching):
             here.workbench_requested.connect(places.workbench_requested)
         work.current.session_failed.connect(self._on_session_failed)
         self.session_problem.given_up.connect(lambda: work.cursor.select_session(None))
-        self._run = run
+        self._run, self._cursor = run, work.cursor
         places.availability_changed.connect(self._allow)
 
     def _on_session_failed(self, address: SessionAddress, error: Exception) -> None:
@@ -89,6 +95,10 @@ class Opening(Feature):
         details = None if isinstance(error, KnownError) else format_traceback(error)
         self.session_problem.show_problem(f"Session {address.key.session_id} could not be read", text, details)
         self.places.middle_requested.emit(self.session_problem)
+
+    def _on_attached(self, title: str, hint: str) -> None:
+        if self._cursor.session is None:
+            self.places.ready_for_sessions.emit(title, hint, "Those that the app uses are listed here.")
 
     def _allow(self) -> None:
         busy = None if self._run.phase == "idle" else self._run.blocked("new_session")

@@ -37,7 +37,7 @@ class Running(Feature):
         self.held_card = places.under_pane("detail", "held", HeldCard())
         self._pending = PendingPane()
         self.breakpoints_pane = BreakpointsPane()
-        places.pane(Pane("pending", "Pending", self._pending, "below", 3, tab=1, is_empty=lambda: not self._pending.rows))
+        places.pane(Pane("pending", "Pending", self._pending, "below", 3, tab=1))
         places.pane(Pane("breakpoints", "Breakpoints", self.breakpoints_pane, "below", 4, tab=2))
         self._resume_hint, self._writing_hint = places.hint("resume_hint", 25), places.hint("writing_hint", 11)
         self._preflight = places.card("preflight", PreflightCard(), 31)

@@ -50,6 +50,7 @@ class Sessions(Feature):
         self._export.triggered.connect(exchange.export_selected)
         self._import.triggered.connect(exchange.ask_for_imports)
         self.search = SearchController(work, self.pane)
+        self.places.ready_for_sessions.connect(lambda _title, _hint, said: self.pane.set_empty_text("No sessions yet", said))
         self._search_all.triggered.connect(self.search.ask)
         self.search.hit_opened.connect(self.places.focus_requested)  # gets it when the dialog gives it back
         SizesController(work.databases, work.tasks, self.model, self)

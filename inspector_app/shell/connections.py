@@ -14,15 +14,14 @@ def start(work: Workspace, places: Places, features: Features, window: MainWindo
     for feature in features.all:
         feature.start(work)
     _connect_pages(places, features, window)
-    _connect_session(work, places, features, window)
-    _connect_stream(work, places, features)
+    _connect_stream(features)
     _connect_run(features, window)
     WindowStatus(work, places, window, features)
 
 
 def _connect_pages(places: Places, features: Features, window: MainWindow) -> None:
-    """Connect what opens, shows and leaves pages."""
-    opening, attaching, foreign = features.opening.opening, features.opening.attaching, features.databases.foreign
+    """Connect what opens, shows and leaves pages, and the session list."""
+    opening, foreign = features.opening.opening, features.databases.foreign
     branches, evals, shell = features.branches, features.evals, features.shell
     commands = features.running.commands
     keys = (commands.run, "Run, or continue a held run"), (commands.step, "Run to the next event and hold there")
@@ -33,19 +32,13 @@ def _connect_pages(places: Places, features: Features, window: MainWindow) -> No
         if window.page is not window.workbench:
             opening.show_home()
 
-    window.paths_dropped.connect(opening.open_dropped)
-    window.drag_changed.connect(features.opening.welcome.show_drop)
-    shell.leaving.close_requested.connect(window.close_requested)
     shell.chosen.recording_chosen.connect(commands.record_requests.setChecked)
     places.work_requested.connect(show_work)
     opening.engine_changed.connect(window.status.show_engine)
-    attaching.engine_changed.connect(lambda text: window.status.show_engine(text or opening.engine_text))
     window.status.engine_requested.connect(features.opening.engines.ask)
     foreign.open_paths = opening.open_paths
     opening.foreign_database_found.connect(foreign.show)
     foreign.left.connect(opening.show_home)
-    branches.compare.opened.connect(lambda: window.show_over(branches.page))
-    branches.compare.closed.connect(lambda: window.go_back(evals.pages))
     for comparing in (evals.repeats, evals.evals, features.capsules.replays):
         comparing.compare_requested.connect(branches.compare.compare)
     opening.eval_set_found.connect(evals.evals.open)
@@ -55,56 +48,23 @@ def _connect_pages(places: Places, features: Features, window: MainWindow) -> No
     features.stream.filter_bar.help_requested.connect(shell.condition_help.trigger)
     features.running.breakpoints_pane.form.help_requested.connect(shell.condition_help.trigger)
     window.message_bar.reload_requested.connect(features.databases.reload.trigger)
-
-
-def _connect_session(work: Workspace, places: Places, features: Features, window: MainWindow) -> None:
-    """Connect the session list, and what is displayed of the selected session."""
-    sessions, view, branches = features.sessions.pane, features.stream.view, features.branches
-
-    def welcome_agent(title: str, hint: str) -> None:
-        view.set_empty_text(title, hint)
-        sessions.set_empty_text("No sessions yet", "The first message begins one.")
-        features.running.composer.focus()
-
-    def welcome_app(title: str, hint: str) -> None:
-        if work.cursor.session is None:
-            view.set_empty_text(title, hint)
-            sessions.set_empty_text("No sessions yet", "Those that the app uses are listed here.")
-
-    def focus_events() -> None:
-        if window.nothing_has_focus():
-            view.table.setFocus()
-
-    for ready in (features.opening.opening.agent_ready, features.opening.servers.agent_ready):
-        ready.connect(welcome_agent)
-    features.opening.attaching.attached.connect(welcome_app)
+    sessions = features.sessions.pane
+    for ready in (opening.agent_ready, features.opening.servers.agent_ready):
+        ready.connect(features.running.composer.focus)
     sessions.replay_requested.connect(features.capsules.replays.ask)
     sessions.capsule_requested.connect(features.capsules.capsules.ask)
     sessions.run_again_requested.connect(features.evals.repeats.ask)
     sessions.compare_requested.connect(branches.compare.compare_session)
     sessions.row_chosen.connect(features.databases.page.show_row)
     features.opening.session_problem.retry.connect(features.databases.read_again)
-    work.current.session_loading.connect(window.workbench.show_stream)
-    work.current.session_loaded.connect(focus_events)
 
 
-def _connect_stream(work: Workspace, places: Places, features: Features) -> None:
+def _connect_stream(features: Features) -> None:
     """Connect what goes to an event, and what the details say about it."""
     stream, detail, view = features.stream.controller, features.detail.view, features.stream.view
 
-    def leave_note() -> None:
-        view.table.setFocus()
-        if work.cursor.event_index == features.stream.events.event_count - 1:
-            view.set_following(True)  # as before the note
-
     tree, commands = detail.state.tree, features.detail.commands
     detail.filter_requested.connect(features.stream.filter_bar.set_text)
-    tree.writer_requested.connect(stream.go_to)
-    detail.delta.comparing_ended.connect(stream.end_comparing)
-    for pane in (features.timeline.view, features.timeline.charts, features.graph.graph):
-        pane.event_chosen.connect(stream.go_to)
-        pane.event_chosen.connect(places.events_requested)
-    work.cursor.event_requested.connect(places.work_requested)
     features.stream.tool_agent_events.tool_agent_event_selected.connect(detail.show_tool_agent_event)
     view.curl_requested.connect(features.detail.requests.copy_as_curl)
     view.bookmark_requested.connect(commands.toggle_bookmark.trigger)
@@ -112,7 +72,6 @@ def _connect_stream(work: Workspace, places: Places, features: Features) -> None
     commands.next_note.triggered.connect(stream.next_note)
     commands.previous_note.triggered.connect(stream.previous_note)
     features.detail.notes.editing_began.connect(lambda: view.set_following(False))  # else the next event of a run would be selected
-    detail.note.left.connect(leave_note)
     tree.writers_requested.connect(features.state.writers.ask)
     features.state.who_wrote.triggered.connect(lambda: features.state.writers.ask_for_selected(tree.selected_key()))
     for place in (features.running.held_card.code, features.graph.graph, features.opening.problem.code):

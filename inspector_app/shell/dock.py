@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent
-from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QDockWidget, QWidget
 
-from inspector_app.shell.enter_presses import press_focused
+from inspector_app.shell.enter_presses import EnterPresses
 from inspector_app.widgets.tooltips import set_tooltip
 
 
@@ -24,15 +23,9 @@ class Dock(QDockWidget):
         super().__init__(title, parent)
         self.setObjectName(f"dock_{name}")
         self.setAccessibleName(title)
-        self.setFeatures(
-            QDockWidget.DockWidgetFeature.DockWidgetMovable
-            | QDockWidget.DockWidgetFeature.DockWidgetClosable
-            | QDockWidget.DockWidgetFeature.DockWidgetFloatable
-        )
-        self._title = title
         self.topLevelChanged.connect(self._name_buttons)
-        self.featuresChanged.connect(self._name_buttons)
         self._name_buttons()
+        EnterPresses(self)
 
     def changeEvent(self, event: QEvent) -> None:
         """Name the buttons again, which Qt has named for another style."""
@@ -41,14 +34,10 @@ class Dock(QDockWidget):
             self._name_buttons()
 
     def _name_buttons(self, _changed: object = None) -> None:
-        floats = f"{self._title} back into the window" if self.isFloating() else f"{self._title} in a window of its own"
-        for name, does in (("close", f"Hide {self._title}"), ("float", floats)):
+        title = self.accessibleName()
+        floats = f"{title} back into the window" if self.isFloating() else f"{title} in a window of its own"
+        for name, does in (("close", f"Hide {title}"), ("float", floats)):
             button = self.findChild(QAbstractButton, f"qt_dockwidget_{name}button")
             if isinstance(button, QAbstractButton):
                 button.setAccessibleName(does)
                 set_tooltip(button, does)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Press the focused button on Enter."""
-        if not (self.isFloating() and press_focused(self, event)):
-            super().keyPressEvent(event)

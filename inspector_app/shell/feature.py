@@ -15,6 +15,7 @@ from inspector_app.shell.pane_pictures import PanePictures
 from inspector_app.shell.settings_controller import SettingsController
 from inspector_app.shell.text_size import TextSize
 from inspector_app.widgets import theme
+from inspector_app.widgets.motion import Motion
 from inspector_app.widgets.places import Pane, Places
 from inspector_app.workspace.feature import Feature
 from inspector_app.workspace.workspace import Workspace
@@ -27,6 +28,7 @@ class Shell(Feature):
     Attributes:
         log: the messages and what agents write.
         themes: the command of each theme, by its choice.
+        motion: whether docks and menus may move; exists once the window is made.
         text_size: changes the size of text; exists once the window is made.
         chosen: reports what is chosen in the settings; exists once started.
         leaving, notices: asks before sessions are lost, and reports to the desktop; exist once started.
@@ -73,14 +75,16 @@ class Shell(Feature):
         self._window, bench = window, window.workbench
         self._quit.triggered.connect(window.leave_requested)
         self.palette.triggered.connect(window.palette_card.ask)
-        self._tour.triggered.connect(window.start_tour)
+        self._tour.triggered.connect(lambda: window.tour_card.start(self.places, window.page))
+        window.page_changed.connect(lambda: window.tour_card.on_page_changed(window.page is bench))
         self._reset_layout.triggered.connect(bench.layout_of_docks.reset_layout)
-        self._browse.triggered.connect(lambda: bench.layout_of_docks.show_perspective("browse"))
-        self._debug.triggered.connect(lambda: bench.layout_of_docks.show_perspective("debug"))
+        self._browse.triggered.connect(lambda: bench.layout_of_docks.show_only("left", "right"))
+        self._debug.triggered.connect(lambda: bench.layout_of_docks.show_only("right", "below"))
         self.condition_help.triggered.connect(self._on_condition_help)
         self._next_pane.triggered.connect(lambda: bench.focus_next_pane())
         self._previous_pane.triggered.connect(lambda: bench.focus_next_pane(-1))
         self._read_messages.triggered.connect(window.message_bar.focus)
+        self.motion = Motion(bench)
         areas = window.findChildren(QAbstractScrollArea)
         self.text_size = TextSize(self._larger_text, self._smaller_text, self._normal_text, areas, window)
 
@@ -91,7 +95,7 @@ class Shell(Feature):
         pictures = PanePictures(window, self._save_picture, self._print_pane)
         pictures.done.connect(work.messages.info)
         pictures.failed.connect(work.messages.warning)
-        self.chosen = SettingsController(work, window)
+        self.chosen = SettingsController(work, self.motion, window)
         self.chosen.theme_chosen.connect(lambda choice: self.themes[choice].trigger())
         self.chosen.text_scale_chosen.connect(self.text_size.set_scale)
         self.chosen.compact_rows_chosen.connect(self.compact_rows.setChecked)
@@ -105,7 +109,7 @@ class Shell(Feature):
             command.setData(choice)
             command.triggered.connect(self._on_theme_chosen)
         self.text_size.changed.connect(self._on_text_size_changed)
-        window.motion.choose(preferences.motion)
+        self.motion.choose(preferences.motion)
         self.compact_rows.toggled.connect(self._on_compact_rows)
         work.messages.posted.connect(window.message_bar.show_message)
         work.messages.posted.connect(self.log.add)

@@ -42,11 +42,7 @@ class Features:
         self.branches = Branches(places)
         self.findings = Findings(places)
         self.shell = Shell(places)
-
-    @property
-    def all(self) -> list[Feature]:
-        """The doors, in order."""
-        return list(vars(self).values())
+        self.all: list[Feature] = list(vars(self).values())
 
 
 def make_window(places: Places) -> tuple[Features, MainWindow]:

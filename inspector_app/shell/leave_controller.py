@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from inspector_app.sessions.exchange_dialogs import ask_for_new_database
 from inspector_app.shell.leave_dialog import LeaveDialog
@@ -21,9 +21,6 @@ TITLE = "Save the sessions of this window"
 class LeaveController(QObject):
     """Saves sessions on request, and asks before the window is closed, if that would delete sessions.
 
-    Signals:
-        close_requested: nothing is left to ask.
-
     Args:
         unsaved: the sessions.
         preferences: remembers where they were saved.
@@ -31,8 +28,6 @@ class LeaveController(QObject):
         messages: receives what was saved.
         window: the window.
     """
-
-    close_requested = Signal()
 
     def __init__(
         self,
@@ -59,7 +54,7 @@ class LeaveController(QObject):
     def _on_leave_requested(self) -> None:
         count = self._unsaved.count()
         if count == 0:
-            self.close_requested.emit()
+            self._window.close_requested.emit()
             return
         if self._window.findChild(LeaveDialog) is not None:
             return
@@ -70,7 +65,7 @@ class LeaveController(QObject):
 
     def _on_answered(self) -> None:
         self._is_answered = True
-        self.close_requested.emit()
+        self._window.close_requested.emit()
 
     def _on_save(self) -> None:
         ask_for_new_database(self._on_chosen, partial(self._window.activateWindow), self._window, TITLE)

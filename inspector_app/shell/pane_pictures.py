@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import importlib
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction, QPainter
-from PySide6.QtWidgets import QDialog, QMenu, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent, QPainter
+from PySide6.QtWidgets import QApplication, QDialog, QDockWidget, QMenu, QTabBar, QWidget
 from shiboken6 import isValid
 
 from inspector_app.shell.main_window import MainWindow
@@ -35,17 +35,46 @@ class PanePictures(QObject):
         self._commands = (save, self._ask), (print_, self._print)
         save.triggered.connect(self._on_save)
         print_.triggered.connect(self._on_print)
-        window.workbench.pane_menu_requested.connect(self._on_menu_requested)
+        window.workbench.installEventFilter(self)
 
     def _on_save(self) -> None:
-        self._ask(*self._window.current_pane())
+        self._ask(*self.pane_of(QApplication.focusWidget()))
 
     def _on_print(self) -> None:
-        self._print(*self._window.current_pane())
+        self._print(*self.pane_of(QApplication.focusWidget()))
 
-    def _on_menu_requested(self, menu: QMenu, title: str, pane: QWidget) -> None:
-        for command, run in self._commands:
-            menu.addAction(command.icon(), command.text()).triggered.connect(partial(self._run, run, title, pane))
+    def pane_of(self, part: QWidget | None) -> tuple[str, QWidget]:
+        """Return the title and the widget of the pane that a widget is in, which is the events if it is in no other; or the other page."""
+        if self._window.page is not self._window.workbench:
+            return "Page", self._window.page
+        while part is not None and not isinstance(part, QDockWidget):
+            part = part.parentWidget()
+        return (part.accessibleName(), part.widget()) if part is not None else ("Events", self._window.workbench.middle)
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Open the menu of a pane's title, or of its tab. Qt would list all panes, which the menu *Panes* does."""
+        if event.type() != QEvent.Type.ContextMenu:
+            return False
+        place = cast(QContextMenuEvent, event)
+        dock = self._dock_at(place.pos())
+        if dock is not None:
+            menu = QMenu(self._window.workbench)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            for command, run in self._commands:
+                menu.addAction(command.icon(), command.text()).triggered.connect(partial(self._run, run, *self.pane_of(dock)))
+            menu.popup(place.globalPos())
+        return True
+
+    def _dock_at(self, point: QPoint) -> QWidget | None:
+        """Return the dock whose title or tab is at a point."""
+        bench = self._window.workbench
+        part = bench.childAt(point)
+        while part is not None and not isinstance(part, QDockWidget | QTabBar):
+            part = part.parentWidget()
+        if isinstance(part, QTabBar):
+            title = part.tabText(part.tabAt(part.mapFrom(bench, point)))
+            return next((dock for dock in bench.findChildren(QDockWidget) if dock.windowTitle() == title and dock.isVisible()), None)
+        return part
 
     def _run(self, run: Any, title: str, pane: QWidget, _checked: bool = False) -> None:
         run(title, pane)

@@ -11,6 +11,7 @@ from inspector_app.shell.keys_controller import KeysController
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.shell.settings_dialog import SettingsDialog, ShownSettings
 from inspector_app.widgets import theme
+from inspector_app.widgets.motion import Motion
 from inspector_app.workspace.workspace import Workspace
 
 
@@ -22,6 +23,7 @@ class SettingsController(QObject):
 
     Args:
         work: the owners.
+        motion: whether docks and menus may move.
         window: the window.
     """
 
@@ -30,12 +32,13 @@ class SettingsController(QObject):
     compact_rows_chosen = Signal(bool)
     recording_chosen = Signal(bool)
 
-    def __init__(self, work: Workspace, window: MainWindow) -> None:
+    def __init__(self, work: Workspace, motion: Motion, window: MainWindow) -> None:
         super().__init__(window)
         self._preferences = work.preferences
         self._prices = work.prices
         self._costs = work.costs
         self._tasks = work.tasks
+        self._motion = motion
         self._window = window
 
     def ask(self) -> None:
@@ -61,7 +64,7 @@ class SettingsController(QObject):
 
     def _on_motion(self, choice: str) -> None:
         self._preferences.motion = choice
-        self._window.motion.choose(choice)
+        self._motion.choose(choice)
 
     def _on_editor(self, command: str) -> None:
         self._preferences.editor = command

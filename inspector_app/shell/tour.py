@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QDockWidget, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from inspector_app.shell.focus_home import FocusLoan
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
-from inspector_app.widgets.places import Stop
+from inspector_app.widgets.places import Places, Stop
 
 _WIDTH = 320
 _GAP = 10  # pixels between the card and what it explains
@@ -20,14 +20,9 @@ _GAP = 10  # pixels between the card and what it explains
 class TourCard(QFrame):
     """A card that explains one part of the window after the other. The arrow keys change the card, Escape ends the tour.
 
-    Signals:
-        ended: the tour was walked to its end, or skipped.
-
     Args:
         window: the parent; the card keeps its place when the window is resized.
     """
-
-    ended = Signal()
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -39,6 +34,8 @@ class TourCard(QFrame):
         self._frame.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._stops: Sequence[Stop] = ()
         self._place_in_tour = 0
+        self._places: Places
+        self._page_after: QWidget | None = None
         self._keyboard = FocusLoan()
         self._title, self._text, self._count = QLabel(), QLabel(), QLabel()
         for label, name, role in ((self._title, "title", "name"), (self._text, "text", ""), (self._count, "count", "secondary")):
@@ -68,9 +65,17 @@ class TourCard(QFrame):
         theme.current().changed.connect(self._place)
         self.end()
 
-    def start(self, stops: Sequence[Stop]) -> None:
-        """Begin the tour at its first card."""
-        self._stops = stops
+    def start(self, places: Places, page: QWidget | None) -> None:
+        """Begin the tour at its first card, in the workbench.
+
+        Args:
+            places: has the stops, and displays pages.
+            page: the page that is displayed now; it returns after the tour.
+        """
+        self._places, self._page_after = places, None
+        places.workbench_requested.emit()
+        self._page_after = page
+        self._stops = [stop for _, stop in sorted(places.tour, key=lambda entry: entry[0])]
         self._frame.show()
         self._frame.raise_()
         self.show()
@@ -85,7 +90,15 @@ class TourCard(QFrame):
         self._watch(None)
         if was_shown:
             self._keyboard.give_back()
-            self.ended.emit()
+            page, self._page_after = self._page_after, None
+            if page is not None:
+                self._places.page_requested.emit(page)
+
+    def on_page_changed(self, is_workbench: bool) -> None:
+        """End the tour if what it explains is displayed no more; what is opened meanwhile stays displayed after it."""
+        self._page_after = None
+        if not is_workbench:
+            self.end()
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Follow the window's size, and the place of what is explained."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QContextMenuEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
     QDockWidget,
     QMainWindow,
-    QMenu,
     QSizePolicy,
     QStackedWidget,
-    QTabBar,
     QTabWidget,
     QVBoxLayout,
     QWidget,
@@ -26,12 +23,6 @@ from inspector_app.shell.focus_home import FocusHome
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.places import Pane, Places, Side
 
-_DOCKING = (
-    QMainWindow.DockOption.AllowNestedDocks
-    | QMainWindow.DockOption.AllowTabbedDocks
-    | QMainWindow.DockOption.AnimatedDocks
-    | QMainWindow.DockOption.GroupedDragging
-)
 _LEAST_STREAM = 130  # pixels that the cards below leave to the stream
 
 
@@ -41,69 +32,45 @@ class Workbench(QMainWindow):
     Attributes:
         parts: every part that a feature has placed, by its name.
         layout_of_docks: arranges the docks.
+        middle: the events, or what replaces them.
+        dock_actions: the action of each dock that shows or hides it.
         table: the list of events, which gets the focus that others give up.
-
-    Signals:
-        pane_menu_requested (QMenu, str, QWidget): the menu of this pane's title is about to open.
 
     Args:
         places: the panes, and what is in the middle.
     """
 
-    pane_menu_requested = Signal(object, str, object)
-
     def __init__(self, places: Places, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("workbench")
         self.setWindowFlags(Qt.WindowType.Widget)
-        self.setDockOptions(_DOCKING)
+        self.setDockOptions(self.dockOptions() | QMainWindow.DockOption.AllowNestedDocks | QMainWindow.DockOption.GroupedDragging)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
         self.parts = places.parts
         self._places = places
         self._stream = places.centre[0][0]
         self.table = places.parts.stream.table
         self._panes = sorted(places.panes, key=lambda pane: pane.number)
-        self._below = [pane.name for pane in sorted(self._panes, key=lambda pane: pane.tab) if pane.side == "below"]
-        self._centre = QStackedWidget()
-        self._centre.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the cards below it take precedence
-        self._centre.setMinimumHeight(_LEAST_STREAM)
-        for part, hides_filter in places.centre:
-            self._centre.addWidget(part)
-            if hides_filter:
-                part.setMinimumWidth(_LEAST_STREAM)  # its tables would make the window wider than a small screen
+        self.middle = QStackedWidget()
+        self.middle.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the cards below it take precedence
+        self.middle.setMinimumHeight(_LEAST_STREAM)
+        for part, _ in places.centre:
+            self.middle.addWidget(part)
         # The order is the tab order: what is left of the events comes before them.
         docks = {pane.name: self._dock(pane) for pane in self._panes if pane.side == "left"}
-        self._middle = self._make_middle()
-        self.setCentralWidget(self._middle)
+        self.setCentralWidget(self._make_middle())
         docks |= {pane.name: self._dock(pane) for pane in self._panes if pane.side != "left"}
         self._docks = {pane.name: docks[pane.name] for pane in self._panes}
         FocusHome(self.table, places.transient)
-        self._go_actions = [self._go_action(pane) for pane in self._panes]
+        self.dock_actions = [dock.toggleViewAction() for dock in self._docks.values()]
+        for pane in self._panes:
+            getattr(places.commands, f"go_to_{pane.name}").triggered.connect(partial(self._on_go, pane.name))
         self.layout_of_docks = DockLayout(self, self._panes, self._docks)
         places.pane_requested.connect(self.raise_pane)
-        places.pane_titled.connect(self.show_title)
+        places.pane_titled.connect(lambda name, title: self._docks[name].setWindowTitle(title))
         places.middle_requested.connect(self.show_in_the_middle)
         places.events_requested.connect(self._on_events_requested)
         places.focus_requested.connect(self.table.setFocus)
-
-    @property
-    def dock_actions(self) -> list[QAction]:
-        """The action of each dock that shows or hides it."""
-        return [dock.toggleViewAction() for dock in self._docks.values()]
-
-    @property
-    def go_actions(self) -> list[QAction]:
-        """The action of each dock that brings it to the front and gives it the focus."""
-        return list(self._go_actions)
-
-    def _go_action(self, pane: Pane) -> QAction:
-        action = QAction(f'Go to "{pane.title}"', self)
-        action.setObjectName(f"go_to_{pane.name}")
-        action.setShortcut(QKeySequence(f"Alt+{pane.number % 10}"))  # the tenth is Alt+0
-        action.triggered.connect(self._places.work_requested)
-        action.triggered.connect(partial(self._on_go, pane.name))
-        self._places.need_something_open.append(action)
-        return action
 
     def _on_go(self, name: str, _checked: bool = False) -> None:
         self.raise_pane(name)
@@ -113,23 +80,14 @@ class Workbench(QMainWindow):
 
     def show_in_the_middle(self, part: QWidget) -> None:
         """Show the events, or what replaces them."""
-        self._centre.setCurrentWidget(part)
+        self.middle.setCurrentWidget(part)
         for above in self._above:
             above.setVisible((part, True) not in self._places.centre)
 
-    def show_stream(self) -> None:
-        """Show the events again."""
-        self.show_in_the_middle(self._stream)
-
     def _on_events_requested(self) -> None:
         """Show the events, unless they could not be read."""
-        if (self._centre.currentWidget(), True) in self._places.centre:
-            self.show_stream()
-
-    def show_title(self, name: str, title: str) -> None:
-        """Show another title of a pane; what it shows has changed too."""
-        self._docks[name].setWindowTitle(title)
-        self.layout_of_docks.fit_lower()
+        if (self.middle.currentWidget(), True) in self._places.centre:
+            self.show_in_the_middle(self._stream)
 
     def focus_next_pane(self, step: int = 1) -> None:
         """Move the focus to the next pane: sessions, events, composer, detail, held card, the front tab below.
@@ -137,60 +95,25 @@ class Workbench(QMainWindow):
         Args:
             step: 1 for the next one, -1 for the one before.
         """
-        panes = [*self._stops("left"), *(part for _, part in sorted(self._places.middle_stops, key=lambda stop: stop[0]))]
-        panes += [*self._stops("right"), *(pane for pane in self._stops("below") if not pane.visibleRegion().isEmpty())]
-        panes = [pane for pane in panes if not pane.visibleRegion().isEmpty() and _entrance(pane) is not None]
-        if not panes:
-            return
+        middle = sorted([*self._places.middle, (0, self._stream, True)], key=lambda entry: entry[0])
+        parts = [*self._stops("left"), *(part for _, part, _ in middle), *self._stops("right"), *self._stops("below")]
+        passed = [part for _, part, is_stop in middle if not is_stop]
         focused = QApplication.focusWidget()
-        here = next((number for number, pane in enumerate(panes) if focused is pane or (focused and pane.isAncestorOf(focused))), None)
-        if here is None and focused and self._stream in panes and self._middle.isAncestorOf(focused):
-            # The filter precedes the events, hints and cards follow them.
-            events = panes.index(self._stream)
-            here = events - (step > 0) if any(part.isAncestorOf(focused) for part in self._above) else events + (step < 0)
-        entrance = _entrance(panes[(here + step) % len(panes)] if here is not None else panes[0])
-        if entrance is not None:
-            entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        here = next((at for at, part in enumerate(parts) if focused is part or (focused and part.isAncestorOf(focused))), -step)
+        for away in range(1, len(parts) + 1):
+            part = parts[(here + step * away) % len(parts)]
+            entrance = None if part in passed or part.visibleRegion().isEmpty() else _entrance(part)
+            if entrance is not None:
+                entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                return
 
     def _stops(self, side: Side) -> list[QWidget]:
-        """Return what *Next pane* visits on a side; below the events, that is the tab in front."""
+        """Return what *Next pane* visits on a side."""
         found: list[QWidget] = []
-        for name in self._below if side == "below" else self._docks:
-            pane = next(pane for pane in self._panes if pane.name == name)
+        for pane in self._panes:
             if pane.side == side:
-                found += [*(pane.stops or (pane.widget,)), *(part for under, part in self._places.under.items() if under == name)]
+                found += [*(pane.stops or (pane.widget,)), *(part for under, part in self._places.under.items() if under == pane.name)]
         return found
-
-    def current_pane(self) -> tuple[str, QWidget]:
-        """Return the title and the widget of the pane with the focus; the events have it if no other pane has."""
-        focused = QApplication.focusWidget()
-        found = next((dock for dock in self._docks.values() if focused is not None and dock.isAncestorOf(focused)), None)
-        return (found.accessibleName(), found.widget()) if found is not None else ("Events", self._centre)
-
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Open the menu of a pane's title, or of its tab. Qt would list all panes, which the menu *Panes* does."""
-        menu = self._pane_menu(event.pos())
-        if menu is not None:
-            menu.popup(event.globalPos())
-
-    def _pane_menu(self, point: QPoint) -> QMenu | None:
-        dock = self._dock_at(point)
-        if dock is None:
-            return None
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.pane_menu_requested.emit(menu, dock.accessibleName(), dock.widget())
-        return menu
-
-    def _dock_at(self, point: QPoint) -> QDockWidget | None:
-        """Return the dock whose title or tab is at a point."""
-        part = self.childAt(point)
-        while part is not None and not isinstance(part, QDockWidget | QTabBar):
-            part = part.parentWidget()
-        if isinstance(part, QTabBar):
-            title = part.tabText(part.tabAt(part.mapFrom(self, point)))
-            return next((dock for dock in self._docks.values() if dock.windowTitle() == title and dock.isVisible()), None)
-        return part
 
     def is_behind(self, part: QWidget) -> bool:
         """Return whether another pane covers a widget, which Qt still reports as visible."""
@@ -201,16 +124,6 @@ class Workbench(QMainWindow):
         self._docks[name].show()
         self._docks[name].raise_()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the side panes' shares of the width; Qt would give all new room to the events."""
-        super().resizeEvent(event)
-        self.layout_of_docks.keep_shares()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Arrange the docks once the page has its size."""
-        super().showEvent(event)
-        self.layout_of_docks.arrange_soon()
-
     def _make_middle(self) -> QWidget:
         middle = QWidget(self)
         rows = QVBoxLayout(middle)
@@ -218,13 +131,12 @@ class Workbench(QMainWindow):
         rows.setSpacing(6)
         # Hints and questions appear below the events, where they take room from the last rows and move nothing else.
         parts = sorted(self._places.middle, key=lambda entry: entry[0])
-        self._above = [part for at, part in parts if at < 0]
+        self._above = [part for at, part, _ in parts if at < 0]
         for part in self._above:
             rows.addWidget(part)
-        rows.addWidget(self._centre, 1)
-        for at, part in parts:
-            if at > 0:
-                rows.addWidget(part)
+        rows.addWidget(self.middle, 1)
+        for part in [part for at, part, _ in parts if at > 0]:
+            rows.addWidget(part)
         return middle
 
     def _dock(self, pane: Pane) -> QDockWidget:

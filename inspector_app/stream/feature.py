@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QToolBar
+
 from inspector_app.presentation.costs import cost_text
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.event_table_model import EventTableModel
@@ -30,7 +32,6 @@ class Stream(Feature):
         self.events = EventTableModel(self, colours=places.colours)
         self.view = places.in_the_middle("stream", EventStreamView(self.events))
         self.filter_bar = places.beside_events("filter_bar", FilterBar(), -1)
-        places.middle_stops.append((0, self.view))
         about = "One row for each event, grouped by invocation. Select one to see the state that the agent had there."
         places.tour_stop(2, "Events", about, self.view)
         add = places.command
@@ -66,4 +67,16 @@ class Stream(Feature):
         self._previous.triggered.connect(controller.previous_hit)
         self._compare.triggered.connect(controller.compare_states)
         self._matching_call.triggered.connect(controller.go_to_matching_call)
+        work.cursor.event_requested.connect(self.places.work_requested)
+        work.current.session_loaded.connect(self._on_session_loaded)
+        self.places.event_requested.connect(self.places.events_requested)
+        self.places.event_requested.connect(controller.go_to)
+        self.places.ready_for_sessions.connect(lambda title, hint, _: view.set_empty_text(title, hint))
+        work.current.session_loading.connect(lambda: self.places.middle_requested.emit(view))
         self.places.selected_event = lambda: controller.selected_event
+
+    def _on_session_loaded(self) -> None:
+        """Focus the events if no pane has the keyboard, as after a start; a pane that has it keeps it."""
+        focus, bar = self.places.window.focusWidget(), self.places.window.findChild(QToolBar)
+        if focus is None or not focus.isVisible() or (bar is not None and (focus is bar or bar.isAncestorOf(focus))):
+            self.view.table.setFocus()

@@ -215,10 +215,6 @@ class StreamController(QObject):
         selected = self._work.cursor.event_index
         self._work.cursor.compare_with(None if selected == self._work.cursor.compared_index else selected)
 
-    def end_comparing(self) -> None:
-        """End comparing states: show what each event changed."""
-        self._work.cursor.compare_with(None)
-
     # filtering
 
     def _on_filter_requested(self, text: str) -> None:

@@ -12,17 +12,15 @@ from inspector_app.workspace.workspace import Workspace
 
 
 class Timeline(Feature):
-    """Two panes: the timeline, and the charts.
-
-    Attributes:
-        view, charts: the panes.
-    """
+    """Two panes: the timeline, and the charts."""
 
     def __init__(self, places: Places) -> None:
         super().__init__(places)
         self.view, self.charts = TimelineView(), TurnsView()
         places.pane(Pane("timeline", "Timeline", self.view, "below", 5, tab=3, on_front=self.view.displayed.set_in_front))
         places.pane(Pane("charts", "Charts", self.charts, "below", 9, tab=4, on_front=self.charts.displayed.set_in_front))
+        for pane in (self.view, self.charts):
+            pane.event_chosen.connect(places.event_requested)
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""

@@ -38,7 +38,6 @@ class Pane:
         tab: its place among the tabs below the events.
         stops: what *Next pane* visits in it; nothing means the widget.
         on_front: called with whether it is displayed.
-        is_empty: returns whether two lines are enough for it.
     """
 
     name: str
@@ -49,16 +48,6 @@ class Pane:
     tab: int = 0
     stops: tuple[QWidget, ...] = ()
     on_front: Callable[[bool], None] | None = None
-    is_empty: Callable[[], bool] | None = None
-
-
-@dataclass(frozen=True)
-class Page:
-    """A page of the window, which has the place `at` among them, and whether it shows the open session."""
-
-    widget: QWidget
-    at: int
-    shows_session: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,24 +71,30 @@ class Places(QObject):
     Signals:
         page_requested (QWidget): a page is to be displayed.
         workbench_requested: the workbench is to be displayed.
+        back_requested: the page before this one is to be displayed.
         work_requested: a command is about to change the workbench, which may not be the displayed page.
         pane_requested (str): the pane of this name is to come to the front.
         pane_titled (str, str): the pane of this name has a new title.
         middle_requested (QWidget): a part is to be displayed in the middle.
+        event_requested (int): the event at this position is to be displayed and selected.
         events_requested: the events are to be displayed again in the middle.
         focus_requested: the events are to get the focus.
         availability_changed: commands may have become possible or impossible.
+        ready_for_sessions (str, str, str): what was opened has no session yet; a title and a hint for the events, a hint for the list.
     """
 
     page_requested = Signal(object)
     workbench_requested = Signal()
+    back_requested = Signal()
     work_requested = Signal()
     pane_requested = Signal(str)
     pane_titled = Signal(str, str)
     middle_requested = Signal(object)
+    event_requested = Signal(int)
     events_requested = Signal()
     focus_requested = Signal()
     availability_changed = Signal()
+    ready_for_sessions = Signal(str, str, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -112,9 +107,9 @@ class Places(QObject):
         self.need_something_open: list[QAction] = []
         self.bar: list[tuple[QAction, bool] | None] = []
         self.panes: list[Pane] = []
-        self.pages: list[Page] = []
-        self.middle: list[tuple[int, QWidget]] = []
-        self.middle_stops: list[tuple[int, QWidget]] = []
+        self.pages: list[QWidget] = []
+        self.pages_of_session: list[QWidget] = []
+        self.middle: list[tuple[int, QWidget, bool]] = []
         self.centre: list[tuple[QWidget, bool]] = []
         self.transient: list[QWidget] = []
         self.under: dict[str, QWidget] = {}
@@ -159,13 +154,17 @@ class Places(QObject):
         return made
 
     def pane(self, pane: Pane) -> None:
-        """Add a pane."""
+        """Add a pane, and the command that brings it to the front and gives it the focus."""
+        name, keys = f"go_to_{pane.name}", f"Alt+{pane.number % 10}"
+        self.command(name, f'Go to "{pane.title}"', keys=keys, menu="View", at=pane.number - 1, needs="open").setObjectName(name)
         self.panes.append(pane)
         setattr(self.parts, pane.name, pane.widget)
 
-    def page(self, name: str, widget: Part, at: int, *, shows_session: bool = False) -> Part:
-        """Add a page; its method `focus`, if it has one, is called when it is displayed."""
-        self.pages.append(Page(widget, at, shows_session))
+    def page(self, name: str, widget: Part, *, shows_session: bool = False) -> Part:
+        """Add a page; its method `focus`, if it has one, is called when it is displayed. The first one is displayed at the start."""
+        self.pages.append(widget)
+        if shows_session:
+            self.pages_of_session.append(widget)
         setattr(self.parts, name, widget)
         return widget
 
@@ -180,9 +179,7 @@ class Places(QObject):
 
     def beside_events(self, name: str, widget: Part, at: int, *, is_stop: bool = False) -> Part:
         """Add a part that is always in the middle: above the events before 0, below them after 0. *Next pane* visits stops."""
-        self.middle.append((at, widget))
-        if is_stop:
-            self.middle_stops.append((at, widget))
+        self.middle.append((at, widget, is_stop))
         setattr(self.parts, name, widget)
         return widget
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTreeWidget
 from pytestqt.qtbot import QtBot
 
@@ -21,7 +21,6 @@ from runtime.sessions.session import SessionKey
 
 ITEM = PendingItem("long_running", "e-1", "call-1", "approve", {"total": 168.0}, None, "event-1", "desk")
 ROW = PendingRow(SessionAddress("orders.db", SessionKey("orders", "user", "s1")), ITEM)
-LOW = 80
 FORM_NEEDS = 130
 
 
@@ -38,9 +37,8 @@ def bench(qtbot: QtBot) -> Workbench:
     bench = made_bench()
     qtbot.addWidget(bench)
     bench.resize(1280, 740)
-    bench.layout_of_docks.arrange(None)
     bench.show()
-    qtbot.waitUntil(lambda: 0 < height(bench, "pending") < LOW)
+    qtbot.waitUntil(lambda: abs(width(bench, "detail") / bench.width() - 0.33) < 0.01)
     return bench
 
 
@@ -51,16 +49,11 @@ def height(bench: Workbench, name: str) -> int:
 
 def show_pending(bench: Workbench, rows: list[PendingRow]) -> None:
     bench.parts.pending.set_rows(rows, rows[0].address if rows else None)
-    bench.show_title("pending", f"Pending  {len(rows)}")
 
 
-def test_the_events_get_the_height_while_nothing_is_pending(bench: Workbench, qtbot: QtBot) -> None:
-    low = bench.parts.stream.height()
+def test_there_is_room_for_the_form_of_a_pending_item(bench: Workbench, qtbot: QtBot) -> None:
     show_pending(bench, [ROW])
     qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
-    assert bench.parts.stream.height() < low
-    show_pending(bench, [])
-    qtbot.waitUntil(lambda: bench.parts.stream.height() == low)
 
 
 def test_a_layout_reset_while_hidden_hides_the_titles_of_tabbed_panes(bench: Workbench, qtbot: QtBot) -> None:
@@ -69,28 +62,6 @@ def test_a_layout_reset_while_hidden_hides_the_titles_of_tabbed_panes(bench: Wor
     bench.show()
     tabs = [cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}")) for name in ("pending", "breakpoints", "log")]
     qtbot.waitUntil(lambda: all(dock.titleBarWidget() is not None for dock in tabs))
-
-
-def test_the_log_keeps_the_height_the_user_gave_it(bench: Workbench, qtbot: QtBot) -> None:
-    bench.raise_pane("log")
-    qtbot.waitUntil(lambda: height(bench, "log") > LOW)
-    log = cast(QDockWidget, bench.findChild(QDockWidget, "dock_log"))
-    bench.resizeDocks([log], [300], Qt.Orientation.Vertical)
-    qtbot.waitUntil(lambda: height(bench, "log") > 250)
-    given = height(bench, "log")
-    for _ in range(3):
-        bench.raise_pane("pending")
-        qtbot.waitUntil(lambda: 0 < height(bench, "pending") < LOW)
-        bench.raise_pane("log")
-        qtbot.waitUntil(lambda: height(bench, "log") == given)
-
-
-def test_a_restored_layout_makes_room_for_pending_items(bench: Workbench, qtbot: QtBot) -> None:
-    saved = bench.layout_of_docks.saved_layout()
-    assert saved is not None
-    show_pending(bench, [ROW])
-    bench.layout_of_docks.arrange(saved)
-    qtbot.waitUntil(lambda: height(bench, "pending") > FORM_NEEDS)
 
 
 def width(bench: Workbench, name: str) -> int:
@@ -112,8 +83,13 @@ def test_a_width_that_the_user_chose_grows_with_the_window(bench: Workbench, qtb
     detail = cast(QDockWidget, bench.findChild(QDockWidget, "dock_detail"))
     bench.resize(1600, 1000)
     QApplication.processEvents()
-    bench.resizeDocks([detail], [700], Qt.Orientation.Horizontal)
-    qtbot.waitUntil(lambda: width(bench, "detail") == 700)
+    handle, there = QPoint(detail.x() - 2, detail.height() // 2), QPoint(bench.width() - 700, detail.height() // 2)
+    qtbot.mouseMove(bench, handle)
+    qtbot.mousePress(bench, Qt.MouseButton.LeftButton, pos=handle)
+    qtbot.mouseMove(bench, there)
+    qtbot.waitUntil(lambda: abs(width(bench, "detail") - 700) < 8)
+    qtbot.mouseRelease(bench, Qt.MouseButton.LeftButton, pos=there)
+    QApplication.processEvents()
     bench.resize(2400, 1000)
     qtbot.waitUntil(lambda: abs(width(bench, "detail") - 1050) < 12)
 
@@ -125,9 +101,9 @@ def shown(bench: Workbench) -> set[str]:
 
 def test_a_perspective_shows_its_panes_and_a_reset_shows_all(bench: Workbench, qtbot: QtBot) -> None:
     everything = shown(bench)
-    bench.layout_of_docks.show_perspective("browse")
+    bench.layout_of_docks.show_only("left", "right")
     assert shown(bench) == {"sessions", "detail"}
-    bench.layout_of_docks.show_perspective("debug")
+    bench.layout_of_docks.show_only("right", "below")
     assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log", "findings", "charts", "graph"}
     bench.raise_pane("sessions")
     assert "sessions" in shown(bench)
@@ -194,7 +170,7 @@ def test_a_layout_saved_in_a_small_window_gives_the_panes_their_shares_of_a_larg
     large = made_bench()
     qtbot.addWidget(large)
     large.resize(2560, 1400)
-    large.layout_of_docks.arrange(saved)
+    large.layout_of_docks.saved = saved
     large.show()
     qtbot.waitUntil(lambda: abs(width(large, "detail") / large.width() - shares["detail"]) < 0.01)
     assert abs(width(large, "sessions") / large.width() - shares["sessions"]) < 0.01

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.opening.drop_target import DropTarget
 from inspector_app.running.view_data import Preflight
 from inspector_app.sessions.session_tree import NODE_ROLE
 from inspector_app.shell.workbench import Workbench
@@ -83,7 +84,7 @@ class WindowDriver:
         data = QMimeData()
         data.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
         event = QDropEvent(QPointF(50, 50), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
-        self.inspector.window.dropEvent(event)
+        self.inspector.window.findChild(DropTarget).eventFilter(self.inspector.window, event)
         self.run_until_idle()
 
     def log_text(self) -> str:

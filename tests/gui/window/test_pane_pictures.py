@@ -62,7 +62,7 @@ def test_the_menu_of_a_tab_saves_and_prints_its_pane(driver: WindowDriver, order
 
 def test_a_pane_is_printed_on_one_page(driver: WindowDriver, orders: Inspector, tmp_path: Path) -> None:
     driver.run_message("40 boxes of A4 paper")
-    title, pane = orders.window.current_pane()
+    title, pane = orders.window.findChild(PanePictures).pane_of(QApplication.focusWidget())
     assert title == "Events" and pane.isAncestorOf(driver.bench.parts.stream.table)
     printer = QPrinter()
     printer.setOutputFormat(QPrinter.OutputFormat.PdfFormat)

@@ -178,7 +178,7 @@ def test_compact_rows_apply_at_once_and_are_kept(driver: WindowDriver, dialog: S
 
 
 def test_reduced_motion(driver: WindowDriver, dialog: SettingsDialog, settings: Settings, orders: Inspector) -> None:
-    orders.window.motion.choose("system")  # the cursor blinks again
+    orders.features.shell.motion.choose("system")  # the cursor blinks again
     flash = QGuiApplication.styleHints().cursorFlashTime()
     assert driver.bench.isAnimated() and flash > 0
     choose(driver, dialog, "settings_motion", "Reduced")
@@ -192,7 +192,7 @@ def test_the_text_cursor_stops_blinking_until_another_field_has_the_focus(
 ) -> None:
     monkeypatch.setattr(motion, "BLINKING_MS", 1)
     hints = QGuiApplication.styleHints()
-    orders.window.motion.choose("full")
+    orders.features.shell.motion.choose("full")
     driver.run_until(lambda: hints.cursorFlashTime() == 0)
     seen: list[int] = []
     hints.cursorFlashTimeChanged.connect(seen.append)
@@ -210,10 +210,10 @@ def test_motion_follows_a_system_that_asks_for_less(driver: WindowDriver, monkey
 
     system = SimpleNamespace(motionPreference=lambda: Preference.ReducedMotion)  # what Qt 6.12 has
     monkeypatch.setattr(motion, "_accessibility", lambda hints: system)
-    driver.inspector.window.motion.choose("full")
-    assert not driver.inspector.window.motion.is_reduced
-    driver.inspector.window.motion.choose("system")
+    driver.inspector.features.shell.motion.choose("full")
+    assert not driver.inspector.features.shell.motion.is_reduced
+    driver.inspector.features.shell.motion.choose("system")
     assert not driver.bench.isAnimated()
     monkeypatch.undo()
-    driver.inspector.window.motion.choose("system")
+    driver.inspector.features.shell.motion.choose("system")
     assert driver.bench.isAnimated()

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.documents.event_notes import EventNotes
+from inspector_app.opening.drop_target import DropTarget
 from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme
@@ -45,7 +46,7 @@ def test_a_dropped_database_opens(inspector: Inspector, story_db: Path, qtbot: Q
     data.setUrls([QUrl.fromLocalFile(str(story_db))])
     no_buttons = Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
     drop = QDropEvent(QPoint(200, 200), Qt.DropAction.CopyAction, data, *no_buttons)
-    inspector.window.dropEvent(drop)
+    inspector.window.findChild(DropTarget).eventFilter(inspector.window, drop)
     idle(inspector, qtbot)
     assert drop.isAccepted()
     assert inspector.features.stream.events.event_count > 0
@@ -98,9 +99,9 @@ def test_the_drop_zone_is_highlighted_during_a_drag(inspector: Inspector, story_
     # Before 6.12, Qt takes whole pixels only; since then, they are deprecated.
     place = QPointF(200, 200) if QLibraryInfo.version() >= QVersionNumber(6, 12) else QPoint(200, 200)
     enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, none)
-    inspector.window.dragEnterEvent(enter)
+    QApplication.sendEvent(inspector.window, enter)
     assert zone.property("drop") == "able"
-    inspector.window.dragLeaveEvent(QDragLeaveEvent())
+    QApplication.sendEvent(inspector.window, QDragLeaveEvent())
     assert zone.property("drop") == "none"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QToolBar
 
 from inspector_app.presentation.costs import cost_text
@@ -73,7 +74,14 @@ class Stream(Feature):
         self.places.event_requested.connect(controller.go_to)
         self.places.ready_for_sessions.connect(lambda title, hint, _: view.set_empty_text(title, hint))
         work.current.session_loading.connect(lambda: self.places.middle_requested.emit(view))
+        self.places.window.installEventFilter(self)
         self.places.selected_event = lambda: controller.selected_event
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Paint all rows when the window is resized; a live stream postpones some."""
+        if event.type() == QEvent.Type.Resize:
+            self.view.table.paint_next()
+        return False
 
     def _on_session_loaded(self) -> None:
         """Focus the events if no pane has the keyboard, as after a start; a pane that has it keeps it."""

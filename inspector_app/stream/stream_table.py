@@ -176,7 +176,7 @@ class StreamTable(QTableView):
         return range(first, (last if last >= 0 else self._events.rowCount() - 1) + 1) if first >= 0 else range(0)
 
     def paint_next(self) -> None:
-        """Paint before anything is postponed again."""
+        """Paint before anything is postponed again. Call it when the window is resized, which discards what was painted."""
         self._paint_timer.stop()
         self._rows_are_made = self._waits_for_rows = False
         self._must_paint = True
@@ -215,7 +215,8 @@ class StreamTable(QTableView):
         self.is_resizing = True
         super().resizeEvent(event)
         self.is_resizing = False
-        self.paint_next()  # another size discards what was painted
+        if self._waits_for_rows:
+            self.paint_next()  # another size discards what was painted
         self.fit_columns()
         self._hide_columns()
         if was_seen and not self.keeps_tail:

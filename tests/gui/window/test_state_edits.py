@@ -96,7 +96,7 @@ def test_a_key_is_added_changed_cleared_and_the_edit_undone(story: Inspector, dr
 def test_what_cannot_be_stored_is_not_committed(story: Inspector, value: str, qtbot: QtBot) -> None:
     click(story, "state_add", qtbot)
     fill(story, "session", "k", value, qtbot)
-    setter = story.window.workbench.detail.findChild(QPushButton, "state_set")
+    setter = story.window.workbench.parts.detail.findChild(QPushButton, "state_set")
     assert not setter.isEnabled()
     assert any(words in setter.toolTip() for words in ("half a surrogate pair", "is not a JSON number", "too large", "nested too deeply"))
     fill(story, "session", "k", '"\\ud83d\\ude00"', qtbot)

@@ -15,8 +15,8 @@ LAYOUT_VERSION = 7  # raised when docks are added or removed, so that an older s
 
 _AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 _SHARES = {"sessions": 0.155, "detail": 0.33}  # of the window's width
-_LOWER_HEIGHT = 190  # pixels at least
-_LOWER_SHARE = 0.2  # of the window's height
+_LOWER_HEIGHT = 150  # pixels at least: a pending answer with its buttons
+_LOWER_SHARE = 0.18  # of the window's height
 
 
 class DockLayout(QObject):

@@ -29,6 +29,8 @@ def made_bench() -> Workbench:
     Features(places)
     bench = Workbench(places)
     places.setParent(bench)
+    for page in places.pages:
+        page.setParent(bench)  # no window has them, and Python's garbage collector would delete them on an arbitrary thread
     return bench
 
 

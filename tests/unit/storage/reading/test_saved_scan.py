@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -97,6 +98,16 @@ def test_only_its_owner_can_read_it_and_old_ones_are_deleted(saved: SavedScan, d
     saved.save(database, COUNT, [])
     assert [path.name for path in saved.path.parent.iterdir()] == [saved.path.name]
     assert stat.S_IMODE(saved.path.stat().st_mode) == 0o600
+
+
+def test_what_a_killed_process_was_writing_is_deleted_after_an_hour(saved: SavedScan, database: SqliteFile) -> None:
+    old, young = saved.path.with_name("a.scan.4711"), saved.path.with_name("b.scan.4712")
+    for left in (old, young):
+        left.touch()
+    os.utime(old, (time.time() - 4_000,) * 2)
+    saved.save(database, COUNT, [])
+    assert not old.exists()
+    assert young.exists()  # another process may be writing it
 
 
 def test_a_folder_that_cannot_be_written_is_ignored(file: Path, database: SqliteFile, tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ class Installation:
     def _reason(self, status: int) -> str:
         printed = "\n".join(self._tail)
         if _UNREACHABLE.search(printed):
-            return "The package index could not be reached. Check the network, and the proxy and index that pip and uv are told to use."
+            return "The package index could not be reached. Check the network, and the proxy and index in the settings of pip or uv."
         if _OTHER_PYTHON.search(printed):
             return "A package needs another Python: see the last lines. Install that Python, make the environment with it, and try again."
         last = next((line for line in reversed(self._tail) if line.lower().startswith("error")), ("", *self._tail)[-1])

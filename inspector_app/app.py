@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
+import inspector_app.support.quick_imports  # noqa: F401  # before the modules that it is about
 from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.engines.preloading import load_engines
@@ -152,12 +153,13 @@ class Inspector(QObject):
 
     async def list_left(self) -> None:
         """List the unsaved sessions of windows that were killed, and delete the oldest; see `take_over`."""
-        found = await self.work.unsaved.list_left()
+        found, older = await self.work.unsaved.list_left()
         count = sum(len(self.catalog.sessions(source.target)) for source in found)
         if found:
             what, them = ("1 session", "it") if count == 1 else (f"{count:,} sessions", "them")
+            more = f" {len(older):,} older databases are not listed: they are in {older[0].parent.parent}." if older else ""
             self.messages.info(
-                f"Earlier windows left {what} unsaved: see {found[0].title} in the session list. Save as… (Ctrl+S) keeps {them}."
+                f"Earlier windows left {what} unsaved: see {found[0].title} in the session list. Save as… (Ctrl+S) keeps {them}.{more}"
             )
 
     async def wait_until_shown(self) -> None:

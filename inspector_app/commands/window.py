@@ -52,7 +52,6 @@ def load_app(*, off_screen: bool) -> ModuleType:
     """
     _check_machine(off_screen)
     with frozen_from_gc():
-        importlib.import_module("inspector_app.support.quick_imports")  # before the modules that it is about
         return importlib.import_module("inspector_app.app")
 
 

@@ -1,7 +1,8 @@
 """PySide6 whose features do not slow down imports.
 
 Once PySide6 is loaded, each `import` statement asks whether it switches one of PySide6's features on, which none here does. PySide6 reads
-and keeps the source of each module for it: a tenth of the start, and 17 MB. Import this module before the others of the window.
+and keeps the source of each module for it: a tenth of the start, and 17 MB. It also asks modules that another thread is importing for
+names, which made pydantic import itself in a circle and the agent fail to load. Import this module before the others of the window.
 """
 
 from __future__ import annotations

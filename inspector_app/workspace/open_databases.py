@@ -248,7 +248,7 @@ class OpenDatabases(QObject):
             await run_in_thread(self._kept.forget, Path(source.target))
 
     async def _open_unsaved(self, file: Path, left_at: float | None = None) -> Source:
-        await run_in_thread(sessions.add_our_tables, file)
+        await run_in_thread(lambda: sessions.add_our_tables(file))  # there its module is imported, too
         source = (await DatabaseSource.open(str(file))).as_unsaved(left_at)
         source.traces = self.traces
         return self._sources.setdefault(source.target, source)

@@ -26,6 +26,9 @@ else:  # loads google-genai's types
     saved_sessions = lazy_module("inspector_app.workspace.saved_sessions")
 
 
+MOST_OPENED = 20  # databases that earlier windows left, at the start: each takes 0.1 s of a processor
+
+
 class UnsavedSessions:
     """This window's own sessions, and those that earlier windows left.
 
@@ -54,10 +57,17 @@ class UnsavedSessions:
         self._run = run
         self._kept = kept
 
-    async def list_left(self) -> list[Source]:
-        """List the sessions that earlier windows left, and return their sources, the latest first."""
+    async def list_left(self) -> tuple[list[Source], list[Path]]:
+        """List the newest sessions that earlier windows left.
+
+        Returns:
+            Their sources, the latest first; and the databases that are not opened, because they are older and many.
+        """
         found: list[Source] = []
-        for file, written in await run_in_thread(self._kept.take_over):
+        left = await run_in_thread(self._kept.take_over)
+        for number, (file, written) in enumerate(left):
+            if len(found) == MOST_OPENED:
+                return found, [older for older, _ in left[number:]]
             try:
                 source = await self._databases.open_left(file, written)
             except StorageError as error:
@@ -65,7 +75,7 @@ class UnsavedSessions:
                 continue
             if source is not None:
                 found.append(source)
-        return found
+        return found, []
 
     def count(self) -> int:
         """Return how many sessions with events would be deleted with this window; 0 if none of them is a person's work.

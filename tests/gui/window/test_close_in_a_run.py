@@ -74,7 +74,13 @@ def close_during(agent_code: str, when: str, tmp_path: Path) -> tuple[subprocess
     folder = tmp_path / "slow_agent"
     folder.mkdir()
     (folder / "agent.py").write_text(agent_code)
-    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path)}
+    env = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "PYTHONPATH": str(ROOT),
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path),
+    }
     started = time.monotonic()
     command = [sys.executable, "-X", "dev", "-W", "error", str(DRIVER), str(folder), when]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200, cwd=tmp_path)

@@ -116,7 +116,8 @@ def test_an_import_is_cancelled(story_open: Inspector, story_db: Path, driver: W
     assert "An import is in progress. Wait for its end, or cancel it." in driver.log_text()
     driver.bench.parts.exchange_hint.button.click()
     qtbot.waitUntil(reading.cancelled, timeout=1_000)
-    assert (hint(driver), story_open.tasks.running, contents(story_db)) == ("", frozenset(), before)
+    driver.run_until_idle()
+    assert (hint(driver), contents(story_db)) == ("", before)
 
 
 def test_a_window_that_reads_an_import_closes_at_once(

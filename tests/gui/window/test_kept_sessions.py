@@ -25,6 +25,7 @@ from inspector_app.shell.leave_dialog import LeaveDialog
 from inspector_app.shell.settings_dialog import SettingsDialog
 from inspector_app.support.kept_folder import KeptFolder
 from inspector_app.support.settings import Settings
+from inspector_app.workspace import unsaved_sessions
 from runtime.sessions.note import Note
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.recordings.recording import recording_beside
@@ -428,6 +429,23 @@ def test_what_earlier_windows_left_is_left_again(window: Inspector, settings: Se
     window.window.commands.quit.trigger()
     qtbot.waitUntil(lambda: not window.tasks.running, timeout=20_000)
     assert file.exists()
+
+
+def test_the_newest_of_many_windows_are_listed(
+    inspector: Inspector, driver: WindowDriver, settings: Settings, story_db: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unsaved_sessions, "MOST_OPENED", 2)
+    files = []
+    for age in (4, 3, 2, 1):
+        folder = KeptFolder.make(settings.folder / "unsaved")
+        files.append(folder.path / "sessions-1.db")
+        shutil.copy(story_db, files[-1])
+        written = time.time() - age * 60
+        os.utime(files[-1], (written, written))
+        folder.release()
+    assert {source.target for source in list_left(inspector, driver)} == {str(file) for file in files[2:]}
+    assert f"2 older databases are not listed: they are in {settings.folder / 'unsaved'}." in driver.log_text()
+    assert all(file.exists() for file in files)
 
 
 def test_a_new_session_is_never_created_among_those_of_an_earlier_window(

@@ -104,7 +104,13 @@ def test_stopping_at_random_moments_leaves_no_task(seed: int, tmp_path: Path) ->
     folder = tmp_path / "restless"
     folder.mkdir()
     (folder / "agent.py").write_text(RESTLESS)
-    env = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT), "XDG_CONFIG_HOME": str(tmp_path)}
+    env = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "PYTHONPATH": str(ROOT),
+        "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path),
+    }
     command = [sys.executable, "-X", "dev", "-W", "error", str(DRIVER), str(folder), str(seed), str(STOPS)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     # On a busy machine, asyncio's debug mode logs steps that "took 0.2 seconds".

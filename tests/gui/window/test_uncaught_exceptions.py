@@ -30,6 +30,7 @@ def test_uncaught_exceptions_are_reported_with_their_traceback(tmp_path: Path) -
         "QT_QPA_PLATFORM": "offscreen",
         "PYTHONPATH": str(ROOT),
         "XDG_CONFIG_HOME": str(tmp_path),
+        "XDG_DATA_HOME": str(tmp_path),
         "HOME": str(tmp_path),
     }
     done = subprocess.run([sys.executable, str(DRIVER)], capture_output=True, text=True, env=environment, timeout=30, check=False)

@@ -54,10 +54,12 @@ class Drafts(QObject):
             self._place = place
             self._composer.set_text(self._texts.pop(place, ""))
 
-    def _on_session_created(self, address: SessionAddress) -> None:
+    def _on_session_created(self, address: SessionAddress, is_wanted: bool) -> None:
         """Leave what was written for a new session to the session that was created."""
         if self._place is None:
             self._place = address
+            if not is_wanted:
+                self._show()  # what is written from now on is for the next one
         elif (text := self._texts.pop(None, "")) and address != self._place:
             self._texts[address] = text
         self._sent_from = self._sent_from or address

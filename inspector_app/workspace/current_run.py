@@ -101,7 +101,8 @@ class CurrentRun(QObject):
 
     Signals:
         changed: something that `blocked` depends on changed.
-        session_created(SessionAddress): the session was created that a message without a session is for; another one may be selected.
+        session_created(SessionAddress, bool): the session was created that a message without a session is for; whether it will be selected,
+            as the user has selected no other one meanwhile.
         run_started(SessionAddress), run_ended(RunEnd): the phase is `idle` again by then.
         partial_arrived(SessionAddress, Event): a piece of streamed text; nothing is committed with it.
         tool_agent_event_arrived(ToolAgentEvent): an agent that runs as a tool yielded an event, partial ones too.
@@ -113,7 +114,7 @@ class CurrentRun(QObject):
     """
 
     changed = Signal()
-    session_created = Signal(object)
+    session_created = Signal(object, bool)
     run_started = Signal(object)
     run_ended = Signal(object)
     partial_arrived = Signal(object, object)
@@ -601,9 +602,10 @@ class CurrentRun(QObject):
         address = await self.sessions.create(self._on_committed, state=state, user_id=user_id)
         await self._current.refresh_session(address)
         self._end_creating()
+        is_wanted = self._moves == moves
         if asked_at is not None:
-            self.session_created.emit(address)
-        if self._moves == moves:
+            self.session_created.emit(address, is_wanted)
+        if is_wanted:
             self._cursor.select_session(address)
             await self._current.wait_until_loaded()
         return address

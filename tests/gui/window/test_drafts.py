@@ -175,6 +175,31 @@ def test_a_message_in_flight_stays_with_its_new_session_when_another_one_is_sele
     edit.clear()
 
 
+def test_what_is_written_for_another_new_session_stays_when_the_one_in_flight_was_created(
+    echo: Inspector, driver: WindowDriver, edit: QPlainTextEdit, gate: Gate, qtbot: QtBot
+) -> None:
+    gate.is_slow = False
+    before = driver.run_message("first")
+    gate.is_slow = True
+    echo.cursor.select_session(None)
+    driver.run_until_idle()
+    edit.setPlainText("for a new one")
+    echo.run.session_created.connect(lambda _: edit.insertPlainText("for the next one"))
+    with qtbot.waitSignal(echo.run.run_ended, timeout=10_000) as ended:
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+        echo.cursor.select_session(before)
+        echo.cursor.select_session(None)
+        edit.clear()
+        gate.release()
+    driver.run_until_idle()
+    assert echo.cursor.session is None and edit.toPlainText() == "for the next one"
+    echo.cursor.select_session(ended.args[0].address)
+    driver.run_until_idle()
+    assert edit.toPlainText() == ""
+    echo.cursor.select_session(None)
+    edit.clear()
+
+
 def test_a_session_that_cannot_be_created_keeps_what_was_written_for_it(
     echo: Inspector, driver: WindowDriver, edit: QPlainTextEdit, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:

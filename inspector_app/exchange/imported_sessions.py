@@ -18,6 +18,7 @@ from pydantic.alias_generators import to_snake
 from inspector_app.exchange.eval_cases import NO_APP, NO_USER, session_of
 from inspector_app.exchange.eval_sets import eval_set_of, is_eval_set
 from inspector_app.exchange.inert_data import lines_in
+from inspector_app.exchange.spooled_events import SpooledEvents
 from inspector_app.exchange.stored_sessions import stored_sessions
 from runtime.errors import KnownError
 from runtime.events.event import Event
@@ -37,7 +38,6 @@ from runtime.support.linkless import open_named
 Json = dict[str, Any]
 _NO_TIME = 1e15  # seconds: neither these nor milliseconds of any year
 _LONGEST_ID = 1_000  # characters; google-adk's tables have room for 128
-_MEMORY_PER_BYTE = 24  # of JSON lines: the smallest events that `export` writes take no more, so that an export of any length is read
 
 
 class ImportFileError(KnownError):
@@ -51,12 +51,12 @@ class _Found:
     Attributes:
         data: what the file says of it.
         place: its line or number in the file, for messages.
-        events: the events with their places.
+        events: the events with their places; read once, and before the next session.
     """
 
     data: Json
     place: str
-    events: list[tuple[str, Any]] = field(default_factory=list)
+    events: Iterator[tuple[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,23 +108,22 @@ def read_sessions(
 
 def _of_text(file: str, app: str | None, user: str | None, session: str | None) -> dict[SessionKey, SessionCopy]:
     name = Path(_named(file))
+    sessions: dict[SessionKey, SessionCopy] = {}
     try:
         with nullcontext(sys.stdin.buffer) if file == "-" else open_named(Path(file)) as opened:
-            found = list(_found(name, opened))
+            for each in _found(name, opened):
+                names = app or _name(name, each, "app_name", "appName", "--app"), user or _name(name, each, "user_id", "userId", "--user")
+                key = SessionKey(*names, _id(name, each))
+                if key in sessions:
+                    raise ImportFileError(f"{name}, {each.place}: the session {key.session_id!r} is there twice.")
+                if session in (None, key.session_id):
+                    sessions[key] = _copy(name, each)
     except FileNotFoundError:
         raise ImportFileError(f"There is no file {file}.") from None
     except OSError as error:
         raise ImportFileError(f"{name} cannot be read: {error.strerror or error}.") from None
     except TooMuchError as error:
         raise ImportFileError(f"{name} {error}. Import a part of it, or split it.") from None
-    sessions: dict[SessionKey, SessionCopy] = {}
-    for each in found:
-        names = app or _name(name, each, "app_name", "appName", "--app"), user or _name(name, each, "user_id", "userId", "--user")
-        key = SessionKey(*names, _id(name, each))
-        if key in sessions:
-            raise ImportFileError(f"{name}, {each.place}: the session {key.session_id!r} is there twice.")
-        if session in (None, key.session_id):
-            sessions[key] = _copy(name, each)
     return sessions
 
 
@@ -208,40 +207,59 @@ def _of_json(file: Path, text: bytes) -> Iterator[_Found]:
         if not isinstance(session, dict) or not isinstance(session.get("events"), list):
             raise ImportFileError(f"{file}, {place}: a session is a JSON object with a list of `events`.")
         budget.take(EVENT * len(session["events"]))
-        yield _Found(session, place, [(f"{place}, event {n}", event) for n, event in enumerate(session["events"], 1)])
+        yield _Found(session, place, ((f"{place}, event {n}", event) for n, event in enumerate(session["events"], 1)))
 
 
 def _of_cases(file: Path, data: Any) -> Iterator[_Found]:
     for case in eval_set_of(data, file).cases:
         session = session_of(case)
         session |= {"app_name": session["app_name"] or NO_APP, "user_id": session["user_id"] or NO_USER}
-        yield _Found(session, f"case {case.id!r}", [(f"case {case.id!r}", event) for event in session["events"]])
+        yield _Found(session, f"case {case.id!r}", ((f"case {case.id!r}", event) for event in session["events"]))
 
 
 def _of_lines(file: Path, lines: Iterable[bytes]) -> Iterator[_Found]:
-    found: _Found | None = None
-    budget = Budget()
+    values = _values(file, lines)
+    head = next(values, None)
+
+    def events() -> Iterator[tuple[str, Any]]:
+        """Return what is read until the next session."""
+        nonlocal head
+        head = None
+        for place, value in values:
+            if _is_session(value):
+                head = place, value
+                return
+            yield place, value
+
+    while head is not None:
+        place, value = head
+        if not _is_session(value):
+            raise ImportFileError(f'{file}, {place}: the first line must describe the session: {{"session": {{"id": …, "app_name": …}}}}.')
+        found = _Found(value["session"], place, events())
+        yield found
+        for _ in found.events:
+            pass  # of a session that is not imported
+
+
+def _values(file: Path, lines: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
+    sessions = Budget()
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         place = f"line {number}"
-        budget.take(EVENT - _MEMORY_PER_BYTE * len(line))
         try:
-            value = budget.parse(line)
+            value = Budget().parse(line)
         except TooMuchError:
             raise
         except ValueError as error:
             raise ImportFileError(f"{file}, {place}: this is not JSON: {error}.") from None
-        if isinstance(value, dict) and isinstance(value.get("session"), dict):
-            if found is not None:
-                yield found
-            found = _Found(value["session"], place)
-        elif found is not None:
-            found.events.append((place, value))
-        else:
-            raise ImportFileError(f'{file}, {place}: the first line must describe the session: {{"session": {{"id": …, "app_name": …}}}}.')
-    if found is not None:
-        yield found
+        if _is_session(value):
+            sessions.take_json(line)
+        yield place, value
+
+
+def _is_session(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("session"), dict)
 
 
 def _name(file: Path, found: _Found, name: str, other: str, option: str) -> str:
@@ -265,12 +283,20 @@ def _short(file: Path, found: _Found, name: str, value: str) -> str:
 
 
 def _copy(file: Path, found: _Found) -> SessionCopy:
-    events = [_event(file, place, data) for place, data in found.events]
+    events, notes = SpooledEvents(), {}
     ids: set[str] = set()
-    for (place, _), event in zip(found.events, events, strict=True):
+    for place, data in found.events:
+        event = _event(file, place, data)
         if event.id in ids:
             raise ImportFileError(f"{file}, {place}: the id {event.id!r} is also another event's.")
         ids.add(event.id)
+        try:
+            note = _note(event)
+        except NoteError as error:
+            raise ImportFileError(f"{file}, {place}: {error}") from None
+        if note is not None:
+            notes[event.id] = note
+        events.append(event)
     state = _state(file, found, "state") or {}
     created = found.data.get("create_time")
     if not isinstance(created, (int, float)) or isinstance(created, bool):
@@ -279,10 +305,6 @@ def _copy(file: Path, found: _Found) -> SessionCopy:
     if not abs(created) < _NO_TIME:
         raise ImportFileError(f"{file}, {found.place}: the time of the session is no time.")
     scopes = {scope: {key: value for key, value in state.items() if scope_of(key) == scope} for scope in ("session", "user", "app")}
-    try:
-        notes = _notes(events)
-    except NoteError as error:
-        raise ImportFileError(f"{file}, {found.place}: {error}") from None
     return SessionCopy(
         events=events,
         state=scopes["session"],
@@ -297,17 +319,13 @@ def _copy(file: Path, found: _Found) -> SessionCopy:
     )
 
 
-def _notes(events: list[Event]) -> dict[str, Note]:
-    """Take the notes out of exported events, and return them by event id."""
-    found = {}
-    for event in events:
-        if event.custom_metadata and NOTE in event.custom_metadata:
-            note = note_in(event.custom_metadata.pop(NOTE))
-            if not note.is_empty:
-                found[event.id] = note
-            if not event.custom_metadata:
-                event.custom_metadata = None
-    return found
+def _note(event: Event) -> Note | None:
+    """Take the note out of an exported event, and return it."""
+    if not event.custom_metadata or NOTE not in event.custom_metadata:
+        return None
+    note = note_in(event.custom_metadata.pop(NOTE))
+    event.custom_metadata = event.custom_metadata or None
+    return None if note.is_empty else note
 
 
 def _state(file: Path, found: _Found, name: str) -> Json | None:

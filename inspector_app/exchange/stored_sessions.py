@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from inspector_app.exchange.spooled_events import SpooledEvents
 from runtime.events.credentials import without_credentials
 from runtime.forks.fork import session_copy
 from runtime.sessions.lineage import SessionCopy
@@ -47,7 +48,7 @@ def stored_sessions(
             scopes = {
                 scope: {name: value for name, value in state.items() if scope_of(name) == scope} for scope in ("session", "user", "app")
             }
-            events = [without_credentials(event) for event in copy.events]
+            events = SpooledEvents(without_credentials(event) for event in copy.events)
             sessions[key] = replace(
                 copy, events=events, state=scopes["session"], user=scopes["user"], app=scopes["app"], notes=noted.get(key, {})
             )

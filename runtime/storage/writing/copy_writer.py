@@ -19,23 +19,11 @@ from runtime.storage.writing.database import Database
 
 
 class CopiedEvent(NamedTuple):
-    """An event ready to be written; `time` is the value of the time column in microseconds."""
+    """What is recorded of a written event; `time` is the value of the time column in microseconds."""
 
     event_id: str
-    invocation_id: str
     time: int
-    event_data: str
     temp: str | None
-
-
-def copied_events(copy: SessionCopy) -> list[CopiedEvent]:
-    """Return a copy's events in stored form. Events keep their own times; the times of the columns increase, as google-adk requires."""
-    rows: list[CopiedEvent] = []
-    latest = to_micros(copy.created) - 1
-    for event in copy.events:
-        latest = max(to_micros(event.timestamp), latest + 1)
-        rows.append(CopiedEvent(event.id, event.invocation_id, latest, _json_of(event), trace_of(copy.temp.get(event.id, {}))))
-    return rows
 
 
 def _json_of(event: Event) -> str:
@@ -47,26 +35,33 @@ def _json_of(event: Event) -> str:
     return json.dumps(data) if move_unknown_actions(data) else text
 
 
-def write_copy(run: Execute, database: Database, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent]) -> None:
-    """Write the session's row and its events.
+def write_copy(run: Execute, database: Database, key: SessionKey, copy: SessionCopy) -> list[CopiedEvent]:
+    """Write the session's row and its events. Events keep their own times; the times of the columns increase, as google-adk requires.
 
     Args:
         run: runs statements in the current transaction.
         database: the database to write to.
         key: the new session.
-        copy: its content.
-        events: the result of `copied_events`.
+        copy: its content; its events are taken one by one.
+
+    Returns:
+        What `record_copy` needs of the events.
     """
-    columns = key._asdict()
-    run("insert_session", **columns, state=database.state_json(copy.state), time=database.time_value(to_micros(copy.created)))
-    for event in events:
-        database.check_text(event.event_data, f"event {event.event_id}")
-        values = {"event_id": event.event_id, "invocation_id": event.invocation_id, "event_data": event.event_data}
-        run("insert_event", **columns, **values, time=database.time_value(event.time))
+    columns, written = key._asdict(), []
+    latest = to_micros(copy.created) - 1
+    run("insert_session", **columns, state=database.state_json(copy.state), time=database.time_value(latest + 1))
+    for event in copy.events:
+        latest = max(to_micros(event.timestamp), latest + 1)
+        data = _json_of(event)
+        database.check_text(data, f"event {event.id}")
+        values = {"event_id": event.id, "invocation_id": event.invocation_id, "event_data": data}
+        run("insert_event", **columns, **values, time=database.time_value(latest))
+        written.append(CopiedEvent(event.id, latest, trace_of(copy.temp.get(event.id, {}))))
     for event_id, note in copy.notes.items():
         write_note(run, key, event_id, note)
-    if events:
-        run("touch_session", **columns, time=database.time_value(events[-1].time))
+    if written:
+        run("touch_session", **columns, time=database.time_value(latest))
+    return written
 
 
 def write_note(run: Execute, key: SessionKey, event_id: str, note: Note) -> None:
@@ -102,7 +97,7 @@ def record_copy(
         writer: this process.
         key: the new session.
         copy: its content.
-        events: the result of `copied_events`.
+        events: the result of `write_copy`.
         set_here: the user and app keys (without prefix) that its creation set.
         now: the complete user and app state after it.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -28,7 +28,7 @@ from runtime.storage.layouts.decode import decode_sqlite, decode_v1
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.layouts.timestamps import timestamp_of
 from runtime.storage.reading.notes import note_of
-from runtime.storage.writing.copy_writer import CopiedEvent, copied_events, record_copy, write_copy, write_note
+from runtime.storage.writing.copy_writer import record_copy, write_copy, write_note
 from runtime.storage.writing.database import Database
 from runtime.storage.writing.event_writer import EventWriter, commit_of
 from runtime.storage.writing.recent_runs import RecentRuns
@@ -110,7 +110,7 @@ class DatabaseSessionService(BaseSessionService):
 
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
         """See `BaseSessionService.store_copy`."""
-        await self._run_commit(lambda again: self._store_copy(key, copy, copied_events(copy), again=again))
+        await self._run_commit(lambda again: self._store_copy(key, copy, again=again))
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`. Their values are not stored."""
@@ -196,7 +196,7 @@ class DatabaseSessionService(BaseSessionService):
         session._revision = revision_of(self._database, (at, at, None))
         return session
 
-    def _store_copy(self, key: SessionKey, copy: SessionCopy, events: Sequence[CopiedEvent], *, again: bool) -> None:
+    def _store_copy(self, key: SessionKey, copy: SessionCopy, *, again: bool) -> None:
         created = to_micros(copy.created)
         with self._database.writing() as run:
             if find_row(run, key) is not None:
@@ -205,7 +205,7 @@ class DatabaseSessionService(BaseSessionService):
                 raise AlreadyExistsError(f"Session with id {key.session_id} already exists.")
             new = _new_shared(run, key, copy)
             now = write_shared(run, self._database, key, *new, self._database.time_value(created))
-            write_copy(run, self._database, key, copy, events)
+            events = write_copy(run, self._database, key, copy)
             record_copy(run, self._database.writer, key, copy, events, set_here=new, now=now)
 
     def _get(self, key: SessionKey, config: GetSessionConfig) -> Session | None:

@@ -302,6 +302,13 @@ def _children(folder: Path, name: str) -> list[Path]:
         raise AgentLoadError(f"{name} cannot be read: {error.strerror or error}.") from error
 
 
+def not_there(name: str) -> AgentLoadError:
+    """Return the error for what is neither a file nor a folder."""
+    if _place(name).exists():
+        return AgentLoadError(f"{name} is no agent: it is a special file, which is not opened here.")
+    return AgentLoadError(f"There is no file or folder {name}.")
+
+
 def _find_modules(name: str) -> tuple[Path, list[str]]:
     """Return the agent's folder and the modules in it that may define the agent. "" is the package itself.
 
@@ -309,14 +316,14 @@ def _find_modules(name: str) -> tuple[Path, list[str]]:
         name: the folder or file, as the user wrote it.
     """
     path = _place(name)
-    if path.exists() and not path.is_dir():
-        if (path.suffix != ".py" and path.name != YAML_AGENT) or not path.is_file():
+    if path.is_file():
+        if path.suffix != ".py" and path.name != YAML_AGENT:
             raise AgentLoadError(f"{name} is no agent: an agent is a folder with an agent.py, or a .py file.")
         if path.stem not in {"agent", "__init__", "root_agent"} or path.name == "root_agent.py":
             return path.parent, [path.stem]
         path = path.parent
     if not path.is_dir():
-        raise AgentLoadError(f"There is no file or folder {name}.")
+        raise not_there(name)
     modules = [*([""] if (path / "__init__.py").is_file() else []), *(["agent"] if _has_agent_module(path) else [])]
     if not modules and not _has_agent(path):
         _children(path, name)

@@ -113,7 +113,7 @@ class CurrentAgent(QObject):
         await self._importer.call(load_engines)
         folder = _folder_of(path)
         if folder is None:
-            self.agent_failed.emit(path, agent_loader.AgentLoadError(f"There is no file or folder {path}."))
+            self.agent_failed.emit(path, agent_loader.not_there(path))
             return
         try:
             names = await self._importer.call(agent_loader.agents_to_choose_from, path)

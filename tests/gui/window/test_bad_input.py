@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import sqlite3
 from collections.abc import Callable
@@ -138,7 +139,8 @@ def test_a_special_file_is_named_and_not_opened(
         else:
             driver.drop([tmp_path / name])
         driver.run_until_idle()
-        assert name in inspector.window.parts.problem.text + driver.log_text(), name
+        said = inspector.window.parts.problem.text + "\n" + driver.log_text()
+        assert any(name in line and re.search("special file|regular file", line) for line in said.splitlines()), (name, said)
     folder = tmp_path / "agent-inspector"
     folder.mkdir(mode=0o700)
     SPECIAL[plant](folder / "1-1.json")

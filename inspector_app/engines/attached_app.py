@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import psutil
+from pydantic import BaseModel, ValidationError
 
 from inspector_app.engines.child_calls import ChildInterception
 from inspector_app.engines.running_apps import MAX_ANSWER, PROTOCOL, AttachError, RunningApp
@@ -31,6 +32,32 @@ READ_SIZE = 256 * 1024  # bytes at once
 CONNECT_SECONDS = 5.0  # for an app to answer
 CLOSE_SECONDS = 1.0  # for an app to read the last message
 PING_SECONDS = 2.0  # the app ends the connection after 10 s without a word
+
+
+class _Error(BaseModel, strict=True, extra="allow"):
+    """What ended a run."""
+
+    type: str = ""
+    message: str = ""
+    traceback: str | None = None
+
+
+class _Message(BaseModel, strict=True, extra="allow"):
+    """What all messages of an app have in common; each kind needs some of it. See `docs/engine-protocol.md`."""
+
+    type: str
+    run: str | None = None
+    app_name: str = ""
+    user_id: str = ""
+    session_id: str = ""
+    state: dict[str, Any] = {}
+    older: int | None = None
+    store: dict[str, Any] | None = None
+    at: int = 0
+    root: dict[str, Any] | None = None
+    state_before: dict[str, Any] | None = None
+    temp: dict[str, Any] | None = None
+    error: _Error | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +274,7 @@ class AttachedApp:
                     searched = 0
                     budget = Budget()
                     head, tab, about = line.partition(b"\t")
-                    await self._take(budget.parse(head), budget.parse(about) if tab else None, budget)
+                    await self._take(_checked(budget.parse(head)), budget.parse(about) if tab else None, budget)
                 searched = len(self._rest)
                 data = await self._reader.read(READ_SIZE)
                 if not data:
@@ -379,6 +406,20 @@ async def _close(writer: asyncio.StreamWriter) -> None:
         # Not `asyncio.timeout`, which up to Python 3.11.2 raises CancelledError in a task that is being cancelled.
         await asyncio.wait_for(writer.wait_closed(), CLOSE_SECONDS)
     writer.transport.abort()
+
+
+def _checked(message: Any) -> dict[str, Any]:
+    """Return a message whose fields are of their kinds.
+
+    Raises:
+        ValueError: one is not.
+    """
+    try:
+        _Message.model_validate(message)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'it'}: {first['msg']}") from None
+    return message  # type: ignore[no-any-return]
 
 
 def _key(message: Mapping[str, Any]) -> SessionKey:

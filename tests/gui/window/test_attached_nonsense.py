@@ -32,6 +32,7 @@ LINES = {
     "a list": b"[]\n",
     "no type": b"{}\n",
     "deep": b"[" * 100_000 + b"\n",
+    "a nameless session": b'{"type": "session", "app_name": null, "user_id": "u", "session_id": "s", "state": {}}\t[]\n',
     "half a pair": b'{"type": "\\ud800"}\n',
     "infinite": b'{"type": "left", "at": 1e999}\n',
     "two tabs": b'{"type": "session"}\t[]\t[]\n',

@@ -28,6 +28,9 @@ _EARLY = "A tool's result is committed before the request to a person, so that a
 _SECRETS = "The embedded runtime stores no client secret, and leaves it to the app to make the address of a login."
 
 DIFFERENCES: tuple[Difference, ...] = (
+    Difference(
+        "cleaner", EMBEDDED, "content.role", "The request for a confirmation is the model's, as in google-adk 2; in 1.x it is the user's."
+    ),
     Difference("mailer", EMBEDDED, "order", _EARLY),
     Difference("mailer", EMBEDDED, "actions.requested_auth_configs", _SECRETS),
     Difference("mailer", EMBEDDED, "content.parts.*.function_call.args.authConfig", _SECRETS),

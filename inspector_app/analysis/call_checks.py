@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from inspector_app.analysis.finding import Finding
 from inspector_app.analysis.session_facts import SessionFacts
 from inspector_app.presentation.values import visible
+from runtime.events.final_response import says_something
 from runtime.events.marks import ASKING_CALLS, CALLED_WITHOUT_RESULT, REQUEST_CALLS
 from runtime.history.invocations import PendingItem
 from runtime.history.turns import requested_call_id
+
+if TYPE_CHECKING:
+    from runtime.events import Event
 
 _NEEDED = {"confirmation": "a confirmation", "credential": "a credential"}
 
@@ -37,13 +42,16 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
             item = items.get(call.id)
             name = visible((item and item.name) or call.name or "?")
             needed = _NEEDED.get(item.kind if item else "interrupted", "an answer from outside")
+            interim = item is not None and item.so_far is not None
             if call.id in waiting and event.invocation_id == last:
                 yield facts.finding(
                     "unanswered call",
                     "note",
                     event.id,
                     f"{name} waits for {needed}.",
-                    "The invocation is paused until it is answered.",
+                    "The agent has continued with the interim result."
+                    if interim and _continues(facts, event)
+                    else "The invocation is paused until it is answered.",
                     f"Answer it in the window under Pending{'' if facts.is_remote else ', or with the command below'}.",
                     ("agent-inspector", "resume", "AGENT", "--db", facts.name, "--session", facts.key.session_id, "--response", "JSON"),
                 )
@@ -53,7 +61,9 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
                     "warning",
                     event.id,
                     f"{name} still waits for {needed}, and the conversation has gone on without it.",
-                    "The model sees a call that has no result. Some model APIs refuse such a conversation.",
+                    "The model sees the interim result only."
+                    if interim
+                    else "The model sees a call that has no result. Some model APIs refuse such a conversation.",
                     "Answer it, or rewind to before the invocation that made the call.",
                 )
             elif call.name not in ASKING_CALLS:
@@ -120,6 +130,12 @@ def repeated_ids(facts: SessionFacts) -> Iterator[Finding]:
                     "Give every call an id of its own, or leave it empty: then google-adk makes one.",
                 )
             calls.setdefault(call.id, visible(call.name or "?"))
+
+
+def _continues(facts: SessionFacts, asking: Event) -> bool:
+    """Return whether the agent has said something after the interim result of a call."""
+    last = facts.by_invocation[asking.invocation_id][-1]
+    return last.author != "user" and says_something(last.content) and not (last.get_function_calls() or last.get_function_responses())
 
 
 def _asked_about(facts: SessionFacts, waiting: set[str | None]) -> set[str | None]:

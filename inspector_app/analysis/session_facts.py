@@ -79,8 +79,9 @@ class SessionFacts:
 
     @cached_property
     def unfinished(self) -> dict[str, Invocation]:
-        """The invocations that wait or were interrupted, by id."""
-        return {each.invocation_id: each for each in self.invocations if each.status in ("paused", "interrupted")}
+        """The invocations that wait, and the newest one if it was interrupted, by id."""
+        waits = (each for each in self.invocations if each.status == "paused" or (each.status == "interrupted" and not each.is_past))
+        return {each.invocation_id: each for each in waits}
 
     def finding(
         self, kind: str, level: Level, event_id: str | None, what: str, why: str, advice: str, fix: tuple[str, ...] | None = None

@@ -15,6 +15,7 @@ from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.strict_json import event_json, strict_json
 from inspector_app.presentation.values import clock, visible
 from inspector_app.presentation.values import counted as counted
+from runtime.history.invocations import earlier_unanswered, present
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -100,12 +101,15 @@ def coloured(text: str, colour: str) -> str:
 
 def pending_json(item: PendingItem) -> dict[str, Any]:
     """Return a pending item in the command line's JSON form."""
-    return {"kind": item.kind, "invocation_id": item.invocation_id, "call_id": item.call_id, "name": item.name}
+    names = ("kind", "invocation_id", "call_id", "name", "is_past")
+    return {name: getattr(item, name) for name in names}
 
 
 def pending_text(items: Iterable[PendingItem]) -> str:
-    """Return pending items as text."""
-    return ", ".join(f"{item.kind} {item.name}" if item.name else item.kind for item in items)
+    """Return pending items as text, with the number of earlier messages that have none."""
+    items = [*items]
+    now = (f"{item.kind} {item.name}" if item.name else item.kind for item in present(items))
+    return ", ".join(filter(None, (*now, earlier_unanswered(items))))
 
 
 def local_time(timestamp: float) -> str:

@@ -15,7 +15,7 @@ from inspector_app.presentation.event_summary import is_failure
 from inspector_app.support.data_folder import cache_folder
 from inspector_app.support.worker import Worker
 from runtime.errors.storage_error import StorageError
-from runtime.history.invocations import Invocation, invocations
+from runtime.history.invocations import Invocation, invocations, with_past
 from runtime.history.last_writes import LastWrites, recent_state
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
@@ -417,7 +417,7 @@ def with_older(latest: Sequence[Invocation], older: Sequence[Invocation]) -> lis
     whole = {(entry.invocation_id, entry.last_event_id): entry for entry in older}
     names = {entry.invocation_id for entry in latest}
     before = [entry for entry in older if entry.invocation_id not in names]
-    return before + [whole.get((entry.invocation_id, entry.last_event_id), entry) for entry in latest]
+    return with_past(before + [whole.get((entry.invocation_id, entry.last_event_id), entry) for entry in latest])
 
 
 def _find(pages: EventPages, wanted: EventFilter, candidates: Found | None, first: int, end: int) -> list[int]:

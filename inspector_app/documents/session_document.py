@@ -14,7 +14,7 @@ from inspector_app.documents.listeners import Listeners
 from inspector_app.documents.past_at_event import Past, past_before_reading
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_events import SessionEvents
-from runtime.history.invocations import Invocation
+from runtime.history.invocations import Invocation, with_past
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 
@@ -210,7 +210,7 @@ class SessionDocument:
 
     def set_invocations(self, invocations: Sequence[Invocation]) -> None:
         """Replace what is known about the invocations, and with it their statuses."""
-        self.invocations = list(invocations)
+        self.invocations = with_past(invocations)
         self.reset_statuses()
 
     def reset_statuses(self) -> None:

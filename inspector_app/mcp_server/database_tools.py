@@ -17,6 +17,7 @@ from inspector_app.presentation.tokens import own_prices
 from inspector_app.support.preferences import Preferences
 from runtime.compare import compare, differences_of
 from runtime.compare.comparison import state_differences
+from runtime.history.invocations import earlier_unanswered, present
 from runtime.storage.connections.database_url import without_password
 
 _DIFFERENCES = 6  # events, and keys, of a comparison in one answer
@@ -90,7 +91,9 @@ class _Questions:
                     }
                     if len(targets) > 1:
                         row["database"] = without_password(target)
-                    if items := waiting.get(key):
+                    if earlier := earlier_unanswered(waiting.get(key, ())):
+                        row["earlier"] = earlier
+                    if items := present(waiting.get(key, ())):
                         row["pending"] = [" ".join(filter(None, (item.kind, item.name))) for item in items[:3]]
                     rows.append((summary.last_update_time, row))
         shown, rest = page([row for _, row in sorted(rows, key=lambda each: -each[0])], given["page"])

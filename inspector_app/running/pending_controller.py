@@ -80,19 +80,20 @@ class PendingController(QObject):
         """List the items, the selected session's first."""
         self._timer.stop()
         pending, selected = self._work.catalog.pending, self._work.cursor.session
-        waiting = (address for address, items in pending.items() if items)
+        waiting = (address for address, items in pending.items() if any(map(_is_listed, items)))
         places = heapq.nsmallest(MOST_LISTED, waiting, key=lambda address: (address != selected, address.database, address.key))
         running = self._work.run.address if self._work.run.phase != "idle" else None
         items = [
             (address, item)
             for address in places
             for item in pending[address]
-            if not (address == running and item.kind == "interrupted")  # it is being resumed
+            if _is_listed(item) and not (address == running and item.kind == "interrupted")  # it is being resumed
         ]
         rows = [self._row(address, item) for address, item in items[:MOST_LISTED]]
-        resumed = [item for item in pending.get(running, ()) if item.kind == "interrupted"] if running is not None else []
+        listed = [(address, item) for address, items in pending.items() for item in items if _is_listed(item)]
+        resumed = [item for address, item in listed if address == running and item.kind == "interrupted"]
         self._pane.set_rows(rows, selected)
-        self.listed.emit(sum(map(len, pending.values())) - len(resumed), len(rows))
+        self.listed.emit(len(listed) - len(resumed), len(rows))
 
     def _row(self, address: SessionAddress, item: PendingItem) -> PendingRow:
         source, fork = self._work.databases.source(address.database), self._work.catalog.fork_info(address)
@@ -148,3 +149,8 @@ class PendingController(QObject):
         """Go to the form of the first pending item."""
         self.answer_wanted.emit()
         self._pane.focus()
+
+
+def _is_listed(item: PendingItem) -> bool:
+    """Return whether an item waits for a person: an interrupted invocation does only as long as nothing has followed it."""
+    return item.kind != "interrupted" or not item.is_past

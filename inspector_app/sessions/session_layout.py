@@ -39,6 +39,7 @@ class Database:
         sessions: the sessions of the present layout, filtered ones included.
         news: changes that the next layout applies to `sessions`.
         marks: session → mark; see `MARKS`.
+        earlier: session → what its earlier messages still wait for.
         forks: session → its origin.
         size: the database's size as text.
         sizes: session → number of events when it was measured, and its size as text.
@@ -48,6 +49,7 @@ class Database:
     sessions: dict[SessionKey, Summary] = field(default_factory=dict)
     news: list[News] = field(default_factory=list)
     marks: dict[SessionKey, str] = field(default_factory=dict)
+    earlier: dict[SessionKey, str] = field(default_factory=dict)
     forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
     size: str = ""
     sizes: dict[SessionKey, tuple[int, str]] = field(default_factory=dict)

@@ -237,6 +237,11 @@ class SessionTreeModel(QAbstractItemModel):
         for session in touched:
             self._refresh_mark(key, session)
 
+    def set_earlier(self, key: str, session: SessionKey, text: str) -> None:
+        """Set what a session's earlier messages still wait for; it is shown with the next mark."""
+        if key in self._databases:
+            self._databases[key].earlier[session] = text
+
     def set_mark(self, key: str, session: SessionKey, mark: str | None) -> None:
         """Set one session's mark; None removes it."""
         database = self._databases.get(key)

@@ -97,7 +97,8 @@ class SessionTreeNodes:
         """Set the name, icon and last update of a session's node. The name of a fork below its parent is the change."""
         assert node.session is not None and node.summary is not None
         database = self.databases[node.database]
-        node.icon, node.role, node.meaning = MARKS.get(database.marks.get(node.session, ""), NO_MARK)
+        node.icon, node.role, meaning = MARKS.get(database.marks.get(node.session, ""), NO_MARK)
+        node.meaning = ", ".join(filter(None, (meaning, database.earlier.get(node.session, ""))))
         fork = database.forks.get(node.session)
         node.name, node.aside = visible(node.session.session_id), fork.text if fork is not None else ""
         if fork is not None and node.parent is not None and node.parent.kind == "session":

@@ -55,7 +55,9 @@ class SessionsController(QObject):
 
     def _on_marks_changed(self, target: str, keys: Collection[SessionKey]) -> None:
         for key in keys:
-            self._model.set_mark(target, key, self._catalog.mark(SessionAddress(target, key)))
+            address = SessionAddress(target, key)
+            self._model.set_earlier(target, key, self._catalog.earlier(address))
+            self._model.set_mark(target, key, self._catalog.mark(address))
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:
         if address is None:

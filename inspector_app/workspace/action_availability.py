@@ -84,7 +84,7 @@ class ActionAvailability:
             for invocation in interrupted:
                 if selected is not None and invocation.invocation_id == selected.invocation_id:
                     return invocation
-        return interrupted[-1] if interrupted else None
+        return interrupted[-1] if interrupted and not interrupted[-1].is_past else None
 
     def unfinished(self) -> Invocation | None:
         """Return the newest invocation of the displayed session that is interrupted, or paused for an answer."""

@@ -19,7 +19,7 @@ from inspector_app.workspace.scanning import Scanner, newest
 from inspector_app.workspace.session_catalog import SessionCatalog
 from runtime import sessions
 from runtime.errors.storage_error import StorageError
-from runtime.history.invocations import Invocation, PendingItem
+from runtime.history.invocations import Invocation, PendingItem, present
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import is_remote
 from runtime.storage.open_service import make_database
@@ -300,7 +300,7 @@ class OpenDatabases(QObject):
             if count > MAX_TRIED_EVENTS if count is not None else await source.is_longer_than(summary.key, MAX_TRIED_EVENTS):
                 break
             with contextlib.suppress(Exception):  # reported when the session is selected
-                if await source.pending(summary.key):
+                if present(await source.pending(summary.key)):
                     return summary.key
         return newest_first[0].key if newest_first else None
 

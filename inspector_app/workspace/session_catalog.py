@@ -11,14 +11,15 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
 from inspector_app.presentation.session_info import ForkInfo
-from runtime.history.invocations import PendingItem
+from runtime.history.invocations import PendingItem, earlier_unanswered, present
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 
 
 def mark_of(items: Sequence[PendingItem]) -> str:
     """Return the mark of a session with these pending items."""
-    return items[-1].kind if items else "finished"
+    now = present(items)
+    return now[-1].kind if now else "finished"
 
 
 @dataclass(slots=True)
@@ -205,6 +206,10 @@ class SessionCatalog(QObject):
             return self._running[1]
         items = self.pending.get(address)
         return mark_of(items) if items is not None else None
+
+    def earlier(self, address: SessionAddress) -> str:
+        """Return what earlier messages of a session still wait for; see `earlier_unanswered`."""
+        return earlier_unanswered(self.pending.get(address, ()))
 
     def marks(self, target: str) -> dict[SessionKey, str]:
         """Return the marks of all examined sessions of a database."""

@@ -58,6 +58,7 @@ class PendingItem:
         checkpoint: the invocation's last checkpoint; None if it has none.
         so_far: the newest receipt or progress of a long-running call; None if it left none.
         auth_config: the configuration in a credential request.
+        is_past: whether the conversation has gone on since, with another invocation.
     """
 
     kind: PendingKind
@@ -75,6 +76,7 @@ class PendingItem:
     checkpoint: LastCheckpoint | None = field(default=None, compare=False)
     so_far: dict[str, Any] | None = None
     auth_config: dict[str, Any] = field(default_factory=dict)
+    is_past: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ class Invocation:
         first_event_id, last_event_id: its first and last event.
         checkpoint: agent name, or place if agents share the name → its last checkpoint, or "end".
         pending: items that wait for a person.
+        is_turn: whether it is a part of the conversation, and no edit of the state, rewind, summary or late result.
     """
 
     invocation_id: str
@@ -98,6 +101,12 @@ class Invocation:
     last_event_id: str
     checkpoint: dict[str, dict[str, Any] | Literal["end"]]
     pending: tuple[PendingItem, ...] = ()
+    is_turn: bool = True
+
+    @property
+    def is_past(self) -> bool:
+        """Whether it did not end, and the conversation has gone on since; see `with_past`."""
+        return any(item.is_past for item in self.pending)
 
 
 def invocations(
@@ -121,7 +130,47 @@ def invocations(
         for name, group in groups.items()
         if only is None or name in only
     ]
-    return with_recorded_ends(found, ends)
+    return with_past(with_recorded_ends(found, ends))
+
+
+def with_past(found: Sequence[Invocation]) -> list[Invocation]:
+    """Return invocations whose pending items say whether the conversation has gone on.
+
+    A session's state is that of its newest invocation. What an earlier one still waits for is a fact beside it: a first message that failed
+    for want of a key does not make a session interrupted for ever.
+
+    Args:
+        found: a session's invocations, in the order of their first events.
+    """
+    newest = max((place for place, each in enumerate(found) if each.is_turn and each.status != "rewound"), default=0)
+    return [as_past(each) if each.pending and place < newest else each for place, each in enumerate(found)]
+
+
+def as_past(invocation: Invocation) -> Invocation:
+    """Return an invocation that another one has followed."""
+    return replace(invocation, pending=tuple(replace(item, is_past=True) for item in invocation.pending))
+
+
+def present(items: Iterable[PendingItem]) -> list[PendingItem]:
+    """Return the pending items that are the state of their session: those of its newest invocation."""
+    return [item for item in items if not item.is_past]
+
+
+def earlier_unanswered(items: Iterable[PendingItem]) -> str:
+    """Return how many earlier messages have no answer, such as "1 earlier message without an answer"; empty if all have."""
+    count = len({item.invocation_id for item in items if item.is_past})
+    return "" if count == 0 else f"{count:,} earlier message{'' if count == 1 else 's'} without an answer"
+
+
+def is_turn(events: Iterable[Event], stray: Set[str | None] = frozenset()) -> bool:
+    """Return whether an invocation is a part of the conversation.
+
+    Args:
+        events: its events.
+        stray: ids of function calls of the session whose result is in another invocation than the call.
+    """
+    said = (event for event in events if event.content is not None and not is_state_edit(event) and not is_progress(event))
+    return any(not (ids := _response_ids(event)) or not stray >= set(ids) for event in said)
 
 
 def stray_results(events: Sequence[Event]) -> set[str | None]:
@@ -218,6 +267,7 @@ def read_invocation(
         events[-1].id,
         checkpoint,
         tuple(waiting) if status in ("paused", "interrupted") else (),
+        is_turn(events, stray),
     )
 
 
@@ -254,16 +304,31 @@ def _status(
     if agents[-1].error_code and not says_something(agents[-1].content):  # an answer that was cut off is one
         return "interrupted", f"failed with {agents[-1].error_code}"
     said = [event for event in counted if event.content or event.turn_complete or is_workflow_output(event)]
+    if said and _left_loop(said[-1]):
+        return "finished", "left its loop"
     if said and said[-1].author == "user":  # an answer to a call, or another message, that no agent has seen yet
         return "interrupted", "the agent has not answered"
     if agents[-1].turn_complete:  # of a live conversation, whose answers may have transcripts only
         return "finished", "the agent completed its turn"
     if said and closes_turn(said[-1]):
         confirmed = confirmed_calls(events)
-        return ("interrupted", f"no result of {', '.join(confirmed)}") if confirmed else ("finished", "the agent answered")
+        if confirmed:
+            return "interrupted", f"no result of {', '.join(confirmed)}"
+        return "finished", "empty answer" if is_empty_answer(said[-1]) else "the agent answered"
     if all(event.content is None for event in events):
         return "finished", _without_content(events)
     return "interrupted", "the agent has not answered"
+
+
+def is_empty_answer(event: Event) -> bool:
+    """Return whether an agent's event has a content without a text, a call or a result; thoughts say nothing to a person."""
+    is_empty = event.content is not None and not says_something(event.content)
+    return is_empty and event.author != "user" and not event.error_code and not event.turn_complete and not is_workflow_output(event)
+
+
+def _left_loop(event: Event) -> bool:
+    """Return whether google-adk up to 1.7 ended the invocation here: its LoopAgent returned at once. Later ones skip the summary, too."""
+    return bool(event.actions.escalate) and any(response.name == "exit_loop" for response in event.get_function_responses())
 
 
 def _without_content(events: Sequence[Event]) -> str:

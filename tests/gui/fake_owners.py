@@ -13,7 +13,7 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.session_info import ForkInfo
 from runtime.debugger.hold import Hold
 from runtime.events.event import Event
-from runtime.history.invocations import Invocation, PendingItem
+from runtime.history.invocations import Invocation, PendingItem, earlier_unanswered
 from runtime.sessions.session import SessionKey
 from tests.unit.inspector_app.workspace.fakes import FakeAgents, FakeMessages, FakeSource
 
@@ -141,6 +141,9 @@ class FakeCatalog(QObject):
     def set_mark(self, address: SessionAddress, mark: str) -> None:
         self.marks_of[address] = mark
         self.marks_changed.emit(address.database, [address.key])
+
+    def earlier(self, address: SessionAddress) -> str:
+        return earlier_unanswered(self.pending.get(address, ()))
 
     def set_forks(self, database: str, forks: dict[SessionKey, ForkInfo]) -> None:
         self.forks_of[database] = forks

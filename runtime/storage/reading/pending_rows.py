@@ -9,14 +9,23 @@ from __future__ import annotations
 import time
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from runtime.history.invocations import Invocation, PendingItem, read_invocation, rewound_invocations, stray_results, with_recorded_ends
+from runtime.history.invocations import (
+    Invocation,
+    PendingItem,
+    as_past,
+    is_turn,
+    read_invocation,
+    rewound_invocations,
+    stray_results,
+    with_recorded_ends,
+)
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name
@@ -313,7 +322,21 @@ class PendingRows:
             for name in open_ones
             if (events := self._events(key, name, found[name].rowids))  # none, if a damaged row is not found by its number
         ]
-        return with_recorded_ends(entries, ends)
+        entries = with_recorded_ends(entries, ends)
+        newest = self._newest_turn(key, session, rewound, stray) if any(entry.pending for entry in entries) else ""
+        return [as_past(entry) if entry.invocation_id != newest else entry for entry in entries]
+
+    def _newest_turn(self, key: SessionKey, session: _Session, rewound: Set[str], stray: Set[str | None]) -> str:
+        """Return the session's newest invocation that is a part of the conversation."""
+        for name in reversed([*session.invocations]):
+            found = session.invocations[name]
+            if name in rewound:
+                continue
+            if (
+                found is None or found.rowids is None or is_turn(self._events(key, name, found.rowids), stray)
+            ):  # the first two were answered
+                return name
+        return ""
 
     def _invocation_of(self, row: EventRow) -> str:
         _, invocation_id, _, data = row

@@ -12,7 +12,7 @@ from runtime.events import Event, EventActions
 from runtime.events.event_actions import EventCompaction
 from runtime.events.marks import CONFIRMATION_CALL
 from runtime.events.plain_event import plain_event
-from runtime.history.invocations import invocations, pending_items
+from runtime.history.invocations import earlier_unanswered, invocations, pending_items, present
 from tests.fixture_paths import fixtures_dir, manifest
 
 STATUS = {"completed": "finished", "crashed": "interrupted", "failed": "interrupted", "paused": "paused"}
@@ -233,3 +233,68 @@ def test_the_output_of_a_workflow_after_an_answer_finishes_it() -> None:
     assert [found.status for found in invocations(begun)] == ["interrupted"]
     assert [found.status for found in invocations([*begun, output("graph@1/b@1", "graph@1/b@1")])] == ["interrupted"]
     assert [found.status for found in invocations([*begun, output("graph@1/c@1", "graph@1/c@1", "graph@1")])] == ["finished"]
+
+
+def _said(invocation: str, author: str, *parts: types.Part, **actions: Any) -> Event:
+    role = "user" if author == "user" else "model"
+    return Event(
+        invocation_id=invocation, author=author, content=types.Content(role=role, parts=list(parts)), actions=EventActions(**actions)
+    )
+
+
+def _did(invocation: str, **actions: Any) -> Event:
+    return Event(invocation_id=invocation, author="user", actions=EventActions(**actions))
+
+
+HELLO = types.Part(text="hello")
+LEFT = types.Part(function_response=types.FunctionResponse(id="c", name="exit_loop", response={}))
+CALL = types.Part(function_call=types.FunctionCall(id="c", name="exit_loop", args={}))
+
+
+@pytest.mark.parametrize(
+    ("later", "is_past"),
+    [
+        ([_said("two", "user", HELLO)], True),
+        ([_said("two", "user", HELLO), _said("two", "a", HELLO)], True),
+        ([_said("two", "a", HELLO)], True),
+        ([_did("two", state_delta={"k": 1})], False),
+        ([_did("two", rewind_before_invocation_id="none")], False),
+        (
+            [
+                _said("two", "user", HELLO),
+                Event(author="user", invocation_id="three", actions=EventActions(rewind_before_invocation_id="two")),
+            ],
+            False,
+        ),
+        ([], False),
+    ],
+)
+def test_what_a_message_waits_for_is_past_once_the_conversation_continues(later: list[Event], is_past: bool) -> None:
+    found = pending_items([_said("one", "user", HELLO), *later])
+    assert (found[0].invocation_id, found[0].is_past) == ("one", is_past)
+    assert earlier_unanswered(found) == ("1 earlier message without an answer" if is_past else "")
+    assert "one" not in {item.invocation_id for item in present(found)} or not is_past
+
+
+@pytest.mark.parametrize("content", [types.Content(role="model"), types.Content(role="model", parts=[types.Part(text=" ")])])
+def test_an_empty_answer_is_called_one(content: types.Content) -> None:
+    events = [
+        _said("i", "user", HELLO),
+        _said("i", "a", CALL),
+        _said("i", "a", LEFT),
+        Event(invocation_id="i", author="a", content=content),
+    ]
+    (found,) = invocations(events)
+    assert (found.status, found.reason) == ("finished", "empty answer")
+
+
+@pytest.mark.parametrize(
+    "parts", [(LEFT,), (LEFT, types.Part(function_response=types.FunctionResponse(id="d", name="other", response={})))]
+)
+def test_a_loop_that_was_left_is_finished(parts: tuple[types.Part, ...]) -> None:
+    also = types.Part(function_call=types.FunctionCall(id="d", name="other", args={}))
+    calling = _said("i", "reviewer", HELLO, CALL, *([also] if len(parts) > 1 else []))
+    (found,) = invocations([_said("i", "user", HELLO), calling, _said("i", "reviewer", *parts, escalate=True)])
+    assert (found.status, found.reason) == ("finished", "left its loop")
+    (found,) = invocations([_said("i", "user", HELLO), calling, _said("i", "reviewer", *parts)])
+    assert found.status == "interrupted", "without its escalation, the loop continues"

@@ -166,7 +166,7 @@ def test_sessions(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert session == {"app_name": "orders", "user_id": "user", "id": "s1", "event_count": 11}
     assert pending.pop("call_id").startswith("adk-")
     assert pending.pop("invocation_id").startswith("e-")
-    assert pending == {"kind": "long_running", "name": "ask_for_approval"}
+    assert pending == {"kind": "long_running", "name": "ask_for_approval", "is_past": False}
 
 
 def test_events_after_an_event(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:

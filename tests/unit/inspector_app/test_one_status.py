@@ -37,14 +37,17 @@ from tests.sweep import count
 from tests.unit.inspector_app.workspace.fakes import FakeTasks
 
 OTHER_ADKS = sorted(f"other-adks/{path.name}" for path in (fixtures_dir() / "other-adks").glob("*.db"))
-Waiting = dict[SessionKey, list[PendingItem]]
+Waiting = dict[SessionKey, list[tuple[PendingItem, bool]]]  # items, and whether the conversation has gone on since
 CUT = "DELETE FROM events WHERE rowid IN (SELECT rowid FROM events ORDER BY rowid DESC LIMIT ?)"
 DATABASES = [f"open/{entry['file']}" for entry in manifest()] + OTHER_ADKS
 
 
 def _pending(found: Mapping[SessionKey, list[Invocation]]) -> Waiting:
-    items = {key: [item for each in entries for item in each.pending] for key, entries in found.items()}
-    return {key: waiting for key, waiting in items.items() if waiting}
+    return _all({key: [item for each in entries for item in each.pending] for key, entries in found.items()})
+
+
+def _all(found: Mapping[SessionKey, list[PendingItem]]) -> Waiting:
+    return {key: [(item, item.is_past) for item in items] for key, items in found.items() if items}
 
 
 async def check(file: Path, *, most: int = 1_000) -> int:
@@ -58,7 +61,7 @@ async def check(file: Path, *, most: int = 1_000) -> int:
             assert database.invocations(key) == statuses[key]
             assert list(read_facts(database, key, target).invocations) == statuses[key]
         waiting = _pending(statuses)
-        assert _known(database.pending(), keys) == waiting
+        assert _known(_all(database.pending()), keys) == waiting
         if database.layout.format.is_json:
             assert _known(_pending(database.unfinished()), keys) == waiting
         longest = max((len(database.events(key)) for key in keys), default=0)
@@ -84,14 +87,14 @@ async def _check_window(target: str, statuses: Mapping[SessionKey, list[Invocati
     try:
         for key, expected in statuses.items():
             assert await source.latest_invocations(key) == expected
-            assert await source.pending(key) == waiting.get(key, [])
+            assert _all({key: await source.pending(key)}).get(key, []) == waiting.get(key, [])
             address = SessionAddress(target, key)
             cursor.select_session(address)
             await tasks.run_all()
             assert current.session is not None
             assert current.session.invocations == expected
             assert current.session.statuses == {each.invocation_id: each.status for each in expected}
-            assert catalog.pending.get(address, []) == waiting.get(key, [])
+            assert _all({key: catalog.pending.get(address, [])}).get(key, []) == waiting.get(key, [])
     finally:
         await databases.close()
 

@@ -19,7 +19,7 @@ from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, varied
 from tests.unit.inspector_app.analysis.v1_file import START, called, returned, said, text_of, write_v1, wrote
 
-HELLO, BYE = said("hello", "user"), said("bye")
+HELLO, BYE, EMPTY = said("hello", "user"), said("bye"), {"content": {"role": "model"}}
 
 
 def findings_in(file: Path, **options: Any) -> list[Finding]:
@@ -96,6 +96,18 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any] | None, list[tuple[s
     "state from the creation": ([HELLO, BYE], {"total": 2, "user:plan": "gold"}, []),
     "secret": ([HELLO, wrote({"api_key": "sk-abcdefghijklmnopqrstuvwx"}), BYE], None, [("secret in state", "warning", "e1")]),
     "secret of a user": ([HELLO, wrote({"user:password": "hunter2"}), BYE], None, [("secret in state", "warning", "e1")]),
+    "empty": ([HELLO, called("pay", "c"), returned("pay", "c"), EMPTY], None, [("empty answer", "warning", "e3")]),
+    "thoughts only": (
+        [HELLO, {"content": {"role": "model", "parts": [{"text": "hm", "thought": True}]}}],
+        None,
+        [("empty answer", "warning", "e1")],
+    ),
+    "empty before an answer": ([HELLO, EMPTY, BYE], None, []),
+    "cut off at its limit": ([HELLO, {**BYE, "finish_reason": "MAX_TOKENS"}], None, [("answer cut off", "warning", "e1")]),
+    "ended early": ([HELLO, {**BYE, "finish_reason": "SAFETY"}], None, [("answer cut off", "warning", "e1")]),
+    "ended": ([HELLO, {**BYE, "finish_reason": "STOP"}], None, []),
+    "left its loop": ([HELLO, called("exit_loop", "c"), returned("exit_loop", "c", actions={"escalate": True})], None, []),
+    "an old message without an answer": ([HELLO, said("again", "user", invocation_id="j"), {**BYE, "invocation_id": "j"}], None, []),
     "unknown action": ([HELLO, wrote({}, actions={"made_up": 1}), BYE], None, [("unreadable row", "error", "e1")]),
 }
 
@@ -256,3 +268,19 @@ def test_no_command_is_proposed_for_a_servers_sessions(tmp_path: Path) -> None:
         found = list(examine(database, url))
     assert {finding.kind for finding in found} >= {"orphan response", "unanswered call"}
     assert [finding for finding in found if finding.fix or "command" in finding.advice] == []
+
+
+@pytest.mark.parametrize("ends", ["waits", "continues", "another message"])
+def test_an_interim_result_is_what_the_model_sees(ends: str, tmp_path: Path) -> None:
+    events = [HELLO, called("ask", "c", long_running_tool_ids=["c"]), returned("ask", "c")]
+    events += [] if ends == "waits" else [BYE] if ends == "continues" else [{**BYE, "invocation_id": "j", "author": "user"}]
+    (finding,) = findings_in(write_v1(tmp_path / "a.db", events))
+    assert finding.kind == "unanswered call"
+    assert (
+        finding.why
+        == {
+            "waits": "The invocation is paused until it is answered.",
+            "continues": "The agent has continued with the interim result.",
+            "another message": "The model sees the interim result only.",
+        }[ends]
+    )

@@ -10,6 +10,7 @@ import pytest
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
 from inspector_app.workspace.cursor import Cursor
+from runtime.history.invocations import Invocation, Status
 from runtime.sessions.session import SessionKey
 from tests.unit.inspector_app.workspace.fakes import FakeAgent, FakeAgents, FakeDocument, FakeSource
 
@@ -27,9 +28,9 @@ class Window:
         self.current: Any = SimpleNamespace(session=None)
         self.availability = ActionAvailability(self.cursor, self.agents, self.databases, self.current)  # type: ignore[arg-type]
 
-    def display(self, *statuses: str) -> None:
+    def display(self, *statuses: Status) -> None:
         self.cursor.select_session(ADDRESS)
-        invocations = [SimpleNamespace(invocation_id=f"i-{number}", status=status) for number, status in enumerate(statuses)]
+        invocations = [Invocation(f"i-{number}", status, "", "", "", {}) for number, status in enumerate(statuses)]
         self.current.session = FakeDocument(ADDRESS, self.sources[0], invocations)
 
     def blocked(self, action: Action, phase: Phase = "idle") -> str:
@@ -75,7 +76,7 @@ def test_a_read_only_database_blocks_sending_and_not_what_asks_where_to_write(wi
 @pytest.mark.parametrize(
     ("statuses", "resumed"), [((), None), (("finished", "interrupted"), "i-1"), (("paused",), None), (("interrupted",) * 2, "i-1")]
 )
-def test_the_newest_interrupted_invocation_is_resumed(window: Window, statuses: tuple[str, ...], resumed: str | None) -> None:
+def test_the_newest_interrupted_invocation_is_resumed(window: Window, statuses: tuple[Status, ...], resumed: str | None) -> None:
     window.display(*statuses)
     found = window.availability.resumable()
     assert (found.invocation_id if found is not None else None) == resumed

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.event_summary import describe
@@ -23,8 +25,13 @@ else:
 
 IN = "in the request"
 OUT = "not in the request"
-BY_OTHERS = "a plugin or callback left it out or changed it, or the agent's own settings"
+BY_OTHERS = "why is not known: a plugin, a callback or a setting may have left it out or changed it"
+EQUAL = "the request has fewer of several equal events; which of them cannot be known"
 _HIDDEN = "(redacted)"
+_BEGIN, _END, _ELIDED = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>", "<<<END_QUOTED_AGENT_CONTENT>>>", "<<<ELIDED_MARKER>>>"
+_QUOTED = re.compile(rf"(\[[^\]]*\] [^\n]*:)\n{_BEGIN}\n(.*)\n{_END}", re.DOTALL)
+_TOLD = re.compile(r"\[[^\]]*\] (called tool `[^`]*` with|`[^`]*` tool returned result:|got from tool `[^`]*`:)")
+_Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +61,14 @@ def prompt_events(events: Sequence[Event], index: int, request: RecordedModelReq
     said = _Said(request)
     rules = _Rules(answer, before, request)
     reasons = [rules.reason(event) for event in before]
-    # Events that belong in the request first: another one may have the same text.
-    order = sorted(range(index), key=lambda place: reasons[place] != BY_OTHERS)
-    taken = {place for place in order if said.take(before[place])}
+    # Of equal events, those that belong in the request first, then the newest: what shortens a conversation drops its beginning.
+    order = sorted(range(index), key=lambda place: (reasons[place] != BY_OTHERS, -place))
+    taken: set[int] = set()
+    for exactly in (True, False):
+        taken.update([place for place in order if place not in taken and said.take(before[place], exactly=exactly)])
+    for place in set(order) - taken:
+        if reasons[place] == BY_OTHERS and said.has_equal(before[place]):
+            reasons[place] = EQUAL
     return [PromptEvent(place, event, "" if place in taken else reasons[place]) for place, event in enumerate(before)]
 
 
@@ -80,72 +92,108 @@ class _Said:
     """What a request's contents say. Each of their parts belongs to one event."""
 
     def __init__(self, request: RecordedModelRequest) -> None:
-        self._texts: Counter[str] = Counter()
-        self._calls: list[tuple[str, Any]] = []
-        self._answers: list[tuple[str, Any]] = []
-        self._files = 0
+        self._all: Counter[_Key] = Counter()
         for content in request.contents:
             parts = content.get("parts") if isinstance(content, Mapping) else None
             for part in parts if isinstance(parts, list) else ():
                 if isinstance(part, Mapping):
-                    self._add(part)
+                    self._all.update(islice(_keys(part), 1))
+        self._left = self._all.copy()
 
-    def _add(self, part: Mapping[str, Any]) -> None:
-        text, call, answer = part.get("text"), part.get("function_call"), part.get("function_response")
-        if isinstance(text, str):
-            self._texts[text] += 1
-        if isinstance(call, Mapping):
-            self._calls.append((str(call.get("name")), call.get("args") or {}))
-        if isinstance(answer, Mapping):
-            self._answers.append((str(answer.get("name")), answer.get("response") or {}))
-        self._files += "inline_data" in part or "file_data" in part
+    def take(self, event: Event, *, exactly: bool) -> bool:
+        """Return whether any part of an event is in the request, as it is or as context from another agent, and remove it there.
 
-    def take(self, event: Event) -> bool:
-        """Return whether any part of an event is in the request, as it is or as context from another agent, and remove it there."""
-        summary = event.actions.compaction
-        content = summary.compacted_content if summary is not None else event.content
-        taken = [self._take_part(part, event.author) for part in (content.parts if content else None) or ()]
+        Args:
+            event: the event.
+            exactly: do not take texts with secrets replaced, nor what another agent did with values that JSON does not have.
+        """
+        taken = [self._take(_keys(part, event.author), exactly) for part in _parts(event)]
         return any(taken)
 
-    def _take_part(self, part: Any, author: str) -> bool:
-        call, answer = part.function_call, part.function_response
-        if part.text:
-            return self._take_text(part.text, f"[{author}] said: {part.text}")
-        if call is not None:
-            told = f"[{author}] called tool `{call.name}`"
-            return _take(self._calls, call.name or "", call.args or {}) or self._take_text(told)
-        if answer is not None:
-            told = f"[{author}] got from tool `{answer.name}`"
-            return _take(self._answers, answer.name or "", answer.response or {}) or self._take_text(
-                told, f"[{author}] `{answer.name}` tool returned result"
-            )
-        if (part.inline_data is not None or part.file_data is not None) and self._files:
-            self._files -= 1
-            return True
-        return False
+    def has_equal(self, event: Event) -> bool:
+        """Return whether the request has a part like one of an event, for any event."""
+        return any(key in self._all for part in _parts(event) for key in _keys(part, event.author))
 
-    def _take_text(self, *wanted: str) -> bool:
-        found = next((text for text in wanted if text in self._texts), None) or next(filter(partial(_is_one, wanted), self._texts), None)
+    def _take(self, wanted: Iterable[_Key], exactly: bool) -> bool:
+        keys = list(wanted)[::-1]  # what names the author first: then equal parts of several agents are not confused
+        found = next((key for key in keys if key in self._left), None)
+        if found is None and not exactly:
+            found = next((left for left in self._left if any(_is_one(key, left) for key in keys)), None)
         if found is None:
             return False
-        self._texts[found] -= 1
-        if not self._texts[found]:
-            del self._texts[found]
+        self._left[found] -= 1
+        if not self._left[found]:
+            del self._left[found]
         return True
 
 
-def _is_one(wanted: Sequence[str], text: str) -> bool:
-    """Return whether a text is one of these with secrets replaced, or begins as what another agent did with a tool."""
-    begins = any(text.startswith(one) for one in wanted if one.startswith("[") and "tool" in one[:80])
-    return begins or (_HIDDEN in text and any(_matches(one, text) for one in wanted))
+def _parts(event: Event) -> list[dict[str, Any]]:
+    """Return what an event gives to requests: the parts of its content, of its summary, or its transcripts."""
+    summary = event.actions.compaction
+    content = summary.compacted_content if summary is not None else event.content
+    found = []
+    for part in (content.parts if content else None) or ():
+        found.append(part.model_dump(exclude_none=True))
+        for name, field in (("function_call", "args"), ("function_response", "response")):
+            if name in found[-1]:
+                found[-1][name]["told"] = getattr(getattr(part, name), field)  # agents tell each other what is None too
+    transcripts = (event.input_transcription, event.output_transcription) if content is None else ()
+    return found + [{"text": transcript.text} for transcript in transcripts if transcript is not None and transcript.text]
 
 
-def _take(there: list[tuple[str, Any]], name: str, value: Any) -> bool:
-    for place, (known, recorded) in enumerate(there):
-        if known == name and _alike(recorded, value):
-            del there[place]
-            return True
-    return False
+def _keys(part: Mapping[str, Any], author: str | None = None) -> Iterator[_Key]:
+    """Yield by what a part is known in requests: as it is; with an author, also as context for other agents, as each runtime words it."""
+    text, call, answer = part.get("text"), part.get("function_call"), part.get("function_response")
+    told: list[str] = []
+    if isinstance(text, str) and text:
+        yield "text", _unquoted(text), ""
+        told = [f"thought: {text}" if part.get("thought") else f"said: {text}"]
+    elif isinstance(call, Mapping):
+        yield "call", str(call.get("name")), _json(call.get("args") or {})
+        args = call.get("told") or {}
+        forms = f"parameters: {args}", f"parameters: {dict(sorted(args.items()))}", json.dumps(args, ensure_ascii=False, default=str)
+        told = [f"called tool `{call.get('name')}` with {form}" for form in forms]
+    elif isinstance(answer, Mapping):
+        yield "answer", str(answer.get("name")), _json(answer.get("response") or {})
+        response = answer.get("told")
+        told = [
+            f"`{answer.get('name')}` tool returned result: {response}",
+            f"got from tool `{answer.get('name')}`: {json.dumps(response, ensure_ascii=False, default=str)}",
+        ]
+    else:
+        yield from (("other", name, _json(_of_file(value))) for name, value in part.items() if isinstance(value, Mapping))
+    if author is not None:
+        yield from (("text", _elided(f"[{author}] {one}"), "") for one in told)
+
+
+def _of_file(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a part's value without a file's bytes, which recordings do not have."""
+    return {name: one for name, one in value.items() if name != "data"}
+
+
+def _elided(text: str) -> str:
+    return text.replace(_BEGIN, _ELIDED).replace(_END, _ELIDED)
+
+
+def _unquoted(text: str) -> str:
+    """Return a text of another agent without the marks between which google-adk 2.13 quotes it, as earlier versions told it."""
+    quoted = _QUOTED.fullmatch(text)
+    return _elided(f"{quoted[1]} {quoted[2]}" if quoted is not None else text)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, default=str)
+
+
+def _is_one(wanted: _Key, left: _Key) -> bool:
+    """Return whether what is left of a request is a part with secrets replaced, or begins as what another agent did with a tool."""
+    (kind, name, value), (left_kind, left_name, left_value) = wanted, left
+    if kind != left_kind:
+        return False
+    if kind == "text":
+        begin = _TOLD.match(name)
+        return (begin is not None and left_name.startswith(begin[0])) or (_HIDDEN in left_name and _matches(name, left_name))
+    return name == left_name and _alike(json.loads(left_value), json.loads(value))
 
 
 def _matches(text: str, redacted: str) -> bool:
@@ -169,7 +217,7 @@ def _alike(recorded: Any, stored: Any) -> bool:
         return len(recorded) == len(stored) and all(map(_alike, recorded, stored))
     if isinstance(recorded, str) and isinstance(stored, str) and _HIDDEN in recorded:
         return _matches(stored, recorded)
-    return bool(recorded == stored) or not isinstance(stored, (str, int, float, bool, type(None), Mapping, list))
+    return bool(recorded == stored)
 
 
 class _Rules:
@@ -186,7 +234,8 @@ class _Rules:
         alive = rewound.without_rewound(before)
         self._alive = {event.id for event in alive}
         self._kept = {event.id for event in summaries.with_summaries(list(alive))}
-        self._answered = {response.id for event in before for response in event.get_function_responses()}
+        self._answered = {response.id: event.id for event in before for response in event.get_function_responses()}
+        self._passed = {event.id for event in _before_late_answer(before)}
         self._is_present_turn_only = request.agent_texts.get("include_contents") == "none"
         self._turn = set(_present_turn(answer, before)) if self._is_present_turn_only else set()
 
@@ -201,10 +250,10 @@ class _Rules:
         return self._reason_of_content(event)
 
     def _reason_of_content(self, event: Event) -> str:
-        parts = [part for part in (event.content.parts if event.content else None) or () if part.text != ""]
+        parts = [part for part in (event.content.parts if event.content else None) or () if part.text is None or part.text.strip()]
         functions = [part.function_call or part.function_response for part in parts]
         if not parts:
-            return "it has no content"
+            return BY_OTHERS if _parts(event) else "it has no content"
         if all(function is not None and function.name in REQUEST_CALLS for function in functions):
             return "requests to a person are never sent to models"
         branch = self._answer.branch
@@ -214,9 +263,23 @@ class _Rules:
             return "thoughts of other agents are not sent"
         if all(part.function_call and part.function_call.id not in self._answered for part in parts):
             return "its call has no response yet"
+        responses = [part.function_response for part in parts if part.function_response]
+        if len(responses) == len(parts) and all(self._answered[one.id] != event.id for one in responses):
+            return "a later response to its call replaces it"
+        if event.id in self._passed:
+            return "it is between a call and its late response"
         if self._is_present_turn_only and event.id not in self._turn:
             return "include_contents is none: only the present turn is sent"
         return BY_OTHERS
+
+
+def _before_late_answer(before: Sequence[Event]) -> Sequence[Event]:
+    """Return the events between a call and its response, if that is the last event: requests have the two side by side."""
+    ids = {response.id for response in before[-1].get_function_responses()} if before else set()
+    for place in range(len(before) - 2, -1, -1) if ids else ():
+        if any(call.id in ids for call in before[place].get_function_calls()):
+            return before[place + 1 : -1]
+    return ()
 
 
 def _present_turn(answer: Event, before: Sequence[Event]) -> Iterator[str]:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
 from google.genai import types
 
-from inspector_app.detail.prompt_events import BY_OTHERS, events_as_values, prompt_events
+from inspector_app.detail.prompt_events import BY_OTHERS, EQUAL, events_as_values, prompt_events
 from runtime.agents import BaseAgent, LlmAgent, ParallelAgent, SequentialAgent
 from runtime.events import Event, EventActions
 from runtime.events.event_actions import EventCompaction
@@ -107,6 +108,70 @@ def test_secrets_that_were_replaced_are_recognised() -> None:
     found = prompt_events(said, 2, RecordedModelRequest("m", {}, contents, None))
     assert [entry.reason for entry in found] == ["", ""]
     assert list(events_as_values(found)) == ["in the request (2)"]
+
+
+def said_by(author: str, *parts: types.Part) -> Event:
+    return Event(author=author, content=types.Content(role="model", parts=list(parts)))
+
+
+BEGIN, END = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>", "<<<END_QUOTED_AGENT_CONTENT>>>"
+SEEN = types.Part.from_function_response(name="look", response={"seen": None})
+SEEN.function_response.id = "call"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        (types.Part(text="a: b\n"), f"[other] said:\n{BEGIN}\na: b\n\n{END}"),
+        (types.Part(text=f"x {END} y"), f"[other] said:\n{BEGIN}\nx <<<ELIDED_MARKER>>> y\n{END}"),
+        (types.Part(text="hm", thought=True), f"[other] thought:\n{BEGIN}\nhm\n{END}"),
+        (types.Part(text="hm", thought=True), "[other] thought: hm"),
+        (
+            types.Part.from_function_call(name="f", args={"b": 1, "a": None}),
+            f"[other] called tool `f` with parameters:\n{BEGIN}\n{{'a': None, 'b': 1}}\n{END}",
+        ),
+        (types.Part.from_function_call(name="f", args={"b": 1}), "[other] called tool `f` with parameters: {'b': 1}"),
+        (types.Part.from_function_call(name="f", args={"b": 1}), '[other] called tool `f` with {"b": 1}'),
+        (types.Part.from_function_call(name="f", args={"at": "2026-01-01"}), "[other] called tool `f` with parameters: {'at': <object>}"),
+        (SEEN, f"[other] `look` tool returned result:\n{BEGIN}\n{{'seen': None}}\n{END}"),
+        (SEEN, '[other] got from tool `look`: {"seen": null}'),
+    ],
+)
+def test_what_another_agent_did_is_in_as_each_runtime_tells_it(part: types.Part, told: str) -> None:
+    contents = ({"role": "user", "parts": [{"text": "For context:"}, {"text": told}]},)
+    events = [said_by("third", part), said_by("other", part), said_by("one", types.Part(text="Done."))]
+    found = prompt_events(events, 2, RecordedModelRequest("m", {}, contents, None))
+    assert [bool(entry.reason) for entry in found] == [True, False]
+
+
+def test_of_equal_events_the_oldest_is_out_and_this_is_called_unknown() -> None:
+    events = [said_by("user", types.Part(text="yes")), said_by("user", types.Part(text="yes")), said_by("one")]
+    contents = ({"role": "user", "parts": [{"text": "yes"}]},)
+    assert [entry.reason for entry in prompt_events(events, 2, RecordedModelRequest("m", {}, contents, None))] == [EQUAL, ""]
+
+
+def test_a_later_response_replaces_the_interim_one() -> None:
+    parts = [types.Part.from_function_response(name="order", response={"status": status}) for status in ("sent", "there")]
+    for part in parts:
+        part.function_response.id = "call"  # type: ignore[union-attr]
+    events = [said_by("one", parts[0]), said_by("user", parts[1]), said_by("one")]
+    contents = ({"role": "user", "parts": [{"function_response": {"name": "order", "response": {"status": "there"}}}]},)
+    found = prompt_events(events, 2, RecordedModelRequest("m", {}, contents, None))
+    assert [entry.reason for entry in found] == ["a later response to its call replaces it", ""]
+
+
+def test_code_files_and_transcripts_are_found() -> None:
+    code = types.Part(executable_code=types.ExecutableCode(code="1 + 1", language=types.Language.PYTHON))
+    picture = types.Part(inline_data=types.Blob(mime_type="image/png", data=b"abc"))
+    spoken = Event(author="one", output_transcription=types.Transcription(text="Hello."))
+    events = [said_by("one", code), said_by("user", picture), spoken, Event(author="one"), said_by("one")]
+    contents = (
+        {"role": "model", "parts": [{"executable_code": {"code": "1 + 1", "language": "PYTHON"}}]},
+        {"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": "(3 bytes)"}}]},
+        {"role": "model", "parts": [{"text": "Hello."}]},
+    )
+    found = prompt_events(events, 4, RecordedModelRequest("m", {}, contents, None))
+    assert [entry.reason for entry in found] == ["", "", "", "it has no content"]
 
 
 def test_damaged_contents_are_no_error() -> None:

@@ -47,7 +47,7 @@ class Detail(Feature):
         view, current, tasks, messages = self.view, work.current, work.tasks, work.messages
         MediaController(tasks, messages, view)
         ArtifactController(current, tasks, messages, view)
-        self.requests = RequestController(work.run.requests, current, work.prices, tasks, messages, view)
+        self.requests = RequestController(work.run.requests, work.agents, current, work.prices, tasks, messages, view)
         SendAgainController(self.requests, work.agents, work.prices, tasks, view)
         OutputController(work.output, TracebackStore(work.preferences.folder / "tracebacks"), current, tasks, view)
         self.code = CodeController(work, self.commands, view)

@@ -12,7 +12,7 @@ from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.prompt_events import prompt_events
 from inspector_app.detail.prompt_parts import prompt_parts, size_text
 from inspector_app.detail.request_curl import NoCurlError, curl_of
-from inspector_app.detail.request_json import as_recorded
+from inspector_app.detail.request_json import agent_texts, as_recorded
 from inspector_app.detail.request_values import (
     MAX_PRECEDING,
     NOT_RECORDED,
@@ -30,6 +30,7 @@ from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import tokens_of
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.clipboard import copy_text
+from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.messages import MessageBus
 from runtime.compare.comparison import prompt_of
@@ -68,6 +69,7 @@ class RequestController(QObject):
 
     Args:
         recorder: the requests of this window's runs.
+        agents: the loaded agent, whose instructions are in the requests.
         current: the displayed session.
         prices: the prices of models.
         tasks: runs the reading of recordings and long sessions.
@@ -80,6 +82,7 @@ class RequestController(QObject):
     def __init__(
         self,
         recorder: RequestRecorder,
+        agents: CurrentAgent,
         current: CurrentSession,
         prices: Prices,
         tasks: Tasks,
@@ -88,6 +91,7 @@ class RequestController(QObject):
     ) -> None:
         super().__init__(detail)
         self._recorder = recorder
+        self._agents = agents
         self._current = current
         self._prices = prices
         self._tasks = tasks
@@ -111,8 +115,7 @@ class RequestController(QObject):
     async def _copy_as_curl(self, session: OpenSession, event: Event) -> None:
         try:
             recorded = await session.source.recorded_exchange(event.id)
-            known = self._recorder.request_of(event.id)
-            request = recorded.request if recorded is not None else as_recorded(known) if known is not None else None
+            request = recorded.request if recorded is not None else self._known(session, event)
             if request is None:
                 raise NoCurlError("This request was not recorded, so it cannot be copied. Runs of this window record theirs.")
             copy_text(await run_in_thread(curl_of, request))
@@ -131,13 +134,22 @@ class RequestController(QObject):
         elif session is None:
             self._show(event, [], None)
         else:
-            known = self._recorder.request_of(event.id)
-            request = as_recorded(known) if known is not None else None
+            request = self._known(session, event)
             if request is None:
                 self._detail.request.set_request(unrecorded_values(event), READING)
             else:
                 self._show_recorded(session, event, request)
             self._tasks.spawn(self._read(session, event, request), "Reading the request")
+
+    def _known(self, session: OpenSession, event: Event | None) -> RecordedModelRequest | None:
+        """Return a request of this window's runs, which needs no recording."""
+        known = self._recorder.request_of(event.id) if event is not None else None
+        if event is None or known is None:
+            return None
+        loaded = self._agents.loaded
+        is_its_own = loaded is not None and loaded.name == session.address.key.app_name
+        described = session.source.described or (loaded.described if loaded is not None and is_its_own else {})
+        return as_recorded(known, agent_texts(described, event.author))
 
     async def _read(self, session: OpenSession, event: Event, request: RecordedModelRequest | None) -> None:
         """Show what was recorded, in memory or beside the database, with its cost; otherwise the conversation before the event."""
@@ -175,7 +187,11 @@ class RequestController(QObject):
         events = session.events.in_memory
         near = index is not None and index <= MAX_PRECEDING
         before = prompt_events(events, index, request) if near and index is not None else []
-        call, previous = (recorded.call, recorded.before) if recorded is not None else (None, None)
+        if recorded is None:
+            own = (one for one in reversed(events[:index]) if one.author == event.author and self._recorder.request_of(one.id) is not None)
+            call, previous = None, self._known(session, next(own, None))
+        else:
+            call, previous = recorded.call, recorded.before
         values = recorded_values(request, event, cost=cost, call=call, before=previous, events=before)
         tokens = tokens_of(event.usage_metadata)
         parts = prompt_parts(request, tokens.input if tokens is not None else None)

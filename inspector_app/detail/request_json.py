@@ -9,11 +9,27 @@ from runtime.debugger.request_recorder import RecordedRequest
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 
 
-def as_recorded(request: RecordedRequest) -> RecordedModelRequest:
+def as_recorded(request: RecordedRequest, agent_texts: Mapping[str, Any]) -> RecordedModelRequest:
     """Return a request of this process as a recording has it."""
     config = request.config.model_dump(mode="json", exclude_none=True, fallback=str)
     contents = tuple(content.model_dump(mode="json", exclude_none=True) for content in request.contents)
-    return RecordedModelRequest(request.model, config, contents, None)
+    return RecordedModelRequest(request.model, config, contents, None, agent_texts)
+
+
+def agent_texts(described: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return what an agent's author wrote, as a recording has it; empty if there is no such agent.
+
+    Args:
+        described: the root agent; see `AgentDescription.root`.
+        name: the agent's name.
+    """
+    remaining = [described]
+    for agent in remaining:
+        if agent.get("name") == name:
+            shared = (described.get("texts") or {}).get("global_instruction")
+            return {"description": agent.get("description"), **(agent.get("texts") or {}), "global_instruction": shared}
+        remaining += [*(agent.get("sub_agents") or ()), *(agent.get("tool_agents") or ())]
+    return {}
 
 
 def instruction_text(config: Mapping[str, Any]) -> str:

@@ -84,6 +84,7 @@ class Source(abc.ABC):
         is_left: whether it is unsaved and an earlier window's, so that it stays when this window is closed.
         read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
         repeatable: sessions that a bundled sample or an eval made by itself and can make again; a note ends that.
+        described: the root agent that runs its sessions, as data; empty where that is the loaded agent or none.
         unfinished: session → the invocations that had pending items when the whole database was last scanned.
     """
 
@@ -102,6 +103,7 @@ class Source(abc.ABC):
     read_only_because = ""
     recording: Path | None = None
     traces: Path | None = None
+    described: Mapping[str, Any] = {}
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours

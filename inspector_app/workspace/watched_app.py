@@ -122,6 +122,7 @@ class WatchedApp(QObject):
 
     def on_started(self, key: SessionKey, invocation_id: str, root: Mapping[str, Any]) -> None:
         """See `Watcher`."""
+        self.source.described = root
         self.source.begin_run(key, invocation_id)
         self._active[key] += 1
         if self.address is None or not self._is_held():

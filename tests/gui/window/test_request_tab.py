@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.detail.instruction_sources import OTHER
 from inspector_app.detail.request_values import NOT_RECORDED, RECONSTRUCTED
 from inspector_app.resources.samples.orders import script
 from inspector_app.support.settings import Settings
@@ -81,6 +82,33 @@ def test_a_recorded_request_is_shown_after_a_restart(
     finally:
         with qtbot.waitSignal(again.closed, timeout=10_000):
             again.window.close()
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_a_request_has_the_same_sources_and_changes_with_and_without_a_recording(
+    story: Inspector, driver: WindowDriver, qtbot: QtBot, is_recorded: bool
+) -> None:
+    if not is_recorded:
+        story.window.commands.record_requests.trigger()
+    before = story.features.stream.events.event_count
+    driver.run_message("one more")
+    driver.run_message("and one more")
+    last = [one for one in range(before, story.features.stream.events.event_count) if shown(story, one, qtbot)][-1]
+    assert shown(story, last, qtbot)[-1] == "changed since the previous call"
+    found = tree(story)
+    assert "instruction" in found["system instruction"] and OTHER not in found["system instruction"]
+    assert "conversation" in found["changed since the previous call"]
+
+
+def test_a_request_of_a_held_run_has_its_sources(orders: Inspector, driver: WindowDriver) -> None:
+    driver.breakpoints.add("", "before tool", "find_product")
+    driver.composer.send("a desk lamp")
+    driver.run_until_held()
+    driver.bench.parts.stream.select_event(1)
+    driver.bench.parts.detail.tabs.setCurrentIndex(2)
+    driver.run_until(lambda: "system instruction" in tree(orders))
+    found = tree(orders)["system instruction"]
+    assert "instruction" in found and OTHER not in found
 
 
 @pytest.mark.parametrize("model", ["gemini-2.5-flash", "claude-x"])

@@ -100,6 +100,8 @@ class EventTableModel(QAbstractTableModel):
         self._clear()
         if document is not None:
             self._note_last(document.events)
+            for event in document.events.in_memory[-1:]:
+                self._streaming.end(event)
             document.appended.add(self._on_appended)
             document.updated.add(self._on_updated)
             document.regrouped.add(self._on_regrouped)
@@ -121,6 +123,8 @@ class EventTableModel(QAbstractTableModel):
         self.events_appending.emit(len(events))
         if self.make.note_all(events):
             self._columns_changed.start()  # where a text becomes this event, no row is inserted
+        for event in events:
+            self._streaming.end(event)
         replaces = self._replace_first_text(events[0], first)
         if self._streaming.keys:
             for event in events[replaces:]:
@@ -243,6 +247,8 @@ class EventTableModel(QAbstractTableModel):
 
     def show_partial(self, event: Event) -> None:
         """Let the author's streaming row grow, or begin one at the end."""
+        if self._streaming.is_late(event):
+            return
         number = self._streaming.number_of(stream_key(event))
         if number is not None:
             self._streaming.add(event)
@@ -306,6 +312,7 @@ class EventTableModel(QAbstractTableModel):
         if event.partial:
             self.show_partial(event)
             return
+        self._streaming.end(event)
         self._drop_text(stream_key(event))
         call_id = (call_ids[0] if call_ids else None) or ""
         run = runs.of_call(call_id) or self._begin_run(call_id)

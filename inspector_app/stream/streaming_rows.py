@@ -24,6 +24,7 @@ class StreamingRows:
 
     def __init__(self) -> None:
         self._texts: dict[StreamKey, StreamingText] = {}
+        self._ends: dict[StreamKey, float] = {}  # when what was streamed was last committed
         self.waiting: StreamRow | None = None
 
     def __len__(self) -> int:
@@ -43,6 +44,14 @@ class StreamingRows:
     def number_of(self, key: StreamKey) -> int | None:
         """Return the number of a text's row, None if that author streams nothing on that branch."""
         return list(self._texts).index(key) if key in self._texts else None
+
+    def end(self, event: Event) -> None:
+        """Note that a text was committed. Its pieces may arrive later, since they come by another way."""
+        self._ends[stream_key(event)] = event.timestamp
+
+    def is_late(self, event: Event) -> bool:
+        """Return whether a partial event belongs to a text that was committed before it arrived."""
+        return event.timestamp < self._ends.get(stream_key(event), 0)
 
     def add(self, event: Event) -> None:
         """Add a partial event to its text, or begin a text with it."""

@@ -162,6 +162,25 @@ def test_parallel_agents_stream_in_separate_rows(model: EventTableModel) -> None
     assert rows(model)[2:] == ["event: B"]
 
 
+@pytest.mark.parametrize("grown", [0, 1, 3])
+@pytest.mark.parametrize("again", [False, True])
+def test_pieces_that_arrive_after_their_commit_leave_no_row(model: EventTableModel, grown: int, again: bool) -> None:
+    show(model, [said("go", author="user")])
+    pieces = [said(word, partial=True, number=number) for number, word in enumerate(("In ", "June ", "the moon"))]
+    for piece in pieces[:grown]:
+        model.show_partial(piece)
+    final = said("In June the moon", number=3, id=pieces[-1].id)
+    append(model, [final])
+    if again:
+        show(model, [said("go", author="user"), final])
+    for piece in pieces[grown:]:
+        model.show_partial(piece)
+    assert rows(model)[2:] == ["event: In June the moon"]
+    model.show_partial(said("shines", partial=True, number=4))
+    model.show_partial(said("other", author="other", partial=True, number=1))
+    assert rows(model)[3:] == ["streaming: shines", "streaming: other"]
+
+
 def test_the_waiting_row_stays_last(model: EventTableModel) -> None:
     show(model, turns(1))
     model.set_waiting("waiting: held before pay", "writer")

@@ -1,4 +1,4 @@
-"""An outline of an agent tree that is in another process: names and kinds, without code.
+"""An outline of an agent tree that is in another process: names, kinds and instructions, without code.
 
 What reads a stored session needs no more of the agents: the preflight of a resume, forks, and the question who wrote a key.
 """
@@ -50,11 +50,17 @@ def _outline(described: Mapping[str, Any]) -> BaseAgent | None:
     fields: dict[str, Any] = {"name": str(described.get("name")), "description": str(described.get("description") or "")}
     if kind is LlmAgent:
         fields["tools"] = [_tool(str(name)) for name in described.get("tools") or ()]
+        fields |= {name: _text(told) for name, told in (described.get("texts") or {}).items() if name in LlmAgent.model_fields}
     below = [found for one in described.get("sub_agents") or () if (found := _outline(one)) is not None]
     try:
         return kind(**fields, sub_agents=below)
     except (ValidationError, ValueError):  # two agents of one name, or a name with a space
         return None
+
+
+def _text(told: Any) -> Any:
+    """Return what an agent's author wrote; for a function, one that returns nothing."""
+    return (lambda context: "") if isinstance(told, Mapping) and "function" in told else told
 
 
 def _tool(name: str) -> BaseTool | BaseToolset:

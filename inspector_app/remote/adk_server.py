@@ -186,6 +186,7 @@ def _tree(agents: dict[str, Any], name: str, seen: set[str], depth: int) -> dict
         "name": str(name),
         "type": "LlmAgent",
         "description": str(agent.get("description") or ""),
+        "texts": {"instruction": text} if isinstance(text := agent.get("instruction"), str) else {},
         "tools": [str(one["name"]) for one in declared[:_MOST_SHOWN]],
         "sub_agents": [
             _tree(agents, one, seen, depth + 1)

@@ -357,6 +357,18 @@ def _formatted(error: BaseException, start: TracebackType | None, is_shown: Call
     return "".join(described.format())[-MAX_TEXT:]
 
 
+_TEXTS = ("instruction", "global_instruction", "static_instruction", "include_contents")
+
+
+def _told(value: Any) -> Any:
+    """Return what an agent's author wrote, as the recorder plugin has it: a text, a content as JSON, or the name of a function."""
+    if callable(value):
+        return {"function": text_of(getattr(value, "__name__", ""))}
+    if not hasattr(value, "model_dump"):
+        return text_of(value or "")
+    return json.loads(value.model_dump_json(exclude_none=True)) if getattr(value, "parts", None) else ""
+
+
 def describe_agent(agent: Any, depth: int = 0) -> dict[str, Any]:
     """Return an agent or node and those below it as JSON."""
     model = getattr(agent, "model", None)
@@ -365,6 +377,7 @@ def describe_agent(agent: Any, depth: int = 0) -> dict[str, Any]:
         "type": type(agent).__name__,
         "description": text_of(getattr(agent, "description", "") or ""),
         "model": model if isinstance(model, str) else text_of(getattr(model, "model", "") or type_name(model)) if model else None,
+        "texts": {name: told for name in _TEXTS if (told := _told(getattr(agent, name, None)))},
         "tools": [tool_name(tool) for tool in getattr(agent, "tools", None) or ()],
         "sub_agents": [],
         "edges": [],

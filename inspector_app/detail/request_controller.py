@@ -146,9 +146,7 @@ class RequestController(QObject):
         known = self._recorder.request_of(event.id) if event is not None else None
         if event is None or known is None:
             return None
-        loaded = self._agents.loaded
-        is_its_own = loaded is not None and loaded.name == session.address.key.app_name
-        described = session.source.described or (loaded.described if loaded is not None and is_its_own else {})
+        described = self._agents.described_for(session.address.key.app_name, session.source)
         return as_recorded(known, agent_texts(described, event.author))
 
     async def _read(self, session: OpenSession, event: Event, request: RecordedModelRequest | None) -> None:

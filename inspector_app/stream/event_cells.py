@@ -113,6 +113,9 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
         noted = f"\nNote: {visible_lines(row.note.text[:_LONGEST_NOTE])}" if row.note is not None and row.note.text else ""
         marked = "\nBookmarked" if row.note is not None and row.note.is_bookmark else ""
         return plain_tooltip(f"{row.event_kind}: {row.summary}{edited}{ahead}{marked}{noted}")
+    if column == Column.AUTHOR and row.author_sign:
+        sign = "Its name is slanted" if row.author_sign == 1 else "It has a bar"
+        return plain_tooltip(f"{row.author}\n{sign}: the app has more agents than colours, and an agent before it has the same one.")
     if column == Column.GUTTER and row.held:
         return plain_tooltip("The agent is held here: this event is committed, and the next step has not begun.")
     if column == Column.GUTTER:

@@ -73,6 +73,7 @@ class StreamController(QObject):
         current.session_loaded.connect(self._on_session_loaded)
         current.past_read.connect(events.refresh_rows)
         current.invocations_found.connect(self._show_run)
+        self._work.agents.agent_loaded.connect(self._on_agent_loaded)
         run.changed.connect(self._show_run)
         run.hold_changed.connect(self.settle)
         run.run_started.connect(self._on_run_started)
@@ -127,12 +128,22 @@ class StreamController(QObject):
 
     def _on_session_loaded(self, session: OpenSession) -> None:
         self._stream.set_empty_text("This session has no events yet", "Write a message below.")
+        self._colour(session)
         self.show(session)
         if session.address == self._work.run.address and self._work.run.phase != "idle" and session.events:
             last = session.events.cached(len(session.events) - 1)
             if last is not None:
                 session.set_statuses({last.invocation_id: "running"})
         self._show_run()
+
+    def _on_agent_loaded(self, *_: object) -> None:
+        if self._work.current.session is not None:
+            self._colour(self._work.current.session)
+            self._events.refresh_rows()
+
+    def _colour(self, session: OpenSession) -> None:
+        name = session.address.key.app_name
+        self._events.make.colours.set_app(name, self._work.agents.described_for(name, session.source))
 
     def _on_partial(self, address: SessionAddress, event: Event) -> None:
         if address == self._work.cursor.session:

@@ -48,7 +48,7 @@ class Tokens:
         handle: handles of scroll bars.
         text, dim, accent, ok, warn, bad: text and icon colours, each readable on every background.
         off: text of what is disabled.
-        authors: four colours that distinguish authors, or the scopes session, user, app and temp.
+        authors: eight colours that distinguish agents; some also distinguish the scopes of state.
         on_accent: text on an accent background.
     """
 
@@ -67,7 +67,7 @@ class Tokens:
     ok: str
     warn: str
     bad: str
-    authors: tuple[str, str, str, str]
+    authors: tuple[str, ...]
     on_accent: str
 
 
@@ -87,7 +87,7 @@ DARK = Tokens(
     ok="#72cc97",
     warn="#ecb95c",
     bad="#ff8f8b",
-    authors=("#7bc8a4", "#c79bf2", "#f2b36b", "#6ec6e6"),
+    authors=("#7bc8a4", "#c79bf2", "#f095c8", "#6ec6e6", "#9db2ff", "#c3d06a", "#d8a5cf", "#a9c1d9"),
     on_accent="#16181d",
 )
 LIGHT = Tokens(
@@ -106,7 +106,7 @@ LIGHT = Tokens(
     ok="#17683f",
     warn="#7f5200",
     bad="#b02522",
-    authors=("#176a44", "#6d35b3", "#8a4c08", "#0b5f79"),
+    authors=("#176a44", "#6d35b3", "#9c2170", "#0b5f79", "#3b4cc0", "#56610c", "#7a3b6e", "#3f5a73"),
     on_accent="#ffffff",
 )
 # Text has a contrast of 7 or more on every ground (WCAG's AAA), and lines are as visible as text. What is disabled is grey
@@ -127,7 +127,7 @@ CONTRAST = Tokens(
     ok="#8dff9d",
     warn="#ffd08a",
     bad="#ffc2c2",
-    authors=("#8dffb0", "#f0c8ff", "#ffd08a", "#9fe8ff"),
+    authors=("#8dffb0", "#f0c8ff", "#ffc0e4", "#9fe8ff", "#c8d4ff", "#e8f29a", "#f5d0ee", "#cfe3f5"),
     on_accent="#000000",
 )
 
@@ -286,7 +286,7 @@ def color(role: str) -> QColor:
     """Return the current colour of a role.
 
     Args:
-        role: a token's name, or `author0` … `author3`.
+        role: a token's name, or `author0` … `author7`.
     """
     made = current().colors
     if role not in made:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,6 +22,7 @@ from runtime.errors import KnownError
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
+    from inspector_app.documents.sources import Source
     from inspector_app.engines import agent_loader, child_agent
 else:
     agent_loader = lazy_module("inspector_app.engines.agent_loader")
@@ -94,6 +96,16 @@ class CurrentAgent(QObject):
     def loaded(self) -> Agent | None:
         """The agent that runs would use: that of the displayed session's server, else the loaded one; None before one is loaded."""
         return self._visited or self._own
+
+    def described_for(self, app_name: str, source: Source) -> Mapping[str, Any]:
+        """Return the root agent that runs an app's sessions, as data; empty if it is not known.
+
+        Args:
+            app_name: the app.
+            source: where the sessions are.
+        """
+        loaded = self.loaded
+        return source.described or (loaded.described if loaded is not None and loaded.name == app_name else {})
 
     def visit(self, agent: Agent | None, server: str = "") -> None:
         """Use an agent that a server runs, as long as a session of that server is displayed.

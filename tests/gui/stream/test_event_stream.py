@@ -389,15 +389,17 @@ def test_a_search_in_progress_does_not_claim_that_nothing_matches(view: EventStr
 
 
 def test_a_third_author_of_a_colour_has_a_bar(view: EventStreamView, model: EventTableModel) -> None:
-    show(model, [said("x", author=f"agent {number}") for number in range(7)])
-    view.resize(700, 400)
+    show(model, [said("x", author=f"agent {number}") for number in range(17)])
+    view.resize(700, 700)
     table = view.table
     picture = table.viewport().grab().toImage()
     left = table.columnViewportPosition(Column.AUTHOR)
     last = table.visualRect(model.index(model.rowCount() - 1, Column.AUTHOR)).center().y()
     grounds = [theme.color("pane"), theme.color("selected")]
-    assert picture.pixelColor(left + 1, last) == theme.color("author1")
-    assert all(picture.pixelColor(left + 1, last - 27 * row) in grounds for row in range(1, 7))
+    assert picture.pixelColor(left + 1, last) == theme.color("author0")
+    assert all(picture.pixelColor(left + 1, last - 27 * row) in grounds for row in range(1, 17))
+    tips = [model.data(model.index(row, Column.AUTHOR), Qt.ItemDataRole.ToolTipRole) or "" for row in (8, 9, 16, 17)]
+    assert [("slanted" in tip, "bar" in tip) for tip in tips] == [(False, False), (True, False), (True, False), (False, True)]
 
 
 def test_rows_are_painted_again_after_an_error_while_painting(qtbot, view: EventStreamView, model: EventTableModel, monkeypatch) -> None:

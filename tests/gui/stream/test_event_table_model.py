@@ -228,7 +228,7 @@ def test_the_held_event_is_marked_once(model: EventTableModel) -> None:
 
 def test_agents_get_colours_in_the_order_they_speak(model: EventTableModel) -> None:
     show(model, [said("x", author=author) for author in ("user", "desk", "pricing", "desk")])
-    assert [model.stream_row(row).author_role for row in range(1, 5)] == ["author0", "author1", "author2", "author1"]
+    assert [model.stream_row(row).author_role for row in range(1, 5)] == ["text", "author0", "author1", "author0"]
     assert model.authors == ["desk", "pricing"]
 
 

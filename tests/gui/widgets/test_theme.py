@@ -49,6 +49,13 @@ def test_every_text_colour_is_readable_on_every_background(tokens: theme.Tokens,
     assert contrast(tokens.on_accent, tokens.accent) >= least
 
 
+@pytest.mark.parametrize("tokens", [theme.DARK, theme.LIGHT, theme.CONTRAST], ids=["dark", "light", "high contrast"])
+def test_the_colours_of_agents_differ_from_each_other_and_from_that_of_waiting(tokens: theme.Tokens) -> None:
+    assert len(set(tokens.authors)) == 8
+    near = [one for one in tokens.authors if abs(QColor(one).hue() - QColor(tokens.warn).hue()) < 20]
+    assert near == []
+
+
 def blended(one: str, other: str, opacity: float) -> str:
     parts = (int(one[at : at + 2], 16) * opacity + int(other[at : at + 2], 16) * (1 - opacity) for at in (1, 3, 5))
     return "#" + "".join(f"{round(part):02x}" for part in parts)

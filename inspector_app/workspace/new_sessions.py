@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.session_address import SessionAddress
@@ -13,8 +15,10 @@ from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
 from inspector_app.workspace.open_databases import OpenDatabases
+from runtime import sessions
 from runtime.errors.storage_error import StorageError
 from runtime.support.lazy import lazy_module
+from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     from inspector_app.remote import server_agent
@@ -80,6 +84,9 @@ class NewSessions:
                 raise
             return await self.create(on_commit, user_id=user_id, state=state, session_id=session_id, unsaved=unsaved)
         source = named or await self._databases.unsaved_source(place, needs_file=loaded.needs_file)
+        if loaded.needs_file and source.ours and "://" not in source.target:
+            with suppress(StorageError):  # without this record, the session's first values are called unknown
+                await run_in_thread(sessions.record_creation, Path(source.target), key, state or {})
         if unsaved or is_bundled(loaded.folder):
             source.repeatable.add(key)
         return SessionAddress(source.target, key)

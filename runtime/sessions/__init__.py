@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runtime.sessions.session_key import SessionKey
     from runtime.sessions.state import State
     from runtime.sessions.vertex_ai_session_service import VertexAiSessionService
-    from runtime.storage.writing.copy_database import add_our_tables
+    from runtime.storage.writing.copy_database import add_our_tables, record_creation
     from runtime.storage.writing.copy_database import copy_database as copy_of_database
     from runtime.storage.writing.database_session_service import DatabaseSessionService
     from runtime.storage.writing.sqlite_session_service import SqliteSessionService
@@ -36,6 +36,7 @@ __all__ = [
     "VertexAiSessionService",
     "add_our_tables",
     "copy_of_database",
+    "record_creation",
 ]
 
 __getattr__ = lazy_exports(
@@ -52,6 +53,7 @@ __getattr__ = lazy_exports(
         "VertexAiSessionService": "runtime.sessions.vertex_ai_session_service",
         "add_our_tables": "runtime.storage.writing.copy_database:add_our_tables",
         "copy_of_database": "runtime.storage.writing.copy_database:copy_database",
+        "record_creation": "runtime.storage.writing.copy_database:record_creation",
         "DatabaseSessionService": "runtime.storage.writing.database_session_service",
         "SqliteSessionService": "runtime.storage.writing.sqlite_session_service",
     },

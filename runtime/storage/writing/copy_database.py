@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from runtime.errors.storage_error import StorageError
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.new_file import give_name, unfinished_file
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.layouts.column_values import micros_of
+from runtime.storage.layouts.commit_record import record_snapshot, shared_json
 from runtime.storage.layouts.event_format import EventFormat
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert
 from runtime.storage.writing.database import Database
+from runtime.storage.writing.shared_rows import shared_states
 
 
 def copy_database(target: str, new: Path) -> None:
@@ -63,6 +68,35 @@ def add_our_tables(file: Path) -> None:
         layout = stored.layout
     if not layout.ours and layout.format.writer is not None:
         _add_our_tables(file, layout.format)
+
+
+def record_creation(file: Path, key: SessionKey, state: Mapping[str, Any]) -> None:
+    """Record the first state of a session that another program has just made in a file with our tables, unless it is recorded.
+
+    Args:
+        file: the database.
+        key: the session.
+        state: its first state, with that of its app and user.
+
+    Raises:
+        StorageError: the file cannot be read or written.
+    """
+    with StoredDatabase.open(str(file)) as stored:
+        layout = stored.layout
+        if not layout.ours or stored.first_state(key) is not None:
+            return
+    database = Database(database_url(str(file)), cast(WrittenLayout, layout.kind), {}, backs_up=False)
+    try:
+        with database.writing() as run:
+            names = key._asdict()
+            user, app = shared_states(run, key)
+            record_snapshot(run, key.app_name, "", app, database.writer)
+            record_snapshot(run, key.app_name, key.user_id, user, database.writer)
+            created, own = run("find_session", **names).fetchone()[0], run("session_state", **names).fetchone()[0]
+            commit = {"event_id": None, "at": micros_of(created), "writer": None, "baseline": own, "temp": None}
+            run("insert_commit", **names, **commit, shared=shared_json(dict(state)))
+    finally:
+        database.close()
 
 
 def copy_recording(recording: Path, new: Path) -> None:

@@ -502,3 +502,57 @@ def test_notes_on_an_unsaved_session_survive(
     with StoredDatabase.open(source.target) as stored:
         assert [note.text for notes in stored.notes().values() for note in notes.values()] == ["Ask Ana."]
     assert list(Path(source.target).parent.glob("*backup*")) == []
+
+
+WALLET = """
+from google.adk.agents import BaseAgent
+from google.adk.events import Event, EventActions
+
+
+class Wallet(BaseAgent):
+    async def _run_async_impl(self, ctx):
+        name = ctx.user_content.parts[0].text
+        for value in ("EUR", "CHF"):
+            delta = {name: value, f"user:{name}": value}
+            yield Event(author=self.name, invocation_id=ctx.invocation_id, actions=EventActions(state_delta=delta))
+
+
+root_agent = Wallet(name="wallet")
+"""
+
+
+def test_first_writes_of_a_session_that_began_here_are_known_also_after_saving(
+    inspector: Inspector, opened: Callable[..., None], driver: WindowDriver, tmp_path: Path
+) -> None:
+    wallet = tmp_path / "wallet"
+    wallet.mkdir()
+    (wallet / "agent.py").write_text(WALLET)
+    inspector.settings.keep_engine(wallet, {"kind": "adk", "python": adk_python()})
+    trust_folder(inspector, wallet)
+    opened(wallet)
+
+    def check(*names: str) -> None:
+        session = inspector.cursor.session
+        assert session is not None
+        with StoredDatabase.open(session.database) as stored:
+            history = stored.history(session.key)
+            assert [list(history.state_at(index).unknown) for index in range(-1, len(history))] == [[]] * (len(history) + 1)
+            for name in names:
+                writes = stored.writes(session.key, name)
+                assert [(write.known, write.is_new, write.before, write.after) for write in writes] == [
+                    (True, True, None, "EUR"),
+                    (True, False, "EUR", "CHF"),
+                ]
+
+    driver.run_message("currency")
+    check("currency")
+    driver.run_message("other")
+    check("currency", "other")
+    save_as(inspector, driver, tmp_path / "saved.db")
+    check("currency", "other")
+    driver.run_message("later")
+    check("currency", "other", "later")
+    inspector.window.commands.new_session.trigger()
+    driver.run_until_idle()
+    driver.run_message("second")
+    check("second")

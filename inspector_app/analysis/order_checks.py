@@ -35,12 +35,15 @@ def wrong_order(facts: SessionFacts) -> Iterator[Finding]:
         )
     tied = [place for place, (one, other) in enumerate(pairwise(times), 1) if one == other]
     if tied and not swapped:
+        by_rowid = facts.layout == "sqlite"
         yield facts.finding(
             "event out of order",
-            "warning",
+            "note" if by_rowid else "warning",
             facts.events[tied[0]].id,
             f"{'This event has' if len(tied) == 1 else f'{len(tied):,} events have'} the same stored time as the one before.",
-            "google-adk up to 2.6 reads such events in reverse order; later versions sort them by their ids.",
+            "google-adk before 2.12 may read such events in reverse order; later versions read them in the order of the commits."
+            if by_rowid
+            else "google-adk up to 2.6 reads such events in reverse order; later versions sort them by their ids.",
             "Copy the database: the copy has distinct times in the order of the commits.",
             facts.convert(),
         )

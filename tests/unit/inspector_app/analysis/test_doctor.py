@@ -156,6 +156,17 @@ def test_text_in_a_time_column_of_adk_web_is_found(tmp_path: Path) -> None:
     assert "is text" in findings_in(file)[0].what
 
 
+def test_equal_times_in_a_file_of_adk_web_matter_to_old_versions_only(tmp_path: Path) -> None:
+    file = tmp_path / "web.db"
+    file.write_bytes((Path(__file__).parents[3] / "data" / "sqlite.db").read_bytes())
+    edit(file, "UPDATE events SET timestamp = 1000.0")
+    found = findings_in(file)
+    assert {(kind, severity) for kind, severity, _ in brief(found)} == {("event out of order", "note")}
+    assert "in the order of the commits" in found[0].why
+    edit(file, "UPDATE events SET timestamp = 1000.0 - rowid")  # unlike a tie, swapped times are read in another order
+    assert "event out of order" in {kind for kind, *_ in brief(findings_in(file))}
+
+
 def test_a_checkpoint_of_an_agent_that_no_longer_exists_is_found(tmp_path: Path) -> None:
     checkpoint = {"agent_state": {"current_sub_agent": "writer"}}
     file = write_v1(tmp_path / "s.db", [HELLO, {"author": "flow", "actions": checkpoint}])

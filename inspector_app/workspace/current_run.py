@@ -521,8 +521,8 @@ class CurrentRun(QObject):
         if error is not None:
             self._report_failure(loaded, error)
         self._output.end()
-        if not loaded.records_ends and not self._stopped:
-            await record_end(source, address.key, self._invocation_id, error)
+        if self._stopped or not loaded.records_ends:
+            await record_end(source, address.key, self._invocation_id, error, is_stopped=self._stopped)
         await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
 
@@ -698,7 +698,7 @@ class CurrentRun(QObject):
         self.changed.emit()
 
 
-async def record_end(source: Source, key: SessionKey, invocation_id: str, error: Exception | None) -> None:
+async def record_end(source: Source, key: SessionKey, invocation_id: str, error: Exception | None, *, is_stopped: bool) -> None:
     """Record how a run ended whose engine does not; google-adk's events do not always tell.
 
     Args:
@@ -706,10 +706,11 @@ async def record_end(source: Source, key: SessionKey, invocation_id: str, error:
         key: its session.
         invocation_id: the invocation.
         error: what it raised; None if it ended normally.
+        is_stopped: whether a person stopped it.
     """
     if isinstance(error, ChildEndedError) or await source.is_long(key):
         return
     events = [event for event in await source.events(key) if event.invocation_id == invocation_id]
-    end = run_ends.end_of(events, error) if events else None
+    end = run_ends.end_of(events, error, is_stopped=is_stopped) if events else None
     if end is not None:
         await source.record_end(key, invocation_id, end)

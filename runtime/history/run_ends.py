@@ -15,18 +15,23 @@ if TYPE_CHECKING:
 _LONGEST_REASON = 200  # characters
 
 
-def end_of(events: list[Event], error: Exception | None, known: RecordedEnd | None = None) -> RecordedEnd | None:
-    """Return how a run ended that was not stopped; None if its events tell.
+def end_of(
+    events: list[Event], error: Exception | None, known: RecordedEnd | None = None, *, is_stopped: bool = False
+) -> RecordedEnd | None:
+    """Return how a run ended; None if its events tell.
 
     Args:
         events: those of its invocation, at least one.
         error: what the run raised; None if it ended normally.
         known: what was recorded of the invocation before.
+        is_stopped: whether a person stopped it.
     """
     answered = {response.id for event in events if event.author == "user" for response in event.get_function_responses()}
     found = read_invocation(events, is_rewound=False, answered=answered)
     if found.status == "paused":
         return None
+    if is_stopped:
+        return RecordedEnd("interrupted", "stopped by a person", events[-1].id, time.time())
     if error is not None:
         text = " ".join(error_text(error).split())
         return RecordedEnd("interrupted", f"failed with {text[:_LONGEST_REASON]}", events[-1].id, time.time())

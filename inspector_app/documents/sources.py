@@ -226,6 +226,10 @@ class Source(abc.ABC):
         """Return the recorded ends of a session's invocations."""
         return {}
 
+    async def leave_open(self, key: SessionKey) -> bool:
+        """Call a session's open invocation unfinished: another process wrote it, and may continue it; return whether there is one."""
+        return False
+
     async def recorded_exchange(self, event_id: str) -> RecordedExchange | None:
         """Return the model call whose answer became an event, and its request, None if it was not recorded.
 
@@ -432,6 +436,16 @@ class DatabaseSource(Source):
             await super().record_end(key, invocation_id, end)
         else:
             self._ends.setdefault(key, {})[invocation_id] = end
+
+    async def leave_open(self, key: SessionKey) -> bool:
+        """See `Source.leave_open`."""
+        open_ones = [
+            each for each in await self.latest_invocations(key) if each.status in ("interrupted", "unfinished") and not each.is_past
+        ]
+        for each in open_ones:
+            end = RecordedEnd("unfinished", "another process may still run it", each.last_event_id, 0)
+            self._ends.setdefault(key, {})[each.invocation_id] = end
+        return bool(open_ones)
 
     async def notes(self, key: SessionKey) -> dict[str, Note]:
         """See `Source.notes`."""
@@ -667,7 +681,7 @@ class AttachedSource(Source):
 
     def begin_run(self, key: SessionKey, invocation_id: str) -> None:
         """Record that the app runs an invocation."""
-        self._session(key).runs[invocation_id] = RecordedEnd("unknown", "the window left before its end", "", 0)
+        self._session(key).runs[invocation_id] = RecordedEnd("unfinished", "the window left before its end", "", 0)
 
     def end_run(self, key: SessionKey, invocation_id: str, problem: str) -> None:
         """Record the end of an invocation.
@@ -682,7 +696,7 @@ class AttachedSource(Source):
     def forget_runs(self) -> None:
         """Record that the app has ended: what it was running is interrupted, as far as the events tell."""
         for session in self._sessions.values():
-            session.runs = {name: end for name, end in session.runs.items() if end.status != "unknown"}
+            session.runs = {name: end for name, end in session.runs.items() if end.status != "unfinished"}
 
     def _session(self, key: SessionKey) -> _AttachedSession:
         return self._sessions.setdefault(key, _AttachedSession([], {}, {}))

@@ -16,6 +16,7 @@ MARKS: dict[str, tuple[str, str, str]] = {
     "confirmation": ("hand", "warn", "waits for a confirmation"),
     "long_running": ("hourglass-half", "accent", "waits for the response of a long-running call"),
     "credential": ("key", "warn", "waits for a credential"),
+    "unfinished": ("ellipsis", "dim", "unfinished: another process may still run it"),
     "finished": ("circle-check", "ok", "finished"),
 }
 

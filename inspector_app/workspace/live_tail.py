@@ -31,7 +31,7 @@ from runtime.storage.tail.tail import Changes
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-CALM_SECONDS = 1.5  # without a commit to a session before its open calls count as pending or interrupted
+CALM_SECONDS = 1.5  # without a commit to a session before its open calls count as pending, and it is not shown as running
 LIVE_SECONDS = 4.0  # since the last commit during which a database is called live
 MOST_LOOKED_THROUGH = 20  # changed sessions examined for pending items after each calm; a busy database has more than can be read
 LAST_IDS = 1_000  # newest events of a long session whose ids tell its thread which events are known
@@ -89,6 +89,7 @@ class LiveTail(QObject):
         self._hints: dict[str, FileHints] = {}
         self._last_commit: dict[str, float] = {}
         self._problems: dict[str, str] = {}
+        self._by_others: set[SessionAddress] = set()  # written since they were looked through
         self._unread: dict[SessionAddress, float] = {}  # sessions that others wrote to and when, the longest calm first
         self._deleted: set[SessionAddress] = set()
         self._following: Subscription | None = None
@@ -197,6 +198,7 @@ class LiveTail(QObject):
         starting = own is None and self._run.phase != "idle"  # its session is created just now
         written = {summary.key for summary in changes.changed if summary.event_count or not starting}
         others = written - ({own.key} if own is not None and own.database == told.target else set())
+        self._by_others.update(SessionAddress(told.target, key) for key in others)
         if others or changes.removed:
             self._last_commit[told.target] = time.monotonic()
         self._take_sessions(source, changes)
@@ -272,6 +274,9 @@ class LiveTail(QObject):
             source, session = self._databases.source(address.database), self._current.session
             if source is None or self._is_running(address):
                 continue
+            if address in self._by_others:  # its silence does not say that it has ended
+                self._by_others.discard(address)
+                self._catalog.set_unfinished(address, await source.leave_open(address.key))
             if session is not None and session.address == address:
                 await self._current.refresh_invocations(address)
             else:

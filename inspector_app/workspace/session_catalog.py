@@ -74,6 +74,7 @@ class SessionCatalog(QObject):
         super().__init__(parent)
         self._listings: dict[str, _Listing] = {}
         self._running: tuple[SessionAddress, str] | None = None
+        self._unfinished: set[SessionAddress] = set()
         self.pending: dict[SessionAddress, list[PendingItem]] = {}
 
     # sessions
@@ -198,14 +199,23 @@ class SessionCatalog(QObject):
             self.pending.setdefault(before[0], [])
             self._emit_mark(before[0])
         if address is not None:
+            self._unfinished.discard(address)
             self._emit_mark(address)
+
+    def set_unfinished(self, address: SessionAddress, is_unfinished: bool) -> None:
+        """Say whether another process may still run an invocation of a session, which has not ended."""
+        (self._unfinished.add if is_unfinished else self._unfinished.discard)(address)
+        self.pending.setdefault(address, [])
+        self._emit_mark(address)
 
     def mark(self, address: SessionAddress) -> str | None:
         """Return a session's mark; None if it was not examined."""
         if self._running is not None and self._running[0] == address:
             return self._running[1]
         items = self.pending.get(address)
-        return mark_of(items) if items is not None else None
+        if items is None:
+            return None
+        return "unfinished" if address in self._unfinished and not present(items) else mark_of(items)
 
     def earlier(self, address: SessionAddress) -> str:
         """Return what earlier messages of a session still wait for; see `earlier_unanswered`."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from runtime.events.event import Event
 
-Status = Literal["finished", "paused", "interrupted", "rewound", "unknown"]
+Status = Literal["finished", "paused", "interrupted", "rewound", "unfinished"]
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
 _NO_ENDS: Mapping[str, RecordedEnd] = MappingProxyType({})
 
@@ -85,8 +85,8 @@ class Invocation:
 
     Attributes:
         invocation_id: its id.
-        status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`; `unknown`, if another
-            program drives it.
+        status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`;
+            `unfinished`, if another program may drive it.
         reason: a phrase that explains the status.
         first_event_id, last_event_id: its first and last event.
         checkpoint: agent name, or place if agents share the name → its last checkpoint, or "end".

@@ -218,7 +218,7 @@ def test_what_the_app_runs_when_the_window_leaves_is_not_interrupted(driver: Win
     driver.run_until_idle()
     session = driver.inspector.current.session
     assert session is not None
-    assert set(session.statuses.values()) == {"unknown"}
+    assert set(session.statuses.values()) == {"unfinished"}
     assert not driver.bench.parts.resume_hint.text
     assert run_state(driver) == "idle "
     assert app_answer(driver, app)["texts"] == WEATHER_TEXTS

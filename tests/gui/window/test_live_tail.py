@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from bench.generated import _SCHEMA
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.tail_thread import TailUpdate
 from runtime.events.event import Event
 from runtime.sessions.session import SessionKey
@@ -189,6 +190,23 @@ def test_an_invocation_stops_showing_as_running_once_its_commits_cease(
     qtbot.waitUntil(lambda: driver.stream.ids() == ["e0", "e1"])
     assert live.features.stream.events.stream_row(0).event_kind == "running"
     qtbot.waitUntil(lambda: live.features.stream.events.stream_row(0).event_kind != "running")
+
+
+def test_the_silence_of_another_process_is_no_interruption(
+    live: Inspector, writer: SqlWriter, file: Path, driver: WindowDriver, qtbot: QtBot
+) -> None:
+    writer.add_session("other")
+    writer.add_event("other", "o1", author="user")
+    writer.add_event("s", "q", author="user")
+    qtbot.waitUntil(lambda: live.features.stream.events.stream_row(0).event_kind == "unfinished")
+    for name in ("s", "other"):
+        address = SessionAddress(str(file), SessionKey("a", "u", name))
+        qtbot.waitUntil(lambda address=address: live.catalog.mark(address) == "unfinished")  # type: ignore[misc]
+    assert (live.window.parts.pending.rows, live.window.parts.resume_hint.text) == ([], "")
+    assert live.run.resumable() is None
+    writer.add_event("s", "answer")
+    qtbot.waitUntil(lambda: live.features.stream.events.stream_row(0).event_kind == "finished")
+    assert live.catalog.mark(SessionAddress(str(file), KEY)) == "finished"
 
 
 def test_an_invocations_status_updates_while_another_session_is_written_to(

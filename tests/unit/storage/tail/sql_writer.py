@@ -19,7 +19,7 @@ for line in sys.stdin:
     print(json.dumps(rows), flush=True)
 connection.close()
 """
-_EVENT = '{{"id": "{0}", "author": "me", "invocation_id": "i", "timestamp": 1.5, "content": {{"parts": [{{"text": "{0}"}}]}}}}'
+_EVENT = '{{"id": "{0}", "author": "{1}", "invocation_id": "i", "timestamp": 1.5, "content": {{"parts": [{{"text": "{0}"}}]}}}}'
 _TIME = "2026-11-21 10:00:00.000000"
 
 
@@ -49,9 +49,9 @@ class SqlWriter:
         """Commit a session of app `a` and user `u`."""
         self.run("INSERT INTO sessions VALUES ('a', 'u', ?, '{}', ?, ?)", session_id, _TIME, _TIME)
 
-    def add_event(self, session_id: str, event_id: str) -> None:
+    def add_event(self, session_id: str, event_id: str, author: str = "me") -> None:
         """Commit an event."""
-        data = _EVENT.format(event_id)
+        data = _EVENT.format(event_id, author)
         self.run("INSERT INTO events VALUES (?, 'a', 'u', ?, 'i', ?, ?)", event_id, session_id, _TIME, data)
 
     def kill(self) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import visible, visible_lines
 from runtime.events.kinds import kind_of
 from runtime.events.marks import NOTE
@@ -19,6 +20,7 @@ from runtime.sessions.note import note_in
 
 MOST_TEXT = 200_000  # characters of one value in a page; the data at the page's end has all of it
 _PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
+_TRANSCRIPTS = {"input_transcription": "Transcript of what was heard", "output_transcription": "Transcript of what was spoken"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_-]+\Z")
 
 
@@ -77,7 +79,7 @@ def event_page(number: int, data: dict[str, Any]) -> EventPage:
         kind_of(event),
         local_moment(event.timestamp),
         tokens if isinstance(tokens, int) else 0,
-        [*_blocks(data)],
+        [*_blocks(data)] or [Block("text", describe(event).summary, "")],  # no event is an empty card
     )
 
 
@@ -108,7 +110,17 @@ def _blocks(data: dict[str, Any]) -> Iterator[Block]:
         yield Block("error", "Error", _text(": ".join(str(data[name]) for name in ("error_code", "error_message") if data.get(name))))
     for part in (data.get("content") or {}).get("parts") or ():
         yield from _part(part)
+    for name, title in _TRANSCRIPTS.items():
+        if text := (data.get(name) or {}).get("text"):
+            yield Block("text", title, _text(text))
+    if data.get("output") is not None:
+        yield Block("result", "Output", json_block(data["output"]))
     actions = data.get("actions") or {}
+    if compaction := actions.get("compaction"):
+        said = [part.get("text") or "" for part in (compaction.get("compacted_content") or {}).get("parts") or ()]
+        yield Block("text", "Summary of earlier events", _text("\n".join(said)))
+    if actions.get("route") is not None:
+        yield Block("call", "Route", json_block(actions["route"]))
     if actions.get("state_delta"):
         yield Block("state", f"State, {len(actions['state_delta'])} changed", json_block(actions["state_delta"]))
     if actions.get("artifact_delta"):

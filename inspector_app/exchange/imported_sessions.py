@@ -204,6 +204,8 @@ def _of_json(file: Path, text: bytes) -> Iterator[_Found]:
     several = data if isinstance(data, list) else [data]
     for number, session in enumerate(several, 1):
         place = f"session {number}" if isinstance(data, list) else "the session"
+        if isinstance(session, (dict, str)) and "eval_case_results" in session:  # google-adk writes the JSON as one text
+            raise ImportFileError(f"{file} has the results of an eval, which hold no sessions. Import its eval set instead.")
         if not isinstance(session, dict) or not isinstance(session.get("events"), list):
             raise ImportFileError(f"{file}, {place}: a session is a JSON object with a list of `events`.")
         budget.take(EVENT * len(session["events"]))

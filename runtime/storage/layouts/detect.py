@@ -47,7 +47,7 @@ class Layout:
         keeps_notes: whether it has our table of notes.
         note: a remark about this database, or None.
         event_columns: the columns of its `events` table.
-        is_newer: whether its version or one of its event columns is unknown to this program.
+        is_newer: whether its version is unknown to this program.
     """
 
     format: EventFormat
@@ -166,7 +166,7 @@ def layout_of(tables: Mapping[str, Mapping[str, str]], schema_version: str | Non
     layout = _format(events, name)
     unknown = _unknown_columns(layout, events)
     notes = [note for note in (_note(layout.kind, tables, schema_version), unknown) if note]
-    is_newer = unknown is not None or schema_version not in (None, *_VERSIONS)
+    is_newer = schema_version not in (None, *_VERSIONS)  # a column is its owner's: google-adk ignores it, and newer tables have a version
     note = " ".join(notes) or None
     return Layout(layout, COMMITS in tables, note, frozenset(events), is_newer, INVOCATIONS in tables, NOTES in tables)
 

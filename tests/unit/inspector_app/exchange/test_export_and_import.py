@@ -255,6 +255,8 @@ def test_an_existing_file_is_not_replaced(tmp_path: Path, capsys: pytest.Capture
         ("{", "line 1: this is not JSON"),
         ("[" * 100_000, "nested too deeply"),
         ("{}", "a JSON object with a list of `events`"),
+        ('{"eval_set_id": "e", "eval_case_results": []}', "the results of an eval, which hold no sessions. Import its eval set"),
+        (json.dumps('{"eval_set_id": "e", "eval_case_results": []}'), "the results of an eval, which hold no sessions"),
         ('{"id": "s", "userId": "u", "events": []}', "`appName` is missing. Give it with --app."),
         ('{"id": "s", "userId": "u", "appName": "a", "events": [{"author": "x"}]}', "event 1: an event needs its `id` and `timestamp`"),
         ('{"id": "s", "userId": "u", "appName": "a", "events": [7]}', "event 1: this is not an event."),

@@ -15,6 +15,7 @@ from runtime.events import Event
 from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.session import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.writing.convert import convert
 from tests.fixture_paths import copy_of
 
 KEY = SessionKey("trip_planner", "maria", "s-1")
@@ -40,10 +41,10 @@ def files(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-def read(file: Path) -> tuple[list[Event], str]:
+def read(file: Path, *, is_newer: bool = False) -> tuple[list[Event], str]:
     """Return the events and the note on the layout."""
     with StoredDatabase.open(str(file)) as database:
-        assert database.layout.is_newer
+        assert database.layout.is_newer == is_newer
         assert database.history(KEY).state_at(9).merged() == database.state(KEY)
         return database.events(KEY), database.layout.note or ""
 
@@ -51,9 +52,11 @@ def read(file: Path) -> tuple[list[Event], str]:
 async def test_a_newer_version_is_read_but_not_written(tmp_path: Path) -> None:
     file = changed(tmp_path, "UPDATE adk_internal_metadata SET value = '7'")
     before = file.read_bytes()
-    events, note = read(file)
+    events, note = read(file, is_newer=True)
     assert len(events) == 10
     assert "version 7" in note
+    with pytest.raises(StorageError, match="newer than this program"):
+        convert(str(file), str(tmp_path / "new.db"))
     async with DatabaseSessionService(f"sqlite:///{file}") as service:
         with pytest.raises(StorageError, match=r"version 7, which this program does not know\. It can only be read"):
             await service.create_session(app_name="a", user_id="u")
@@ -67,6 +70,8 @@ async def test_an_unknown_nullable_column_is_kept(layout: str, tmp_path: Path) -
     events, note = read(file)
     assert len(events) == 10
     assert "mood" in note
+    convert(str(file), str(tmp_path / "new.db"))
+    assert len(read(tmp_path / "new.db")[0]) == 10, "the owner's column is not google-adk's"
     service = DatabaseSessionService(f"sqlite:///{file}") if layout == "v1" else SqliteSessionService(file)
     async with service:
         session = await service.get_session(**NAMES)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from inspector_app.analysis.answer_checks import answers_cut_off, empty_answers
+from inspector_app.analysis.answer_checks import answers_cut_off, answers_without_effect, empty_answers
 from inspector_app.analysis.call_checks import orphan_responses, repeated_ids, unanswered_calls
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.analysis.order_checks import times_stepping_back, wrong_order
@@ -28,6 +28,7 @@ CHECKS: tuple[Check, ...] = (
     unanswered_calls,
     orphan_responses,
     repeated_ids,
+    answers_without_effect,
     empty_answers,
     answers_cut_off,
     unexplained_state,

@@ -295,3 +295,49 @@ def test_an_interim_result_is_what_the_model_sees(ends: str, tmp_path: Path) -> 
             "another message": "The model sees the interim result only.",
         }[ends]
     )
+
+
+ASKED = called(
+    "adk_request_confirmation", "ask", long_running_tool_ids=["ask"], content={"role": "model", "parts": [{"function_call": {
+        "id": "ask", "name": "adk_request_confirmation", "args": {"originalFunctionCall": {"id": "c", "name": "erase"}},
+    }}]},
+)  # fmt: skip
+WAITS, RAN, ENDED = returned("erase", "c"), returned("erase", "c"), wrote({}, actions={"end_of_agent": True})
+LATER = [said("and now?", "user", invocation_id="j"), {**BYE, "invocation_id": "j"}]
+
+
+def answered(yes: bool, **more: Any) -> dict[str, Any]:
+    response = {"id": "ask", "name": "adk_request_confirmation", "response": {"confirmed": yes}}
+    return {"author": "user", "content": {"role": "user", "parts": [{"function_response": response}]}, **more}
+
+
+EFFECTS: dict[str, tuple[list[dict[str, Any]], tuple[str, str] | None]] = {
+    "confirmed, then the end": ([answered(True), ENDED], ("error", "erase was confirmed and never ran.")),
+    "confirmed, then nothing": ([answered(True)], ("warning", "erase was confirmed and never ran.")),
+    "confirmed, then another answer": ([answered(True), BYE], ("warning", "erase was confirmed and never ran.")),
+    "confirmed, then the next turn": ([answered(True), *LATER], ("error", "erase was confirmed and never ran.")),
+    "rejected, then the end": ([answered(False), ENDED], ("error", "erase was rejected, and the model has not learnt of it.")),
+    "never answered, then the end": ([ENDED], ("error", "erase was never answered, and its invocation has ended.")),
+    "confirmed in another invocation": (
+        [answered(True, invocation_id="j"), {**RAN, "invocation_id": "j"}, {**BYE, "invocation_id": "j"}],
+        None,
+    ),
+    "confirmed and ran": ([answered(True), RAN, BYE, ENDED], None),
+    "rejected and told": ([answered(False), RAN, BYE, ENDED], None),
+    "still waiting": ([], None),
+}
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_an_answer_without_effect_is_found(name: str, tmp_path: Path) -> None:
+    events, expected = EFFECTS[name]
+    found = findings_in(write_v1(tmp_path / "a.db", [HELLO, called("erase", "c"), ASKED, WAITS, *events]))
+    lost = [(finding.level, finding.what) for finding in found if finding.kind == "answer without effect"]
+    assert lost == ([expected] if expected is not None else [])
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_an_answer_to_a_long_running_call_reaches_an_agent(follows: bool, tmp_path: Path) -> None:
+    events = [HELLO, called("order", "c", long_running_tool_ids=["c"]), returned("order", "c", author="user"), *([BYE] if follows else [])]
+    found = findings_in(write_v1(tmp_path / "a.db", events))
+    assert [finding.what for finding in found] == ([] if follows else ["The answer to order has reached no agent."])

@@ -51,10 +51,11 @@ async def drive(
     """
     printer = _Printer(options.json)
     failure: Exception | None = None
+    resumed = invocation_id
     try:
         async with aclosing(events):
             async for event in events:
-                invocation_id = invocation_id or event.invocation_id
+                invocation_id = resumed or event.invocation_id  # a replay runs several: the newest tells how it ended
                 printer.show(event)
     except (stdout.OutputClosedError, stdout.OutputFailedError):
         raise

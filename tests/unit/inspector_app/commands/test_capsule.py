@@ -18,6 +18,8 @@ from inspector_app.cli import main
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.samples import is_bundled
 from inspector_app.exchange.capsule_session import unpack
+from runtime.storage.reading.reader import StoredDatabase
+from tests.fixture_paths import fixtures_dir
 from tests.unit.resources.test_redaction import CASES
 
 pytestmark = pytest.mark.usefixtures("prepared_pythons")
@@ -214,3 +216,30 @@ def test_a_wrong_slice_is_refused(
     assert main(["capsule", str(database), str(tmp_path / "a.capsule"), *given]) == status
     assert sentence in capsys.readouterr().err
     assert not (tmp_path / "a.capsule").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "2.13.0-sqlite-lro_in_sequence-after",
+        "2.13.0-sqlite-lro_in_parallel-after",
+        "2.13.0-v1-confirm_in_sequence-after",
+        "1.39.1-v1-lro_plain-after",
+        "1.14.1-v0-confirm_plain-after",
+        "2.13.0-sqlite-confirm_resumable-before",
+        "2.13.0-sqlite-seq_crash_tool-before",
+        "2.13.0-sqlite-errors",
+        "2.13.0-sqlite-rewind",
+    ],
+)
+def test_a_capsule_ends_as_its_session_did(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = str(fixtures_dir() / "open" / f"adk{name}.db")
+    with StoredDatabase.open(database) as stored:
+        key = stored.listing()[0].key
+        ended = [one.status for one in stored.invocations(key) if one.reason != "took back earlier invocations"]
+    words = ["--app", key.app_name, "--user", key.user_id, "--session", key.session_id]
+    assert main(["capsule", database, str(tmp_path / "a.capsule"), *words]) == 0
+    capsys.readouterr()
+    status = main(["run", str(tmp_path / "a.capsule"), "--json"])
+    run = json.loads(capsys.readouterr().out.splitlines()[-1])["run"]
+    assert (run["status"], status) == (ended[-1], {"finished": 0, "interrupted": 1, "paused": 3}[ended[-1]])

@@ -162,6 +162,11 @@ class Inspector(QObject):
                 f"Earlier windows left {what} unsaved: see {found[0].title} in the session list. Save as… (Ctrl+S) keeps {them}.{more}"
             )
 
+    async def read_traces(self, file: Path, *listing: asyncio.Task[Any]) -> None:
+        """Read a file of traces once the sessions that it may be of are listed."""
+        await asyncio.wait(listing)
+        await self.work.traces.read_file(file)
+
     async def wait_until_shown(self) -> None:
         """Wait until the window shows what was opened, and a run has ended; do not wait until the past of a large database is read."""
         await self.tasks.wait_until_idle(background_seconds=BACKGROUND_SECONDS)
@@ -240,14 +245,14 @@ def run_window(
         inspector.show(size)
         opening = inspector.tasks.spawn(inspector.open(paths), "Opening")
         inspector.tasks.spawn(inspector.prepare_for_agents(opening), "Preparing for agents", background=True)
-        inspector.tasks.spawn(inspector.list_left(), "Listing the sessions of earlier windows", background=True)
+        listing = inspector.tasks.spawn(inspector.list_left(), "Listing the sessions of earlier windows", background=True)
         if attach is not None:
             inspector.tasks.spawn(inspector.features.opening.attaching.attach(attach), f"Attaching to {attach.name}")
         if endpoint is not None:
             endpoint.start(inspector.work.traces.add)
             inspector.messages.info(f"Traces are received at {endpoint.url}.")
         if traces is not None:
-            inspector.tasks.spawn(inspector.work.traces.read_file(traces), f"Reading {traces}")
+            inspector.tasks.spawn(inspector.read_traces(traces, opening, listing), f"Reading {traces}")
         await closed
         if endpoint is not None:
             endpoint.close()

@@ -25,6 +25,9 @@ def open_window(options: Window) -> int:
     engine = EngineChoice(options.engine, options.python, options.debugpy) if is_given else None
     look: dict[str, Any] = {"trust": options.trust, "theme": options.theme, "size": options.size, "engine": engine}
     if options.screenshot is not None:
+        if options.otlp is not None:
+            traces = Path(options.otlp)
+            look["prepare"] = lambda inspector: inspector.work.traces.read_file(traces)
         status: int = app.save_screenshot(options.paths, options.screenshot, **look)
     else:
         status = app.run_window(options.paths, **look, **_traces(options.otlp))

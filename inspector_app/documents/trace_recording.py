@@ -40,6 +40,11 @@ def key_of_traces(key: SessionKey) -> SessionKey:
     return SessionKey("", "", key.session_id)
 
 
+def sessions_of(spans: Iterable[OtlpSpan]) -> set[str]:
+    """Return the ids of the sessions whose model calls are among spans."""
+    return {_place(span)[0] for span in spans if _is_model_call(span)} - {""}
+
+
 class TraceRecorder:
     """Writes spans into a recording; any thread may call it.
 
@@ -72,10 +77,9 @@ class TraceRecorder:
             self._writer.close()
 
     def _add(self, span: OtlpSpan) -> int:
-        operation = span.attributes.get("gen_ai.operation.name")
-        if span.name == "call_llm" or operation in MODEL_OPERATIONS:
+        if _is_model_call(span):
             return self._add_model_call(span)
-        if operation == "execute_tool" and span.attributes.get("gen_ai.tool.name") != _MERGED:
+        if span.attributes.get("gen_ai.operation.name") == "execute_tool" and span.attributes.get("gen_ai.tool.name") != _MERGED:
             place = self._sessions.get(span.trace_id)
             if place is not None:
                 return self._add_tool_call(span, *place)
@@ -86,9 +90,9 @@ class TraceRecorder:
 
     def _add_model_call(self, span: OtlpSpan) -> int:
         texts = _Texts(span.attributes)
-        session = texts["gen_ai.conversation.id"] or texts["gcp.vertex.agent.session_id"]
-        invocation, event = texts["gcp.vertex.agent.invocation_id"], texts["gcp.vertex.agent.event_id"]
-        if not session or not invocation:
+        session, invocation = _place(span)
+        event = texts["gcp.vertex.agent.event_id"]
+        if not session:
             return 0
         _kept(self._sessions, span.trace_id, (session, invocation))
         agent = texts["gen_ai.agent.name"] or self._agents.get(event, "")
@@ -155,6 +159,17 @@ class _Texts:
     def __getitem__(self, name: str) -> str:
         value = self._attributes.get(name)
         return value if isinstance(value, str) else ""
+
+
+def _is_model_call(span: OtlpSpan) -> bool:
+    return span.name == "call_llm" or span.attributes.get("gen_ai.operation.name") in MODEL_OPERATIONS
+
+
+def _place(span: OtlpSpan) -> tuple[str, str]:
+    """Return the session and the invocation of a model call; both empty if one is not named."""
+    texts = _Texts(span.attributes)
+    session, invocation = texts["gen_ai.conversation.id"] or texts["gcp.vertex.agent.session_id"], texts["gcp.vertex.agent.invocation_id"]
+    return (session, invocation) if session and invocation else ("", "")
 
 
 def _request_of(texts: _Texts, attributes: Mapping[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:

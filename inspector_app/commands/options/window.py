@@ -57,6 +57,8 @@ class Window(WindowOptions):
 
     def check(self) -> None:
         """Raise UsageError if the options contradict each other."""
+        if self.screenshot is not None and self.otlp is not None and not Path(self.otlp).is_file():
+            raise UsageError(f"No traces arrive while a picture is saved. With --screenshot, --otlp takes a file; {self.otlp} is none.")
         for path in self.paths:
             meant = get_close_matches(path, COMMANDS, 1, 0.75)
             if meant and not Path(path).exists():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -59,3 +60,15 @@ def test_a_screenshot_that_cannot_be_written_is_an_error(story_db: Path, tmp_pat
     done = inspector(tmp_path, story_db, "--screenshot", tmp_path / "no" / "such" / "folder.png")
     assert done.returncode == 1
     assert "could not be written" in complaints(done.stderr)[0]
+
+
+def test_a_picture_shows_a_file_of_traces_or_says_why_not(tmp_path: Path) -> None:
+    traces = ROOT / "tests" / "data" / "otlp" / "traces.jsonl"
+    done = inspector(tmp_path, "--otlp", traces, "--screenshot", tmp_path / "out.png")
+    assert (done.returncode, len(complaints(done.stderr))) == (1, 1)
+    assert f"Nothing of {traces} can be shown: no open database has its sessions (s-v1, s-v2)." in done.stderr
+    database = shutil.copy(traces.with_name("traced.db"), tmp_path)
+    done = inspector(tmp_path, database, "--otlp", traces, "--screenshot", tmp_path / "out.png")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
+    done = inspector(tmp_path, "--otlp", "127.0.0.1:0", "--screenshot", tmp_path / "out.png")
+    assert done.returncode == 2 and "No traces arrive while a picture is saved." in done.stderr

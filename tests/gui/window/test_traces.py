@@ -79,6 +79,31 @@ def test_a_file_of_traces_is_read_once(
         inspector.tasks.spawn(inspector.work.traces.read_file(file), "Reading")
         told = f"{file} has {count} model and tool calls that were not recorded yet. Lines that are no traces: 1."
         qtbot.waitUntil(lambda told=told: told in driver.log_text())
+        assert "can be shown" not in driver.log_text()
     qtbot.waitUntil(lambda: inspector.window.parts.timeline.note.startswith("Times of calls as recorded"), timeout=20_000)
     inspector.tasks.spawn(inspector.work.traces.read_file(tmp_path / "missing.jsonl"), "Reading")
     qtbot.waitUntil(lambda: "missing.jsonl cannot be read: No such file or directory." in driver.log_text())
+
+
+SPAN = '{"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": "a", "spanId": "b", "name": "call_llm", "startTimeUnixNano": "1", '
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "no open database has its sessions (s-v1, s-v2). Its calls are kept. Open the database with these sessions to see them."),
+        ("", "it has no traces of google-adk's model calls that name a session."),
+        ("no trace\n", "it has no traces of google-adk's model calls that name a session."),
+        ('{"resourceSpans": []}\n', "it has no traces of google-adk's model calls that name a session."),
+        (SPAN + '"endTimeUnixNano": "2"}]}]}]}\n', "it has no traces of google-adk's model calls that name a session."),
+    ],
+    ids=["others", "empty", "no traces", "no spans", "no session"],
+)
+def test_a_file_of_traces_that_fits_no_session_is_named_with_the_reason(
+    inspector: Inspector, text: str | None, reason: str, tmp_path: Path, driver: WindowDriver
+) -> None:
+    file = tmp_path / "traces.jsonl"
+    file.write_text((DATA / "traces.jsonl").read_text("utf-8") if text is None else text, "utf-8")
+    inspector.tasks.spawn(inspector.work.traces.read_file(file), "Reading")
+    driver.run_until_idle()
+    assert f"Nothing of {file} can be shown: {reason}" in driver.log_text()

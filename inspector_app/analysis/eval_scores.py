@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from runtime.errors.missing_package_error import require
+from runtime.errors.missing_package_error import is_installed
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -57,15 +57,15 @@ def text_of(content: types.Content | None) -> str:
     return "\n".join(part.text for part in (content.parts if content else None) or () if part.text)
 
 
-class ResponseMatch:
-    """ROUGE-1: the words that a response and the expected one have in common.
+def why_no_match() -> str:
+    """Return what `ResponseMatch` lacks; empty if nothing."""
+    return "" if is_installed("rouge_score") else "needs the package rouge_score: pip install 'agent-inspector[eval]'"
 
-    Raises:
-        MissingPackageError: `rouge_score` is not installed.
-    """
+
+class ResponseMatch:
+    """ROUGE-1: the words that a response and the expected one have in common; see `why_no_match`."""
 
     def __init__(self) -> None:
-        require("rouge_score", "eval", f"{RESPONSE} and other word counts")
         scorer, tokenizers = (importlib.import_module(f"rouge_score.{name}") for name in ("rouge_scorer", "tokenizers"))
         self._scorer = scorer.RougeScorer(["rouge1"], tokenizer=_Words(tokenizers.DefaultTokenizer(use_stemmer=True)))
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from inspector_app.analysis.eval_answers import AnswerError, RecordedAnswers
 from inspector_app.analysis.eval_criteria import Criterion
-from inspector_app.analysis.eval_scores import TRAJECTORY, ResponseMatch, text_of
+from inspector_app.analysis.eval_scores import RESPONSE, TRAJECTORY, ResponseMatch, text_of, why_no_match
 from inspector_app.exchange.eval_cases import NO_USER, conversation
 from inspector_app.exchange.eval_sets import EvalCase, Turn, turn_of
 from inspector_app.presentation.strict_json import event_json
+from runtime.errors import KnownError
 from runtime.sessions.session_key import SessionKey
 from runtime.support.ids import new_uuid
 from runtime.support.lazy import lazy_module
@@ -30,6 +31,11 @@ else:
 
 Status = Literal["passed", "failed", "not evaluated"]
 Judge = Callable[[EvalCase, Sequence[Turn], Criterion], "Score"]
+_NO_JUDGE = "needs google-adk, which the agent's engine is not"
+
+
+class NothingMeasuredError(KnownError):
+    """No metric of an eval can be computed here; the message says why."""
 
 
 class EvalAgent(Protocol):
@@ -106,14 +112,29 @@ class Evaluation:
 
     Attributes:
         criteria: what is measured.
-        judge: computes the metrics that only google-adk has; None: they are not evaluated, with `no_judge`.
-        no_judge: why not.
+        judge: computes the metrics that only google-adk has; None: they are not evaluated.
     """
 
     criteria: Sequence[Criterion]
     judge: Judge | None = None
-    no_judge: str = "needs google-adk, which the agent's engine is not"
+    _no_match: str = field(default_factory=why_no_match)
     _match: list[ResponseMatch] = field(default_factory=list)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Why metrics are not evaluated, by their names: known before the first case is run."""
+        return {one.metric: reason for one in self.criteria if (reason := self._why_not(one))}
+
+    def check(self) -> None:
+        """Check that anything can be measured, before a model is asked.
+
+        Raises:
+            NothingMeasuredError: every metric is left out.
+        """
+        left_out = self.left_out
+        if self.criteria and len(left_out) == len(self.criteria):
+            reasons = "; ".join(f"{metric} {reason}" for metric, reason in left_out.items())
+            raise NothingMeasuredError(f"No case was run, as nothing can be measured: {reasons}.")
 
     async def run(self, agent: EvalAgent, eval_set: str, case: EvalCase) -> CaseResult:
         """Hold a case's conversation with an agent and score it. An error of the agent fails the case.
@@ -153,10 +174,17 @@ class Evaluation:
     def _scores(self, case: EvalCase, actual: Sequence[Turn]) -> tuple[Score, ...]:
         return tuple(self._score(case, actual, one) for one in self.criteria)
 
+    def _why_not(self, criterion: Criterion) -> str:
+        if criterion.is_judged:
+            return "" if self.judge else _NO_JUDGE
+        return self._no_match if criterion.metric == RESPONSE else ""
+
     def _score(self, case: EvalCase, actual: Sequence[Turn], criterion: Criterion) -> Score:
         name, threshold = criterion.metric, criterion.threshold
-        if criterion.is_judged:
-            return self.judge(case, actual, criterion) if self.judge else Score(name, threshold, note=self.no_judge)
+        if reason := self._why_not(criterion):
+            return Score(name, threshold, note=reason)
+        if criterion.is_judged and self.judge:
+            return self.judge(case, actual, criterion)
         if name == TRAJECTORY:
             each: list[float | None] = [
                 criterion.trajectory.score(done.calls, wanted.calls) for done, wanted in zip(actual, case.turns, strict=True)

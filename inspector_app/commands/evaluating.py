@@ -12,6 +12,7 @@ from google.genai import types
 
 from inspector_app.analysis.eval_answers import said_by_user
 from inspector_app.analysis.eval_criteria import Criterion, criteria_for
+from inspector_app.analysis.eval_scores import RESPONSE
 from inspector_app.analysis.evals import CaseResult, Evaluation, Score
 from inspector_app.analysis.judging import judge_of
 from inspector_app.commands import stdout
@@ -34,12 +35,12 @@ def evaluate(options: Eval) -> int:
     sets = [_read(given) for given in options.eval_sets]
     criteria = criteria_for(options.config, [file for file, _ in sets])
     with stdout.kept_for_answers():
-        results = asyncio.run(_run(options, [each for _, each in sets], criteria))
+        results, left_out = asyncio.run(_run(options, [each for _, each in sets], criteria))
     if options.json:
         print_json(_json(results))
     else:
         _print(results, options)
-    return 0 if results and all(result.status == "passed" for result in results) else FAILED
+    return 0 if results and not left_out and all(result.status == "passed" for result in results) else FAILED
 
 
 def _read(given: str) -> tuple[Path, EvalSet]:
@@ -55,9 +56,13 @@ def _read(given: str) -> tuple[Path, EvalSet]:
     return Path(name), EvalSet(found.id, tuple(case for case in found.cases if case.id in ids))
 
 
-async def _run(options: Eval, sets: Sequence[EvalSet], criteria: Sequence[Criterion]) -> list[CaseResult]:
+async def _run(options: Eval, sets: Sequence[EvalSet], criteria: Sequence[Criterion]) -> tuple[list[CaseResult], bool]:
+    """Return how the cases went, and whether a metric was left out for want of a package."""
     async with open_driven(options) as agent:
-        evaluation = Evaluation(criteria, judge_of(agent.plan) if any(one.is_judged for one in criteria) else None)
+        evaluation = Evaluation(criteria, judge_of(agent.plan))
+        evaluation.check()
+        for metric, reason in evaluation.left_out.items():
+            stdout.complain(f"agent-inspector: {metric} is not evaluated: it {reason}.\n")
         results = []
         for each in sets:
             for case in each.cases:
@@ -65,7 +70,7 @@ async def _run(options: Eval, sets: Sequence[EvalSet], criteria: Sequence[Criter
         app = agent.app_name
     if options.db:
         await _store_expected(options.db, app, results)
-    return results
+    return results, RESPONSE in evaluation.left_out
 
 
 async def _store_expected(target: str, app: str, results: Sequence[CaseResult]) -> None:

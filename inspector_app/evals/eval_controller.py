@@ -90,9 +90,9 @@ class EvalController(QObject):
         await self._read_again(self._file)
         cases = [case for case in self._set.cases if case.id in ids]
         async with self._work.runs.begin(BUSY, unsaved=True) as agent:
+            evaluation = Evaluation(self._criteria, judge_of(agent.plan))
+            evaluation.check()
             self._agent = agent
-            judge = judge_of(agent.plan) if any(one.is_judged for one in self._criteria) else None
-            evaluation = Evaluation(self._criteria, judge)
             done = 0
             try:
                 for number, case in enumerate(cases, 1):
@@ -189,9 +189,10 @@ class EvalController(QObject):
         runs_on = (
             f"Runs on {loaded.name} · {loaded.engine_title}" if loaded is not None else "Open the agent that these cases test, to run them"
         )
-        if judged and loaded is not None:
-            is_adk = plan is not None and plan.kind == "adk"
-            by = f"judged by {loaded.engine_title}" if is_adk else "not evaluated: needs google-adk, which this engine is not"
-            runs_on += f" · {', '.join(judged)}: {by}"
+        if loaded is not None:
+            left_out = Evaluation(self._criteria, judge_of(plan) if plan is not None else None).left_out
+            by = dict.fromkeys(judged, f"judged by {loaded.engine_title}")
+            by |= {metric: f"not evaluated: {reason}" for metric, reason in left_out.items()}
+            runs_on += "".join(f" · {metric}: {how}" for metric, how in by.items())
         self._page.head.set_title(title, runs_on if self._file is not None else "")
         self._page.set_blocked(self._work.runs.why_not() or "", needs_agent=loaded is None)

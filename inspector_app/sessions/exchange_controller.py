@@ -43,6 +43,7 @@ class ExchangeController(QObject):
 
     Signals:
         workbench_requested: sessions were imported; they are to be displayed.
+        eval_set_requested(str): an eval set that was written is to be opened; its path.
 
     Args:
         work: the owners.
@@ -51,6 +52,7 @@ class ExchangeController(QObject):
     """
 
     workbench_requested = Signal()
+    eval_set_requested = Signal(str)
 
     def __init__(self, work: Workspace, pane: SessionsPane, hint: HintBar) -> None:
         super().__init__(pane)
@@ -60,6 +62,7 @@ class ExchangeController(QObject):
         self._job: ExportJob | None = None
         self._reading: asyncio.Task[None] | None = None  # of an import
         self._written: Path | None = None
+        self._is_eval_set = False  # what was written
         pane.export_requested.connect(self._on_export_requested)
         pane.case_requested.connect(self._on_case_requested)
         pane.import_requested.connect(self._on_import_requested)
@@ -127,7 +130,7 @@ class ExchangeController(QObject):
             raise
         finally:
             self._job = None
-        self._written = job.out
+        self._written, self._is_eval_set = job.out, job.kind == "evalset"
         sessions = counted(len(summaries), "session")
         events = counted(job.events, "event")
         places = counted(job.redactions, "place")
@@ -146,7 +149,10 @@ class ExchangeController(QObject):
         elif self._job is not None:
             self._job.cancelled.set()
         elif self._written is not None:
-            open_in_its_program(self._written)
+            if self._is_eval_set:
+                self.eval_set_requested.emit(str(self._written))
+            elif not open_in_its_program(self._written):
+                self._work.messages.info(f"This system has no program for {self._written.name}. The file is {self._written}.")
 
     def _on_case_requested(self, target: str, key: SessionKey) -> None:
         ask_for_eval_set(lambda file: self.add_case(target, key, Path(file)), self._pane.window())
@@ -170,7 +176,7 @@ class ExchangeController(QObject):
             case = await run_in_thread(add_stored_case, source.target, summary, file)
         else:
             case = await run_in_thread(add_history_case, key, await source.history(key), await source.created(key), file)
-        self._written = file
+        self._written, self._is_eval_set = file, True
         self._hint.suggest(f"Case {case} was added to {file}.", "Open", "file-export", "accent", other="Close")
 
     def ask_for_imports(self) -> None:

@@ -84,9 +84,9 @@ def ask_for_eval_set(chosen: Callable[[str], None], parent: QWidget) -> None:
     _open(dialog)
 
 
-def open_in_its_program(file: Path) -> None:
-    """Open a file in the program that the desktop has for it."""
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
+def open_in_its_program(file: Path) -> bool:
+    """Open a file in the program that the desktop has for it; return whether there is one."""
+    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
 
 
 def _open(dialog: QFileDialog) -> None:

@@ -41,7 +41,8 @@ def _connect_pages(places: Places, features: Features, window: MainWindow) -> No
     foreign.left.connect(opening.show_home)
     for comparing in (evals.repeats, evals.evals, features.capsules.replays):
         comparing.compare_requested.connect(branches.compare.compare)
-    opening.eval_set_found.connect(evals.evals.open)
+    for eval_set_found in (opening.eval_set_found, features.sessions.exchange.eval_set_requested):
+        eval_set_found.connect(evals.evals.open)
     evals.page.agent_requested.connect(features.opening.open_agent.trigger)
     evals.page.set_requested.connect(features.opening.open_eval_set.trigger)
     features.databases.reload.triggered.connect(features.opening.changes.load_again)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -169,3 +170,21 @@ def test_a_file_that_is_no_eval_set_says_so(inspector: Inspector, driver: Window
     driver.drop([tmp_path / "a.evalset.json"])
     assert "is no eval set" in driver.log_text()
     assert inspector.window.page is not inspector.window.parts.evals
+
+
+def test_a_missing_package_is_named_before_the_first_call_and_the_other_scores_are_shown(
+    clerk: Inspector, driver: WindowDriver, eval_set: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rouge_score", None)  # Python then finds no such package
+    driver.drop([eval_set])
+    page = page_of(driver)
+    lacks = "needs the package rouge_score: pip install 'agent-inspector[eval]'"
+    assert page.head.facts == f"Runs on clerk · embedded runtime · response_match_score: not evaluated: {lacks}"
+    driver.click(page, "eval_run_one")
+    driver.run_until_idle()
+    assert page.rows()[0][:4] == ("greets", "passed", "1.000", "not evaluated")
+    eval_set.with_name("test_config.json").write_text('{"criteria": {"response_match_score": 1}}')
+    driver.click(page, "eval_run_all")
+    driver.run_until_idle()
+    assert f"No case was run, as nothing can be measured: response_match_score {lacks}." in driver.log_text()
+    assert {row[1] for row in page.rows()} == {"not run"}

@@ -145,3 +145,24 @@ def test_a_session_becomes_a_case_of_an_eval_set(story_open: Inspector, driver: 
     cases = read_eval_set(file).cases
     assert [case.id for case in cases] == ["story-1", "story-1 2"]
     assert cases[0].turns[0].message.parts
+
+
+def test_a_written_eval_set_is_opened_in_the_window_under_any_name(story_open: Inspector, driver: WindowDriver, tmp_path: Path) -> None:
+    exchange, window = story_open.features.sessions.exchange, story_open.window
+    shown = story_open.cursor.session
+    assert shown is not None
+    page = window.parts.evals
+    added, exported = tmp_path / "added.json", tmp_path / "exported.evalset.json"
+    for write, file in (
+        (lambda: exchange.add_case(shown.database, shown.key, added), added),
+        (lambda: exchange.export(shown.database, [shown.key], exported, "evalset"), exported),
+    ):
+        write()
+        driver.run_until(lambda file=file: str(file) in hint(driver))
+        driver.run_until_idle()
+        driver.bench.parts.exchange_hint.button.click()
+        driver.run_until(lambda: window.page is page)
+        driver.run_until_idle()
+        assert [row[:2] for row in page.rows()] == [("story-1", "not run")]
+        page.head.close_button.click()
+        driver.run_until(lambda: window.page is window.workbench)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,54 @@ def test_an_unknown_case_or_file_is_refused(tmp_path: Path, capsys: pytest.Captu
     assert "is no eval set: it needs a list of `eval_cases`" in capsys.readouterr().err
     assert main(["eval", str(FOLDER / "clerk"), str(tmp_path / "missing.json")]) == 1
     assert "There is no file" in capsys.readouterr().err
+
+
+@pytest.fixture
+def no_rouge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rouge_score", None)  # Python then finds no such package
+
+
+@pytest.mark.usefixtures("no_rouge")
+def test_without_a_package_the_other_scores_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["eval", str(FOLDER / "clerk"), str(SET), "--engine", "embedded", "--json"]
+    assert main(words) == 1, "an eval that left something out has not passed"
+    told = capsys.readouterr()
+    lacks = "needs the package rouge_score: pip install 'agent-inspector[eval]'"
+    assert told.err.startswith(f"agent-inspector: response_match_score is not evaluated: it {lacks}.\n")
+    for case in json.loads(told.out)["cases"]:
+        scores = case["metrics"]
+        assert scores["tool_trajectory_avg_score"]["score"] == ADK_SCORES["default"][case["id"]]["tool_trajectory_avg_score"]
+        assert (scores["response_match_score"]["status"], scores["response_match_score"]["note"]) == ("not evaluated", lacks)
+    assert main([*words, "--config", str(trajectory_only(tmp_path))]) == 1, "some cases fail"
+    assert "rouge_score" not in capsys.readouterr().err
+    assert main([*words[:2], f"{SET}:greets", *words[3:], "--config", str(trajectory_only(tmp_path))]) == 0
+
+
+def trajectory_only(folder: Path) -> Path:
+    file = folder / "trajectory.json"
+    file.write_text('{"criteria": {"tool_trajectory_avg_score": 1}}')
+    return file
+
+
+@pytest.mark.usefixtures("no_rouge")
+@pytest.mark.parametrize(
+    "criteria",
+    [
+        {"response_match_score": 0.5},
+        {"final_response_match_v2": {"threshold": 0.5}},
+        {"response_match_score": 0.5, "hallucinations_v1": {"threshold": 0.5}},
+        {"my_own_metric": 1},
+    ],
+)
+def test_no_model_is_asked_when_nothing_can_be_measured(
+    criteria: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "c.json").write_text(json.dumps({"criteria": criteria}))
+    database = tmp_path / "results.db"
+    words = ["eval", str(FOLDER / "clerk"), str(SET), "--engine", "embedded", "--config", str(tmp_path / "c.json")]
+    assert main([*words, "--db", str(database)]) == 1
+    told = capsys.readouterr().err
+    assert "No case was run, as nothing can be measured" in told and all(metric in told for metric in criteria)
+    if database.exists():
+        with StoredDatabase.open(str(database)) as stored:
+            assert stored.sessions() == []

@@ -17,6 +17,8 @@ from runtime.support.linkless import open_named
 EngineKind = Literal["adk", "embedded", "embedded-process"]
 ENGINE_KINDS: tuple[EngineKind, ...] = get_args(EngineKind)
 
+_NO_ADK = "because no environment has google-adk. Name one with --python"
+
 MAX_TEXT = 200_000  # bytes of a file that are searched for imports; these are near its top
 
 _IMPORTS_ADK = re.compile(rb"^[ \t]*(?:from|import)[ \t]+google\.adk\b|^[ \t]*from[ \t]+google[ \t]+import[ \t]+adk\b", re.MULTILINE)
@@ -49,12 +51,14 @@ class EnginePlan:
     Attributes:
         kind: the engine.
         decision: the environments that were found.
+        reason: why, as the end of a sentence.
         debugpy: the port where a debugger may attach to the agent's process; None: none may.
         lacks_adk: whether the agent would run on google-adk if one of its environments had it.
     """
 
     kind: EngineKind
     decision: Decision
+    reason: str
     debugpy: int | None = None
     lacks_adk: bool = False
 
@@ -68,7 +72,8 @@ class EnginePlan:
 
     def lines(self) -> list[str]:
         """Return the whole decision as lines."""
-        return [*self.decision.lines(), *([] if self.kind == "adk" else [self.sentence])]
+        chosen = self.decision.environment if self.kind == "adk" else "the embedded runtime"
+        return [*self.decision.lines(f"Chosen: {chosen}, {self.reason}."), *([] if self.kind == "adk" else [self.sentence])]
 
 
 def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
@@ -93,15 +98,29 @@ def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
     if choice.kind == "adk" and not decision.has_adk:
         raise NoEngineError(f"{decision.environment.python} has no google-adk. Install it there, or name another Python with --python.")
     folder = decision.agent if decision.agent.is_dir() else decision.agent.parent
-    wants_adk = choice.kind == "adk" or (choice.kind is None and not is_bundled(folder) and not _is_for_embedded_runtime(folder))
-    if wants_adk and decision.has_adk and has_processes:
-        return EnginePlan("adk", decision, choice.debugpy)
-    lacks_adk = wants_adk and not decision.has_adk and has_processes and choice.python is None
+    reason = _why_embedded(choice, decision, folder) if has_processes else "because it runs every agent on Windows"
+    if not reason:
+        source = "as given" if choice.python is not None else f"from {decision.source}"
+        return EnginePlan("adk", decision, source, choice.debugpy)
+    lacks_adk = reason == _NO_ADK
     if choice.debugpy is None:
-        return EnginePlan(choice.kind or "embedded", decision, lacks_adk=lacks_adk)
+        return EnginePlan(choice.kind or "embedded", decision, reason, lacks_adk=lacks_adk)
     if choice.kind == "embedded":
         raise NoEngineError("debugpy needs an agent in a process of its own. Choose the engine adk or embedded-process.")
-    return EnginePlan("embedded-process", decision, choice.debugpy, lacks_adk)
+    return EnginePlan("embedded-process", decision, reason, choice.debugpy, lacks_adk)
+
+
+def _why_embedded(choice: EngineChoice, decision: Decision, folder: Path) -> str:
+    """Return why an agent runs on the embedded runtime; empty if it runs on google-adk."""
+    if choice.kind in ("embedded", "embedded-process"):
+        return f"because the engine {choice.kind} was named"
+    if choice.kind is None and is_bundled(folder):
+        return "because the agent is one of Agent Inspector's own"
+    if choice.kind is None and _is_for_embedded_runtime(folder):
+        return "because the agent imports runtime, and not google.adk"
+    if decision.has_adk:
+        return ""
+    return _NO_ADK if choice.python is None else f"because {decision.environment} was named"
 
 
 def _is_for_embedded_runtime(folder: Path) -> bool:

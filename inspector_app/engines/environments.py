@@ -96,15 +96,13 @@ class Decision:
         """Whether the agent can run on the google-adk of its own environment."""
         return self.environment.adk_version is not None
 
-    def lines(self) -> list[str]:
-        """Return the decision as lines for the user: each place, the choice, the names that `.env` sets."""
-        lines = [f"{step.source}: {step.found}" for step in self.steps]
-        if self.has_adk:
-            lines.append(f"Chosen: {self.environment}, from {self.source}.")
-        elif self.source == "--python":
-            lines.append(f"Chosen: {self.environment}, as given. Without google-adk there, the agent runs on the embedded runtime.")
-        else:
-            lines.append("Chosen: the embedded runtime, because no environment has google-adk. Name one with --python.")
+    def lines(self, chosen: str) -> list[str]:
+        """Return the decision as lines for the user: each place, the choice, the names that `.env` sets.
+
+        Args:
+            chosen: the choice and its reason, as a sentence.
+        """
+        lines = [*(f"{step.source}: {step.found}" for step in self.steps), chosen]
         if self.env_file is not None:
             lines.append(f"{self.env_file} sets {', '.join(self.env_names) or 'nothing'}.")
         return lines

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from inspector_app.cli import main
+from inspector_app.engines.stand_in import CODE as STAND_IN
+from inspector_app.engines.stand_in import write_stand_in
 from tests.unit.inspector_app.engines.test_engine_choice import ADK, OURS, agent, environment
 
 
@@ -79,3 +81,38 @@ def test_what_cannot_be_chosen_is_refused(options: list[str], expected: str, tmp
     folder = agent(tmp_path / "clerk", ADK)
     assert main(["doctor", str(folder), *options]) != 0
     assert expected in capsys.readouterr().err.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("code", "adk", "options", "chosen"),
+    [
+        (ADK, None, [], "the embedded runtime, because no environment has google-adk. Name one with --python."),
+        (ADK, None, ["--engine", "embedded"], "the embedded runtime, because the engine embedded was named."),
+        (ADK, "2.13.0", ["--engine", "embedded"], "the embedded runtime, because the engine embedded was named."),
+        (ADK, None, ["--engine", "embedded-process"], "the embedded runtime, because the engine embedded-process was named."),
+        (ADK, "2.13.0", ["--engine", "embedded-process"], "the embedded runtime, because the engine embedded-process was named."),
+        (ADK, "2.13.0", ["--engine", "adk"], "Python 3.11.4 with google-adk 2.13.0 (FOLDER/.venv/bin/python), from .venv."),
+        (ADK, "2.13.0", ["--python", "FOLDER/.venv"], "Python 3.11.4 with google-adk 2.13.0 (FOLDER/.venv/bin/python), as given."),
+        (
+            ADK,
+            None,
+            ["--python", "FOLDER/.venv"],
+            "the embedded runtime, because Python 3.11.4 with no google-adk (FOLDER/.venv/bin/python) was named.",
+        ),
+        (OURS, None, [], "the embedded runtime, because the agent imports runtime, and not google.adk."),
+        (OURS, "2.13.0", [], "the embedded runtime, because the agent imports runtime, and not google.adk."),
+        (OURS + ADK, "2.13.0", [], "Python 3.11.4 with google-adk 2.13.0 (FOLDER/.venv/bin/python), from .venv."),
+        (STAND_IN, "2.13.0", [], "the embedded runtime, because the agent is one of Agent Inspector's own."),
+    ],
+)
+def test_the_reason_of_the_choice_is_the_one_that_led_to_it(
+    code: str, adk: str | None, options: list[str], chosen: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    environment(tmp_path / ".venv", adk=adk)
+    if code == STAND_IN:
+        write_stand_in(tmp_path / "clerk", "clerk", [])
+    else:
+        agent(tmp_path / "clerk", code)
+    assert main(["doctor", str(tmp_path / "clerk"), *(word.replace("FOLDER", str(tmp_path)) for word in options)]) == 0
+    said = [line for line in capsys.readouterr().out.splitlines() if line.startswith("Chosen: ")]
+    assert said == [f"Chosen: {chosen}".replace("FOLDER", str(tmp_path))]

@@ -78,7 +78,6 @@ def test_a_given_python_is_taken_in_any_case(agent: Path, tmp_path: Path) -> Non
     decision = find_environment(agent, python=str(given / "bin" / "python"), environ={})
     assert (decision.source, decision.has_adk) == ("--python", False)
     assert find_environment(agent, python=str(given), environ={}).environment.python == given / "bin" / "python"
-    assert "embedded runtime" in decision.lines()[-1]
 
 
 def test_a_given_python_that_does_not_exist_is_an_error_with_its_name(agent: Path, tmp_path: Path) -> None:
@@ -97,7 +96,6 @@ def test_without_any_google_adk_the_inspectors_own_python_is_chosen(agent: Path)
         pytest.skip("google-adk is installed beside the inspector")
     assert decision.environment.python == Path(sys.executable)
     assert decision.steps[0].source == ".venv"
-    assert "no environment has google-adk" in decision.lines()[-1]
 
 
 def test_a_folder_that_is_no_environment_is_named_in_the_steps(agent: Path) -> None:
@@ -166,7 +164,7 @@ def test_the_names_of_the_nearest_env_file_are_shown_and_no_value(agent: Path, m
     (agent.parent / ".env").write_text(f"export GOOGLE_API_KEY={SECRET}\n# NOT=1\nGOOGLE_GENAI_USE_VERTEXAI = 0\n")
     decision = find_environment(agent, environ={})
     assert decision.env_names == ("GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI")
-    assert SECRET not in repr(decision) and SECRET not in "\n".join(decision.lines())
+    assert SECRET not in repr(decision) and SECRET not in "\n".join(decision.lines(""))
     (agent / ".env").write_bytes(b"\0")
     assert find_environment(agent, environ={}).env_names == ()
     monkeypatch.setenv("ADK_DISABLE_LOAD_DOTENV", "1")

@@ -73,4 +73,5 @@ class EventFormat:
         """
         if self.writer is not None:
             return f"{name} {self.other_service}"
-        return f"{name} {self.other_service} Convert it into a new file: agent-inspector convert {shlex.quote(name)} new.db"
+        command = "import" if "://" in name and not name.startswith("sqlite") else "convert"  # which copies a file only
+        return f"{name} {self.other_service} Convert it into a new file: agent-inspector {command} {shlex.quote(name)} new.db"

@@ -462,7 +462,7 @@ def _failure(folder: Path, name: str, error: BaseException) -> AgentLoadError:
     what = f"{type(error).__name__}: {_said(error)}" if isinstance(error, ValidationError) else error_text(error)
     hint = missing = ""
     if isinstance(error, MissingNameError):
-        what = text_of(error).removesuffix(".")
+        what, where = text_of(error).removesuffix("."), ""
         missing = f"The agent in {name} could not be loaded. {error.fact}."
     elif isinstance(error, EngineNeededError):
         needs = f"{error.what} needs google-adk{where}"

@@ -10,13 +10,17 @@ import builtins
 import importlib
 import importlib.util
 import os
+import re
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from runtime.errors.missing_package_error import is_installed
 
 PREFIX = "google.adk"
 
@@ -25,20 +29,23 @@ _FASTAPI_SCHEMES = "fastapi.openapi.models"
 
 _OUR_FOLDER = Path(__file__).resolve().parents[2]
 _NOT_THE_AGENTS = ("site-packages", "dist-packages")
+_IMPORTLIB = ("<frozen importlib", importlib.__file__)
+_INSTALL = "install google-adk in the agent's environment, or name a Python that has it with --python."
 
 
 class MissingNameError(ModuleNotFoundError):
-    """The embedded runtime has no module or name of google-adk's that an agent imports; the message says where.
+    """An agent imports from google-adk what the embedded runtime does not give it; the message says where.
 
     Args:
         fact: where which name is missing, as a sentence without its full stop.
         name: the name.
+        advice: what to do, as sentences.
+        installing_helps: whether google-adk may have the name.
     """
 
-    def __init__(self, fact: str, name: str) -> None:
-        remedy = "install google-adk in its environment, or name a Python that has it with --python"
-        super().__init__(f"{fact}; to run the agent on the google-adk engine, {remedy}.", name=name)
-        self.fact = fact
+    def __init__(self, fact: str, name: str, advice: str, *, installing_helps: bool = True) -> None:
+        super().__init__(f"{fact}. {advice}", name=name)
+        self.fact, self.installing_helps = fact, installing_helps
 
 
 def resolve_google_adk(folder: Path) -> None:
@@ -137,7 +144,12 @@ def _import(
     if name == _FASTAPI_SCHEMES and fromlist and not _has_fastapi():
         return importlib.import_module("runtime.auth.auth_schemes")
     if level or not (name == "google" or name.startswith("google.")):
-        return builtins.__import__(name, globals, locals, fromlist or (), level)
+        try:
+            return builtins.__import__(name, globals, locals, fromlist or (), level)
+        except ImportError as error:
+            if (outside := _outside(error)) is not None:
+                raise outside from error
+            raise
     wanted = tuple(fromlist or ())
     if name == PREFIX or name.startswith(PREFIX + "."):
         module = _module(name)
@@ -188,4 +200,23 @@ def _missing(name: str) -> MissingNameError:
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
     where = f"{Path(*Path(frame.f_code.co_filename).parts[-2:])}, line {frame.f_lineno}"  # an agent's file is often called agent.py
-    return MissingNameError(f"{where}: the embedded runtime has no {name}", name)
+    fact = f"{where}: the embedded runtime has no {name}"
+    if any(part.startswith("_") for part in name.split(".")):  # `runtime.border` knows the public names only
+        return MissingNameError(fact, name, f"To run the agent on google-adk, {_INSTALL}")
+    advice = f"Check its spelling. If another version has it, {_INSTALL.replace('google-adk', 'that version')}"
+    return MissingNameError(f"{fact}, and google-adk 1.25 and 2.13 have no such public name", name, advice, installing_helps=False)
+
+
+def _outside(error: ImportError) -> MissingNameError | None:
+    """Return the error to raise for a module outside the agent's files that imports google-adk, which is not installed."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(_IMPORTLIB)]
+    place, name = frames[-1], error.name or ""
+    if name == "google" and not re.match(r"from\s+google\s+import\b.*\badk\b", place.line or ""):
+        return None
+    if isinstance(error, MissingNameError) or not (name == "google" or f"{name}.".startswith(f"{PREFIX}.")) or is_installed(PREFIX):
+        return None
+    fact = f"{place.filename} (line {place.lineno}) imports google.adk, which is not installed here"
+    advice = (
+        f"Only files in the agent's folder and next to it get the embedded runtime in its place. To run the agent on google-adk, {_INSTALL}"
+    )
+    return MissingNameError(fact, PREFIX, advice)

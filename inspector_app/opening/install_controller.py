@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.engines.engine_choice import EngineChoice, plan_engine
+from inspector_app.engines.google_adk_imports import MissingNameError
 from inspector_app.engines.installation import Installation, InstallError, InstallPlan, plan_installation
 from inspector_app.opening.install_page import InstallPage
 from inspector_app.opening.problem_page import ProblemPage
@@ -64,7 +65,9 @@ class InstallController(QObject):
     def _on_agent_failed(self, path: str, error: Exception) -> None:
         """Offer the installation if the agent failed for a name that google-adk has, or for a package that the agent requires."""
         self._failed = path
-        if self._work.agents.lacks_adk and isinstance(error.__cause__, (ImportError, EngineNeededError)):
+        cause = error.__cause__
+        helps = cause.installing_helps if isinstance(cause, MissingNameError) else isinstance(cause, (ImportError, EngineNeededError))
+        if self._work.agents.lacks_adk and helps:
             self._problem.offer_install()
 
     def _on_trusted(self, question: TrustQuestion, changes: bool) -> None:

@@ -141,13 +141,16 @@ def test_why_it_cannot_be_installed_is_shown(driver: WindowDriver, steps: Path) 
     assert not driver.inspector.window.parts.install.findChild(QPushButton, "install_accept").isVisible()
 
 
-@pytest.mark.parametrize("code", ["import nowhere_to_be_found\n", REFUSED, "1 / 0\n"])
+MISSPELLED = "from google.adk.agents import LlmAgnet\n"
+
+
+@pytest.mark.parametrize("code", ["import nowhere_to_be_found\n", REFUSED, "1 / 0\n", MISSPELLED])
 def test_only_what_an_installation_can_mend_offers_one(code: str, driver: WindowDriver, steps: Path) -> None:
     (steps / "agent.py").write_text(code)
     trust_folder(driver.inspector, steps)
     driver.inspector.features.opening.opening.open_path(str(steps))
     driver.run_until_idle()
-    assert driver.inspector.window.parts.problem.install.isVisible() == (code != "1 / 0\n")
+    assert driver.inspector.window.parts.problem.install.isVisible() == (code not in ("1 / 0\n", MISSPELLED))
 
 
 def test_a_trusted_agent_for_the_embedded_runtime_is_offered_nothing(driver: WindowDriver, steps: Path) -> None:

@@ -111,9 +111,53 @@ def test_a_name_that_the_runtime_does_not_have_is_reported_with_its_line_and_the
     with pytest.raises(AgentLoadError) as caught:
         load_agent(write(tmp_path / "planner_6", agent=code))
     text = str(caught.value)
-    assert f"agent.py, line {line}: the embedded runtime has no {missing}; to run the agent on the google-adk engine, " in text
-    assert "install google-adk in its environment, or name a Python that has it with --python." in text
+    assert f"agent.py, line {line}: the embedded runtime has no {missing}, and google-adk 1.25 and 2.13 have no such public name." in text
+    assert "If another version has it, install that version in the agent's environment, or name a Python that has it with --python." in text
     assert "the import path is `runtime`" not in text
+
+
+def test_a_private_name_may_be_one_of_google_adks(tmp_path: Path) -> None:
+    with pytest.raises(AgentLoadError, match=r"To run the agent on google-adk, install google-adk in the agent's environment") as caught:
+        load_agent(write(tmp_path / "planner_6", agent="from google.adk.tools import _no_such_tool\n"))
+    assert "no such public name" not in str(caught.value)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("google.adk") is not None, reason="google-adk is installed here")
+@pytest.mark.parametrize(
+    ("modules", "place"),
+    [
+        ({"far_tools": "from google.adk.tools import FunctionTool"}, "far_tools.py (line 1)"),
+        ({"far_tools": "\nimport google.adk"}, "far_tools.py (line 2)"),
+        ({"far_tools": "import google.adk.agents as agents"}, "far_tools.py (line 1)"),
+        ({"far_tools": "from google import adk"}, "far_tools.py (line 1)"),
+        ({"far_tools": "from google import genai, adk"}, "far_tools.py (line 1)"),
+        ({"far_tools": "from google.adk.tools import (\n    FunctionTool,\n)"}, "far_tools.py (line 1)"),
+        ({"far_tools": "import importlib\nimportlib.import_module('google.adk.tools')"}, "far_tools.py (line 2)"),
+        ({"far_tools": "import far_parts", "far_parts": "from google.adk.tools import FunctionTool"}, "far_parts.py (line 1)"),
+        ({"far_tools": "def load():\n    import google.adk\nload()"}, "far_tools.py (line 2)"),
+        ({"far_tools": "import no_such_package_anywhere"}, ""),
+        ({"far_tools": "from google import no_such_part"}, ""),
+    ],
+)
+@pytest.mark.parametrize("code", ["import far_tools\n", "def late():\n    from far_tools import x\nlate()\n"])
+def test_a_file_elsewhere_that_imports_google_adk_is_named_with_the_remedy(
+    code: str, modules: dict[str, str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "far", **modules)
+    monkeypatch.syspath_prepend(tmp_path / "far")
+    with pytest.raises(AgentLoadError) as caught:
+        load_agent(write(tmp_path / "here" / "planner_8", agent=code))
+    text = str(caught.value)
+    named = f"{tmp_path}/far/{place} imports google.adk, which is not installed here. Only files in the agent's folder and next to it get"
+    assert (named in text) is bool(place)
+    assert ("install google-adk in the agent's environment, or name a Python that has it with --python" in text) is bool(place)
+    assert not {"far_tools", "far_parts"} & set(sys.modules)
+    write(tmp_path / "here", **modules)  # the remedy: next to the agent's folder
+    monkeypatch.undo()
+    if place and "importlib" not in modules["far_tools"]:
+        load_agent(write(tmp_path / "here" / "planner_8", agent=f"{textwrap.dedent(AGENT)}import far_tools\n"))
+    for name in ("far_tools", "far_parts"):
+        sys.modules.pop(name, None)
 
 
 def test_an_optional_import_can_be_caught(tmp_path: Path) -> None:

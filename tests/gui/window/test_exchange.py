@@ -100,10 +100,10 @@ def test_a_cancelled_export_writes_no_file(
 
 @pytest.fixture
 def huge(tmp_path: Path) -> str:
-    """Return a file that takes seconds to read; that an id is there twice is found out in the end."""
+    """Return a file that takes seconds to read."""
     file = tmp_path / "huge.jsonl"
     head = b'{"session": {"id": "s", "app_name": "a", "user_id": "u"}}\n'
-    file.write_bytes(head + b'{"id":"e","timestamp":1,"author":"user"}\n' * 70_000)
+    file.write_bytes(head + b"".join(b'{"id":"e%d","timestamp":1,"author":"user"}\n' % number for number in range(70_000)))
     return str(file)
 
 

@@ -12,9 +12,9 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from inspector_app.detail.artifact_buttons import ArtifactButtons
-from inspector_app.detail.grounding_values import grounding_values
 from inspector_app.detail.media_buttons import MediaButtons
 from inspector_app.detail.pictures import Pictures
+from inspector_app.presentation.event_details import details, texts
 from inspector_app.presentation.event_summary import describe, failure_of, text_of
 from inspector_app.presentation.value_filters import call_root
 from inspector_app.presentation.values import visible_lines
@@ -25,7 +25,6 @@ from inspector_app.widgets.safe_browser import SafeBrowser
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
-from runtime.events.kinds import node_path
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -35,6 +34,8 @@ MAX_MARKDOWN = 16_000  # characters laid out as Markdown; hostile Markdown takes
 MAX_PLAIN = 100_000  # characters of plain text in the pane; *Open full* shows the rest
 
 _CODE = ("Code", "Code output")  # titles of sections that are shown verbatim, also in Markdown
+
+_UNTITLED = {"Answer", "Summary", "Transcript"}
 
 _ONE_LINE = 36
 _SHORT = 3_000  # characters; the height of longer documents is not computed, because that lays out the whole text
@@ -160,8 +161,8 @@ class ContentView(QWidget):
         self._share_out()
 
     def _whole_text(self, heading: str, *, markdown: bool = False) -> str:
-        if list(self._sections) == ["Answer"]:
-            return self._sections["Answer"]
+        if len(self._sections) == 1 and _UNTITLED.issuperset(self._sections):
+            return next(iter(self._sections.values()))
         texts = {title: indent(text, "    ") if markdown and title in _CODE else text for title, text in self._sections.items()}
         return "\n\n".join((heading.format(title) if title else "") + text for title, text in texts.items())
 
@@ -170,20 +171,13 @@ class ContentView(QWidget):
 
 
 def _sections(event: Event) -> dict[str, str]:
-    """Return the texts of an event, title → text; the title of a single answer is not shown."""
-    said = text_of(event)
-    spoken = event.output_transcription or event.input_transcription
-    if not said and spoken and spoken.text:
-        said = spoken.text
-    compaction = event.actions.compaction
-    if compaction and compaction.compacted_content.parts:
-        said = "".join(part.text or "" for part in compaction.compacted_content.parts)
+    """Return the texts of an event, title → text; the title of a single one of `_UNTITLED` is not shown."""
     parts = (event.content.parts if event.content else None) or []
     code = [part.executable_code.code or "" for part in parts if part.executable_code is not None]
     output = [part.code_execution_result.output or "" for part in parts if part.code_execution_result is not None]
-    sections = {"Thought": text_of(event, thoughts=True).strip(), "Answer": said}
+    sections = {"Thought": text_of(event, thoughts=True).strip(), "Answer": text_of(event)}
     sections |= dict(zip(_CODE, ("\n\n".join(code), "\n\n".join(output)), strict=True))
-    return {title: text for title, text in sections.items() if text}
+    return {title: text for title, text in (sections | texts(event)).items() if text}
 
 
 def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
@@ -191,7 +185,7 @@ def _values(event: Event) -> tuple[dict[str, Any], dict[str, str]]:
     titled: dict[str, Any] = {}
     roots: dict[str, str] = {}
     last: dict[str, int] = {}
-    for title, value, root in [*_parts(event), *grounding_values(event), *_actions(event)]:
+    for title, value, root in [*_parts(event), *details(event)]:
         number = last.get(title, 0) + 1
         unique = title if number == 1 else f"{title} ({number})"
         while unique in titled:  # a tool may have such a name
@@ -216,20 +210,3 @@ def _parts(event: Event) -> Iterator[tuple[str, Any, str]]:
             yield part.inline_data.mime_type or "data", part.inline_data.data or b"", ""
         elif part.file_data is not None:
             yield part.file_data.mime_type or "file", part.file_data.file_uri, ""
-
-
-def _actions(event: Event) -> Iterator[tuple[str, Any, str]]:
-    actions = event.actions
-    for title, value, root in (
-        ("node", " › ".join(node_path(event)) or None, ""),
-        ("output", event.output, "json.output"),
-        ("checkpoint", actions.agent_state, "checkpoint"),
-        ("end of agent", actions.end_of_agent, "end_of_agent"),
-        ("transfer to", actions.transfer_to_agent, "transfer"),
-        ("escalate", actions.escalate, "escalate"),
-        ("saved artifacts", actions.artifact_delta or None, "artifact"),
-        ("rewind before", actions.rewind_before_invocation_id, "json.actions.rewind_before_invocation_id"),
-        ("custom metadata", event.custom_metadata, "metadata"),
-    ):
-        if value is not None:
-            yield title, value, root

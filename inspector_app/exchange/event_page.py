@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from inspector_app.presentation.event_details import details, texts
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import visible, visible_lines
 from runtime.events.kinds import kind_of
@@ -18,9 +19,11 @@ from runtime.events.marks import NOTE
 from runtime.events.plain_event import plain_event
 from runtime.sessions.note import note_in
 
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
 MOST_TEXT = 200_000  # characters of one value in a page; the data at the page's end has all of it
 _PICTURES = {"image/png", "image/jpeg", "image/gif", "image/webp"}
-_TRANSCRIPTS = {"input_transcription": "Transcript of what was heard", "output_transcription": "Transcript of what was spoken"}
 _BASE64 = re.compile(r"[A-Za-z0-9+/=_-]+\Z")
 
 
@@ -29,7 +32,7 @@ class Block:
     """A titled piece of an event, such as a call with its arguments.
 
     Attributes:
-        kind: `note`, `text`, `thought`, `call`, `result`, `code`, `state`, `files`, `error` or `picture`.
+        kind: `note`, `text`, `thought`, `call`, `result`, `code`, `state`, `detail`, `files`, `error` or `picture`.
         title: one line; empty for a text.
         body: text, JSON with line breaks, or a picture's `data:` address.
     """
@@ -79,7 +82,7 @@ def event_page(number: int, data: dict[str, Any]) -> EventPage:
         kind_of(event),
         local_moment(event.timestamp),
         tokens if isinstance(tokens, int) else 0,
-        [*_blocks(data)] or [Block("text", describe(event).summary, "")],  # no event is an empty card
+        [*_blocks(data, event)] or [Block("text", describe(event).summary, "")],  # no event is an empty card
     )
 
 
@@ -102,7 +105,7 @@ def json_block(value: Any) -> str:
     return visible_lines(text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} more characters")
 
 
-def _blocks(data: dict[str, Any]) -> Iterator[Block]:
+def _blocks(data: dict[str, Any], event: Event) -> Iterator[Block]:
     note = note_in((data.get("custom_metadata") or {}).get(NOTE))
     if not note.is_empty:
         yield Block("note", "Bookmark" if not note.text else "Note, bookmarked" if note.is_bookmark else "Note", _text(note.text))
@@ -110,23 +113,13 @@ def _blocks(data: dict[str, Any]) -> Iterator[Block]:
         yield Block("error", "Error", _text(": ".join(str(data[name]) for name in ("error_code", "error_message") if data.get(name))))
     for part in (data.get("content") or {}).get("parts") or ():
         yield from _part(part)
-    for name, title in _TRANSCRIPTS.items():
-        if text := (data.get(name) or {}).get("text"):
-            yield Block("text", title, _text(text))
-    if data.get("output") is not None:
-        yield Block("result", "Output", json_block(data["output"]))
+    for title, text in texts(event).items():
+        yield Block("text", title, _text(text))
     actions = data.get("actions") or {}
-    if compaction := actions.get("compaction"):
-        said = [part.get("text") or "" for part in (compaction.get("compacted_content") or {}).get("parts") or ()]
-        yield Block("text", "Summary of earlier events", _text("\n".join(said)))
-    if actions.get("route") is not None:
-        yield Block("call", "Route", json_block(actions["route"]))
     if actions.get("state_delta"):
         yield Block("state", f"State, {len(actions['state_delta'])} changed", json_block(actions["state_delta"]))
-    if actions.get("artifact_delta"):
-        yield Block("files", "Files", json_block(actions["artifact_delta"]))
-    if actions.get("transfer_to_agent"):
-        yield Block("call", f"Transfer to {visible(str(actions['transfer_to_agent']))}", "")
+    for title, value, _ in details(event):
+        yield Block("detail", title.capitalize(), _text(value) if isinstance(value, str) else json_block(value))
 
 
 def _part(part: dict[str, Any]) -> Iterator[Block]:

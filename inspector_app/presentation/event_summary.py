@@ -286,6 +286,8 @@ def _acted(kind: Kind, event: Event) -> Presentation:
         changed.append("state: " + ", ".join(f"{key[:60]} = {preview(value, 60)}" for key, value in islice(actions.state_delta.items(), 8)))
     if actions.artifact_delta:
         changed.append("saved: " + ", ".join(f"{name[:80]} v{version}" for name, version in islice(actions.artifact_delta.items(), 8)))
+    if actions.route is not None:
+        changed.append(f"route → {preview(actions.route, 200)}")
     if changed:
         return _present(kind, "   ·   ".join(changed), "dim")
     if (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT):

@@ -12,9 +12,7 @@ import shutil
 import sys
 import tracemalloc
 import zipfile
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +21,13 @@ from google.genai import types
 
 from inspector_app.cli import main
 from inspector_app.exchange.capsule import is_capsule
-from inspector_app.exchange.event_page import event_page, json_block
 from inspector_app.exchange.imported_sessions import read_sessions
-from inspector_app.presentation.strict_json import event_json
-from inspector_app.presentation.values import visible_lines
 from inspector_app.remote.store import RemoteSession
-from runtime.errors import StorageError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.reading.reader import StoredDatabase
-from tests.fixture_paths import fixtures_dir
 from tests.postgres import server
 from tests.stranger import Stranger
 from tests.unit.resources.test_redaction import CASES
@@ -360,29 +353,3 @@ def test_an_import_takes_little_memory_for_each_event(tmp_path: Path) -> None:
 
     peak(10)
     assert peak(3_000) - peak(1_000) < 2_000 * 1_000, "an event takes 6 KB, and its JSON 300 bytes"
-
-
-def _events_of_fixtures() -> Iterator[tuple[str, Event]]:
-    for file in sorted(fixtures_dir().rglob("*.db")):
-        with suppress(StorageError), StoredDatabase.open(str(file)) as database:
-            for summary in database.sessions():
-                for event in database.events(summary.key):
-                    yield f"{file.name}, {event.id}", event
-
-
-def test_a_page_has_what_the_stream_shows_of_every_event() -> None:
-    seen: Counter[str] = Counter()
-    for place, event in _events_of_fixtures():
-        data = json.loads(event_json(event))
-        page = event_page(1, data)
-        text = " ".join(f"{block.title} {block.body}" for block in page.blocks)
-        assert text.strip(), place
-        said = event.actions.compaction.compacted_content if event.actions.compaction else event.content
-        spoken = [part.text for part in (said.parts if said else None) or () if part.text]
-        spoken += [each.text for each in (event.input_transcription, event.output_transcription) if each and each.text]
-        for one in spoken:
-            assert visible_lines(one)[:1_000] in text, place
-        for value in (event.output, event.actions.route):
-            assert value is None or json_block(value) in text, place
-        seen[page.kind] += 1
-    assert len(seen) > 12 and {"output", "compaction"} <= seen.keys()

@@ -1,9 +1,15 @@
-"""The sources that an answer names: web pages and documents it is grounded on, and citations. Addresses are text, never opened."""
+"""What an event holds beside its parts, state and error: the one description for the window and for exported pages. No Qt.
+
+The sources that an answer names are text; their addresses are never opened.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from runtime.events.kinds import node_path, text_of
+from runtime.events.marks import NOTE
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -11,8 +17,37 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 
-def grounding_values(event: Event) -> Iterator[tuple[str, Any, str]]:
-    """Yield title, value and path in a filter expression of what an answer is grounded on."""
+def texts(event: Event) -> dict[str, str]:
+    """Return the texts beside the content, title → text: a compaction's summary, and a live conversation's transcripts."""
+    compaction = event.actions.compaction
+    found = {"Summary": "".join(part.text or "" for part in compaction.compacted_content.parts or ())} if compaction else {}
+    spoken = [heard.text for heard in (event.input_transcription, event.output_transcription) if heard and heard.text]
+    found["Transcript"] = "\n\n".join(dict.fromkeys(text for text in spoken if text != text_of(event)))
+    return {title: text for title, text in found.items() if text}
+
+
+def details(event: Event) -> Iterator[tuple[str, Any, str]]:
+    """Yield title, value and path in a filter expression of what an event is grounded on, and of what it does."""
+    yield from _grounding(event)
+    actions = event.actions
+    metadata = {name: value for name, value in (event.custom_metadata or {}).items() if name != NOTE}
+    for title, value, root in (
+        ("node", " › ".join(node_path(event)) or None, ""),
+        ("output", event.output, "json.output"),
+        ("route", actions.route, "json.actions.route"),
+        ("checkpoint", actions.agent_state, "checkpoint"),
+        ("end of agent", actions.end_of_agent, "end_of_agent"),
+        ("transfer to", actions.transfer_to_agent, "transfer"),
+        ("escalate", actions.escalate, "escalate"),
+        ("saved artifacts", actions.artifact_delta or None, "artifact"),
+        ("rewind before", actions.rewind_before_invocation_id, "json.actions.rewind_before_invocation_id"),
+        ("custom metadata", metadata or None, "metadata"),
+    ):
+        if value is not None:
+            yield title, value, root
+
+
+def _grounding(event: Event) -> Iterator[tuple[str, Any, str]]:
     grounding = event.grounding_metadata
     if grounding is not None:
         sources = [_source(chunk) for chunk in grounding.grounding_chunks or ()]

@@ -363,8 +363,9 @@ class CurrentRun(QObject):
         """End the run; every `finally` of the agent runs."""
         self._stopped = True
         if self._debugger is not None:
-            holds = [self._debugger.hold, *self._debugger.waiting]
-            self._not_begun = {hold.call.call_id for hold in holds if hold is not None and isinstance(hold.call, ToolCall)}
+            holds = [hold for hold in (self._debugger.hold, *self._debugger.waiting) if hold is not None]
+            self._not_begun = {hold.call.call_id for hold in holds if isinstance(hold.call, ToolCall)}
+            self._not_begun |= {call.id for hold in holds if hold.event is not None for call in hold.event.get_function_calls()}
             self._debugger.stop()
         elif self._task is not None and not self._is_over:  # its session is still being created
             self._task.cancel()

@@ -378,6 +378,15 @@ def test_stopping_before_a_call_records_a_cancelled_response(orders: Inspector, 
     assert "find_product was not called" in driver.log_text()
 
 
+def test_a_call_whose_event_the_run_is_held_at_was_not_called(orders: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    driver.breakpoints.add("call.find_product")
+    driver.composer.send("a desk lamp")
+    driver.run_until_held()
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+    assert "find_product was not called: it is recorded as cancelled." in driver.log_text()
+
+
 def test_a_condition_with_an_unknown_name_is_a_warning(orders: Inspector, qtbot: QtBot) -> None:
     pane = orders.window.parts.breakpoints
     orders.window.workbench.raise_pane("breakpoints")

@@ -310,7 +310,7 @@ class DatabaseSource(Source):
         Args:
             left_at: when an earlier window last wrote to them, epoch seconds; None: they are this window's own.
         """
-        self.title, self.badge, self.note = "unsaved", "not saved", "Sessions of this window. Save as… puts them into a database of yours."
+        self.title, self.badge, self.note = "unsaved", "", "Sessions of this window. Save as… puts them into a database of yours."
         if left_at is not None:
             self.is_left = True
             self.title = f"unsaved, {time.strftime('%d %b %H:%M', time.localtime(left_at))}"

@@ -226,9 +226,15 @@ class Source(abc.ABC):
         """Return the recorded ends of a session's invocations."""
         return {}
 
-    async def leave_open(self, key: SessionKey) -> bool:
-        """Call a session's open invocation unfinished: another process wrote it, and may continue it; return whether there is one."""
-        return False
+    async def pending_of_others(self, key: SessionKey) -> tuple[list[PendingItem], bool]:
+        """Return the pending items of a session that another process has written to.
+
+        Its open invocation is unfinished from now on: the other process may continue it.
+
+        Returns:
+            The items without that invocation's; whether there is one.
+        """
+        return await self.pending(key), False
 
     async def recorded_exchange(self, event_id: str) -> RecordedExchange | None:
         """Return the model call whose answer became an event, and its request, None if it was not recorded.
@@ -437,15 +443,14 @@ class DatabaseSource(Source):
         else:
             self._ends.setdefault(key, {})[invocation_id] = end
 
-    async def leave_open(self, key: SessionKey) -> bool:
-        """See `Source.leave_open`."""
-        open_ones = [
-            each for each in await self.latest_invocations(key) if each.status in ("interrupted", "unfinished") and not each.is_past
-        ]
-        for each in open_ones:
-            end = RecordedEnd("unfinished", "another process may still run it", each.last_event_id, 0)
-            self._ends.setdefault(key, {})[each.invocation_id] = end
-        return bool(open_ones)
+    async def pending_of_others(self, key: SessionKey) -> tuple[list[PendingItem], bool]:
+        """See `Source.pending_of_others`."""
+        self._ends[key] = {name: end for name, end in self._ends.get(key, {}).items() if end.status != "unfinished"}
+        items = await self.pending(key)
+        left = [item for item in items if item.kind == "interrupted" and not item.is_past]
+        for item in left:
+            self._ends[key][item.invocation_id] = RecordedEnd("unfinished", "another process may still run it", item.event_id or "", 0)
+        return [item for item in items if item not in left], bool(left)
 
     async def notes(self, key: SessionKey) -> dict[str, Note]:
         """See `Source.notes`."""

@@ -276,11 +276,14 @@ class LiveTail(QObject):
                 continue
             if address in self._by_others:  # its silence does not say that it has ended
                 self._by_others.discard(address)
-                self._catalog.set_unfinished(address, await source.leave_open(address.key))
+                pending, is_unfinished = await source.pending_of_others(address.key)
+                self._catalog.set_unfinished(address, is_unfinished)
+            else:
+                pending = await source.pending(address.key)
             if session is not None and session.address == address:
                 await self._current.refresh_invocations(address)
             else:
-                self._catalog.set_pending(address, await source.pending(address.key))
+                self._catalog.set_pending(address, pending)
 
     # the mark in the status bar
 

@@ -150,15 +150,21 @@ def test_selecting_another_session_keeps_each_draft(echo: Inspector, driver: Win
     edit.clear()
 
 
-def test_a_message_in_flight_stays_with_its_new_session_when_another_one_is_selected(
-    echo: Inspector, driver: WindowDriver, edit: QPlainTextEdit, gate: Gate, qtbot: QtBot
-) -> None:
+def write_for_a_new_one(inspector: Inspector, driver: WindowDriver, edit: QPlainTextEdit, gate: Gate) -> SessionAddress:
+    """Run a message, and write one for a new session, whose creation is held up; return the first one's session."""
     gate.is_slow = False
     before = driver.run_message("first")
     gate.is_slow = True
-    echo.cursor.select_session(None)
+    inspector.cursor.select_session(None)
     driver.run_until_idle()
     edit.setPlainText("for a new one")
+    return before
+
+
+def test_a_message_in_flight_stays_with_its_new_session_when_another_one_is_selected(
+    echo: Inspector, driver: WindowDriver, edit: QPlainTextEdit, gate: Gate, qtbot: QtBot
+) -> None:
+    before = write_for_a_new_one(echo, driver, edit, gate)
     with qtbot.waitSignal(echo.run.run_ended, timeout=10_000) as ended:
         qtbot.keyClick(edit, Qt.Key.Key_Return)
         echo.cursor.select_session(before)
@@ -178,12 +184,7 @@ def test_a_message_in_flight_stays_with_its_new_session_when_another_one_is_sele
 def test_what_is_written_for_another_new_session_stays_when_the_one_in_flight_was_created(
     echo: Inspector, driver: WindowDriver, edit: QPlainTextEdit, gate: Gate, qtbot: QtBot
 ) -> None:
-    gate.is_slow = False
-    before = driver.run_message("first")
-    gate.is_slow = True
-    echo.cursor.select_session(None)
-    driver.run_until_idle()
-    edit.setPlainText("for a new one")
+    before = write_for_a_new_one(echo, driver, edit, gate)
     echo.run.session_created.connect(lambda _: edit.insertPlainText("for the next one"))
     with qtbot.waitSignal(echo.run.run_ended, timeout=10_000) as ended:
         qtbot.keyClick(edit, Qt.Key.Key_Return)

@@ -17,7 +17,7 @@ from inspector_app.documents.sources import DatabaseSource, Source
 from inspector_app.engines.protocol import Agent
 from inspector_app.exchange.capsule import Capsule
 from inspector_app.exchange.capsule_files import save_capsule, save_test
-from inspector_app.exchange.exported_session import session_of_history
+from inspector_app.exchange.exported_session import session_of_history, started_from
 from inspector_app.presentation.values import counted, size
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.workspace import Workspace
@@ -127,6 +127,7 @@ class CapsuleController(QObject):
             return await run_in_thread(_of_database, source, key, description, choice)
         history = await source.history(key)
         session = session_of_history(history, key, await source.created(key), first=choice.first, last=choice.last, kept=choice.kept)
+        session.started = started_from(session, history, choice.first, choice.last)
         return await capsule_session.capsule_with(session, "", [], source.files, description)
 
     def _on_write_requested(self, address: SessionAddress, choice: CapsuleChoice) -> None:
@@ -145,22 +146,23 @@ class CapsuleController(QObject):
             self._hint.hide()
             raise
         kept = f" {counted(len(choice.kept), 'place')} kept what looks like a secret." if choice.kept else ""
-        secrets = f" {counted(len(made.about['replaced']), 'place')} replaced.{kept}"
+        replaced = len(made.about["replaced"])
+        secrets = f" {counted(replaced, 'place')} replaced.{kept}" if replaced else kept
         text = f"{out} was written: {counted(len(made.events), 'event')}, {size(written)}.{secrets}{test}{notes}"
         self._hint.suggest(text, "Close", "file-export", "accent")
 
     async def _add_asked(self, made: Capsule) -> str:
         """Add what the agent's models would be asked, for the test; return what has changed since the recording as a sentence."""
         path = self._work.agents.path
-        made.about["asked"], divergences = await run_in_thread(
-            lambda: capsule_check.replay(path, made.events, made.first_state, run_tools=False)
-        )
+        made.about["asked"], divergences = await run_in_thread(lambda: capsule_check.replay(path, made, run_tools=False))
         return f" The agent no longer does what was recorded: {divergences[0]}" if divergences else ""
 
     async def _save_test(self, out: str) -> str:
         place = Path(out).with_name(f"test_{Path(out).stem.replace('-', '_').replace(' ', '_')}.py")
         await run_in_thread(save_test, str(place), out, self._work.agents.path)
-        return f" {place.name} beside it is a test: run it with pytest."
+        self._hint.suggest(f"Running {place.name} once", "", "file-export", "accent")
+        failure = await run_in_thread(capsule_check.try_check, out, self._work.agents.path)
+        return f" {place.name} beside it is a test for pytest. {capsule_check.trial_sentence(failure)}"
 
     def _on_dialog_finished(self) -> None:
         self._dialog = None

@@ -77,7 +77,7 @@ class CapsuleDialog(QDialog):
         self.test = named(QCheckBox("Also write a test (pytest) that fails when the agent no longer does this", self), "capsule_test")
         self.test.setAccessibleName(self.test.text())
         self.test.setEnabled(not no_test)
-        set_tooltip(self.test, no_test)
+        set_tooltip(self.test, no_test or "It is run once when it is written, and so are the agent's tools.")
         self._cancel = push_button("Cancel", "capsule_cancel", self.reject, parent=self)
         self._write = push_button(
             "Write the capsule…",

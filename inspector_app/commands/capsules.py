@@ -18,10 +18,10 @@ from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.exchange.capsule import Capsule
-from inspector_app.exchange.capsule_check import replay
+from inspector_app.exchange.capsule_check import replay, trial_sentence, try_check
 from inspector_app.exchange.capsule_files import save_capsule, save_test
 from inspector_app.exchange.capsule_session import capsule_of
-from inspector_app.presentation.values import visible
+from inspector_app.presentation.values import visible, visible_lines
 from runtime.errors import StorageError
 from runtime.forks.recorded_answers import Divergence
 from runtime.sessions.session_key import SessionKey
@@ -44,14 +44,16 @@ def capsule(options: CapsuleOptions) -> int:
         made = asyncio.run(capsule_of(database, options.db, key, files, agent, notes, first=first, last=last))
         divergences: list[Divergence] = []
         if options.agent:
-            made.about["asked"], divergences = replay(options.agent, made.events, made.first_state, run_tools=False)
+            made.about["asked"], divergences = replay(options.agent, made, run_tools=False)
     if not _confirmed(made, options):
         stdout.complain("agent-inspector: No capsule was written.\n")
         return CANCELLED
     save_capsule(made, options.out)
+    failure = ""
     if options.pytest and options.agent:
         save_test(options.pytest, options.out, options.agent)
-    _report(made, options, divergences)
+        failure = try_check(options.out, options.agent)
+    _report(made, options, divergences, failure)
     return 0
 
 
@@ -85,7 +87,7 @@ def _confirmed(made: Capsule, options: CapsuleOptions) -> bool:
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _report(made: Capsule, options: CapsuleOptions, divergences: Sequence[Divergence]) -> None:
+def _report(made: Capsule, options: CapsuleOptions, divergences: Sequence[Divergence], failure: str) -> None:
     facts: dict[str, Any] = {
         "file": options.out,
         "session": made.about["session_id"],
@@ -94,6 +96,7 @@ def _report(made: Capsule, options: CapsuleOptions, divergences: Sequence[Diverg
         "artifacts": len(made.artifacts),
         "replaced": made.about["replaced"],
         "pytest": options.pytest,
+        "test_fails": failure or None,
         "divergences": [*map(str, divergences)],
     }
     if options.json:
@@ -101,7 +104,7 @@ def _report(made: Capsule, options: CapsuleOptions, divergences: Sequence[Diverg
         return
     parts = [counted(facts["events"], "event"), counted(facts["requests"], "recorded request"), counted(facts["artifacts"], "file")]
     print_line(f"{options.out}: {', '.join(parts)} of session {visible(facts['session'])}")
-    for each in divergences:
+    for each in [] if failure else divergences:
         print_line(f"Its agent no longer does what was recorded: {visible(str(each))}")
     if options.pytest and options.agent:
-        print_line(f"{options.pytest}: run it with pytest")
+        print_line(f"{options.pytest}: run it with pytest. {visible_lines(trial_sentence(failure))}")

@@ -10,10 +10,13 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
+
+from google.genai import types
+from pydantic import BaseModel, TypeAdapter
 
 from runtime.errors import KnownError
 from runtime.storage.connections.companions import real_file
@@ -28,6 +31,33 @@ _MOST_AT_ONCE = 2**20  # bytes that are read of a file at once: the list of an a
 PARTS = ("capsule.json", "session.jsonl", "requests.json", "artifacts.json")
 
 
+class WriteOfOthers(BaseModel):
+    """What another session wrote to shared keys before an event, whose place is counted from the capsule's first event."""
+
+    place: int
+    delta: Json
+
+
+class Started(BaseModel):
+    """What a capsule's events started from; see `started_from`."""
+
+    state: Json
+    unknown: list[str] = []
+    others: list[WriteOfOthers] = []
+
+
+class _Contents(BaseModel):
+    contents: list[Json]
+
+
+class _Asked(BaseModel):
+    agent: str
+    request: _Contents
+
+
+_ASKED = TypeAdapter(list[_Asked] | None)
+
+
 class CapsuleError(KnownError):
     """A file that is no capsule, or not a whole one."""
 
@@ -38,7 +68,8 @@ class Capsule:
 
     Attributes:
         about: `format`, `made_by`, `app_name`, `user_id`, `session_id`, `agent` (its description; None if it is not known),
-            `replaced` (where secrets were), `source` (the database's name).
+            `replaced` (where secrets were), `source` (the database's name), `started` (see
+            `started_from`).
         session: JSON lines.
         requests: what models were asked: for each event that is an answer, its `event_id` and the `request`.
         artifacts: the files: `filename`, `version`, `part`.
@@ -57,10 +88,22 @@ class Capsule:
         return [json.loads(line) for line in self._lines[1:]]
 
     @property
-    def first_state(self) -> Json:
-        """The session's own state before its first event; empty if it is not recorded."""
-        found: Json = json.loads(self._lines[0])["session"].get("initial_state") or {}
-        return found
+    def started(self) -> Started:
+        """What the events started from: see `started_from`; an older capsule has only the session's own first state."""
+        own = json.loads(self._lines[0])["session"].get("initial_state") or {}
+        return Started.model_validate({"state": own, **self.about.get("started", {})})
+
+    def files(self) -> Iterator[tuple[str, int, types.Part]]:
+        """Yield the files, each with its name, version and content, a name's versions in order.
+
+        Raises:
+            CapsuleError: one is damaged.
+        """
+        try:
+            for one in sorted(self.artifacts, key=lambda one: (one["filename"], one["version"])):
+                yield str(one["filename"]), int(one["version"]), types.Part.model_validate(one["part"])
+        except (KeyError, TypeError, ValueError):
+            raise CapsuleError("A file in the capsule is damaged.") from None
 
     @property
     def _lines(self) -> list[str]:
@@ -129,6 +172,11 @@ def read_capsule(path: Path) -> Capsule:
     lists = (found.requests, found.artifacts, events)
     if not all(isinstance(one, list) and all(isinstance(item, Mapping) for item in one) for one in lists):
         raise CapsuleError(f"{path} is a damaged capsule: its parts are not lists of objects.")
+    try:
+        _ = found.started
+        _ASKED.validate_python(found.about.get("asked"))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise CapsuleError(f"{path} is a damaged capsule: what it says of its session has another form.") from None
     return found
 
 

@@ -12,17 +12,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from google.genai import types
-
 from inspector_app.engines.stand_in import write_stand_in
 from inspector_app.exchange.capsule import FORMAT, SUFFIX, Capsule, read_capsule
 from inspector_app.exchange.data_formats import json_lines
-from inspector_app.exchange.exported_session import ExportedSession, exported_session, session_of_history
+from inspector_app.exchange.exported_session import ExportedSession, exported_session, session_of_history, started_from
 from inspector_app.exchange.imported_sessions import read_sessions
 from inspector_app.exchange.storing import store
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.artifacts.file_artifact_service import FileArtifactService
-from runtime.errors import KnownError
 from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
@@ -58,12 +55,13 @@ async def capsule_of(
         kept: places in which nothing is replaced; see `ExportedSession`.
     """
     notes = database.notes(key).get(key, {}) if notes is None else notes
+    history = database.history(key)
     if first == 0 and last is None:
         updated = next(each.last_update_time for each in database.listing() if each.key == key)
         session = exported_session(database, key, updated, notes=notes, kept=kept)
     else:
-        history, created = database.history(key), database.created(key)
-        session = session_of_history(history, key, created, notes=notes, first=first, last=last, kept=kept)
+        session = session_of_history(history, key, database.created(key), notes=notes, first=first, last=last, kept=kept)
+    session.started = started_from(session, history, first, len(history.events) - 1 if last is None else last)
     return await capsule_with(session, Path(target).name if "://" not in target else "", _requests(target, key), files, agent)
 
 
@@ -88,6 +86,7 @@ async def capsule_with(
         "session_id": key.session_id,
         "source": source,
         "agent": agent,
+        "started": session.started,
     }
     made = Capsule(about, text)
     ids = {event.get("id") for event in made.events}
@@ -162,13 +161,9 @@ async def _store(database: Path, imported: Any, capsule: Capsule) -> None:
         return
     files = FileArtifactService(database.with_suffix(".artifacts"), make_now=False, follows_link=False)
     key = next(iter(imported.sessions))
-    for one in sorted(capsule.artifacts, key=lambda one: (str(one.get("filename")), one.get("version") or 0)):
-        try:
-            part = types.Part.model_validate(one["part"])
-        except (KeyError, ValueError):
-            raise KnownError("A file in the capsule is damaged.") from None
-        names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
-        await files.save_artifact(**names, filename=str(one["filename"]), artifact=part)
+    names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
+    for name, _, part in capsule.files():
+        await files.save_artifact(**names, filename=name, artifact=part)
 
 
 def unpack_into_new(file: str, parent: Path) -> tuple[Path, Path]:

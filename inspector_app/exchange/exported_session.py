@@ -34,6 +34,7 @@ class ExportedSession:
         created, updated: epoch seconds.
         state: its present state, with the prefixes of `user:` and `app:`.
         initial_state: the session's own first state; None if it is not recorded.
+        started: what the events started from, of a capsule: see `started_from`.
         events: yields the events as google-adk's event JSON, in commit order. Read it once.
         redactions: number of events, and of states, in which something was replaced; complete when the events are read.
         places: where, as the event's id or `state` and a JSON pointer; the first `MOST_PLACES`.
@@ -47,6 +48,7 @@ class ExportedSession:
     updated: float
     state: Json
     initial_state: Json | None
+    started: Json = field(default_factory=dict)
     events: Iterator[Json] = field(default_factory=lambda: iter(()))
     redactions: int = 0
     places: list[str] = field(default_factory=list)
@@ -124,6 +126,24 @@ def session_of_history(
     session.initial_state = None if before is None else _first_state(session, dict(before), clean)
     session.events = (_event(session, event, clean) for event in events)
     return session
+
+
+def started_from(session: ExportedSession, history: History, first: int, last: int) -> Json:
+    """Return what some events of a session started from, of all scopes, with what is replaced in a state replaced.
+
+    Args:
+        session: the session on its way into a file.
+        history: its past.
+        first, last: the places of the first and the last event, from 0.
+
+    Returns:
+        `state` before the first event; `unknown`: keys whose value then is not recorded; `others`: what other sessions wrote to shared
+        keys before later events, each with the `place` of the event, counted from the first one, and the `delta`.
+    """
+    clean, before = _redaction(), history.state_before(first)
+    later = (write for write in history.writes_before(last) if write.before > first)
+    others = [{"place": write.before - first, "delta": _first_state(session, dict(write.delta), clean)} for write in later]
+    return {"state": _first_state(session, before.merged(), clean), "unknown": sorted(before.unknown), "others": others}
 
 
 def header(session: ExportedSession) -> Json:

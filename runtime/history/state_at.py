@@ -257,6 +257,22 @@ class History:
         if index == self._last and "session" not in fold.complete:
             shared = {key: value for key, value in fold.values.items() if scope_of(key) != "session"}
             fold = StateAccumulator({**shared, **self._own_now}, fold.complete)
+        return self._by_scope(fold, index)
+
+    def state_before(self, index: int) -> ScopedState:
+        """Return the state right before an event was committed, with what others wrote since the event before it.
+
+        Args:
+            index: the event's index.
+
+        Raises:
+            IndexError: the event does not exist.
+        """
+        fold = self._checkpoints.after(index - 1).copy()
+        fold.apply_shared(self._shared.get(index, ()), self._checkpoints.merge_patched_keys)
+        return self._by_scope(fold, index - 1)
+
+    def _by_scope(self, fold: StateAccumulator, index: int) -> ScopedState:
         parts: dict[Scope, dict[str, Any]] = {scope: {} for scope in SCOPES}
         unknown = []
         for key, value in self._known(fold, index).items():

@@ -191,7 +191,12 @@ class CapsuleOptions(OfSession):
         str | None, given.option("--agent", "AGENT", "The agent: the capsule gets its description, and what its models would be asked.")
     ] = None
     pytest: Annotated[
-        str | None, given.option("--pytest", "OUT.py", "Also write a test that fails when the agent no longer does this. Needs --agent.")
+        str | None,
+        given.option(
+            "--pytest",
+            "OUT.py",
+            "Also write a test that fails when the agent no longer does this; it is run once. Needs --agent.",
+        ),
     ] = None
     first: Annotated[str | None, given.event("--first", "Leave out the events before this one; the state before it is kept.")] = None
     last: Annotated[str | None, given.event("--last", "Leave out the events after this one.")] = None

@@ -91,6 +91,7 @@ def test_a_slice_and_a_test_are_written(clerk: Inspector, driver: WindowDriver, 
     assert [event["author"] for event in made.events] == ["user", *["clerk"] * 5]
     assert {request["event_id"] for request in made.requests} <= {event["id"] for event in made.events}
     assert len(made.about["asked"]) == 3
+    assert "test_order_bug.py beside it is a test for pytest. It was run once and passes." in driver.bench.parts.capsule_hint.text
     assert "check_capsule(HERE / 'order bug.capsule', AGENT" in (tmp_path / "test_order_bug.py").read_text("utf-8")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from google.genai import types
 from inspector_app.cli import main
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.samples import is_bundled
+from inspector_app.exchange.capsule_check import try_check
 from inspector_app.exchange.capsule_session import unpack
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir
@@ -157,6 +159,11 @@ def rewritten(made: Path, out: Path, **parts: bytes) -> Path:
         {"session_jsonl": b"{"},
         {"requests_json": b"7"},
         {"session_jsonl": b"[" * 99_999},
+        {"session_jsonl": b"[]"},
+        {"capsule_json": b'{"format": 1, "started": {"state": []}}'},
+        {"capsule_json": b'{"format": 1, "started": {"others": [{"place": 1}]}}'},
+        {"capsule_json": b'{"format": 1, "started": 7}'},
+        {"capsule_json": b'{"format": 1, "asked": [{"agent": "a"}]}'},
     ],
 )
 def test_a_damaged_capsule_is_one_sentence(parts: dict[str, Any], made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -243,3 +250,57 @@ def test_a_capsule_ends_as_its_session_did(name: str, tmp_path: Path, capsys: py
     status = main(["run", str(tmp_path / "a.capsule"), "--json"])
     run = json.loads(capsys.readouterr().out.splitlines()[-1])["run"]
     assert (run["status"], status) == (ended[-1], {"finished": 0, "interrupted": 1, "paused": 3}[ended[-1]])
+
+
+READER = '''
+from google.adk.agents import LlmAgent
+from google.adk.models import BaseLlm, LlmResponse
+from google.genai import types
+
+
+class Script(BaseLlm):
+    model: str = "script"
+
+    async def generate_content_async(self, llm_request, stream=False):
+        last = llm_request.contents[-1].parts[0]
+        call = types.Part(function_call=types.FunctionCall(name="count", args={}))
+        yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="ok") if last.function_response else call]))
+
+
+def count(tool_context) -> dict:
+    """Count the sessions' messages."""
+    state = tool_context.state
+    state["app:messages"] = state.get("app:messages", 0) + 1
+    state["user:names"] = [*state.get("user:names", []), tool_context.session.id]
+    return {"messages": state["app:messages"], "names": state["user:names"], "plan": state.get("plan")}
+
+
+root_agent = LlmAgent(name="reader", model=Script(), instruction="{app:messages?} {user:names?} {plan?}", tools=[count])
+'''
+
+
+@pytest.mark.parametrize("python", [None, "INSPECTOR_ADK_PYTHON", "INSPECTOR_ADK_1_PYTHON"])
+@pytest.mark.parametrize("first", [None, 4])
+def test_its_test_passes_with_what_other_sessions_wrote(
+    python: str | None, first: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, database = tmp_path / "reader", str(tmp_path / "a.db")
+    folder.mkdir()
+    if python is not None and python not in os.environ:
+        pytest.skip(f"{python} is not set")
+    engine = ["--engine", "embedded"] if python is None else ["--python", os.environ[python]]
+    (folder / "agent.py").write_text(READER, "utf-8")
+    for number, session in enumerate(("s0", "s1", "s0", "s0", "s1")):
+        state = ["--state", '{"plan": "gold"}'] if number == 1 else []
+        assert main(["run", str(folder), *engine, "--message", "go", "--db", database, "--session", session, *state]) == 0
+    capsys.readouterr()
+    assert main(["events", database, "--session", "s1", "--json"]) == 0
+    ids = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
+    words = ["--session", "s1", "--agent", str(folder), "--pytest", str(tmp_path / "test_a.py"), "--json"]
+    if first is not None:
+        words += ["--first", ids[first]]
+    assert main(["capsule", database, str(tmp_path / "a.capsule"), *words]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["test_fails"], facts["divergences"]) == (None, [])
+    (folder / "agent.py").write_text(READER.replace("+ 1", "+ 2"), "utf-8")
+    assert "another result count than was recorded" in try_check(str(tmp_path / "a.capsule"), str(folder))

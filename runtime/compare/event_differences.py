@@ -15,7 +15,22 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 Area = Literal[
-    "author", "branch", "kind", "text", "thought", "call", "arguments", "result", "state", "files", "actions", "error", "content", "tokens"
+    "author",
+    "branch",
+    "kind",
+    "text",
+    "thought",
+    "call",
+    "arguments",
+    "result",
+    "output",
+    "transcript",
+    "state",
+    "files",
+    "actions",
+    "error",
+    "content",
+    "tokens",
 ]
 
 _CALL = "(call)"  # replaces function call ids, which differ in every run
@@ -23,6 +38,7 @@ _CALL = "(call)"  # replaces function call ids, which differ in every run
 _ACTIONS = (
     "transfer_to_agent",
     "escalate",
+    "route",
     "skip_summarization",
     "agent_state",
     "end_of_agent",
@@ -71,6 +87,8 @@ def content_of(event: Event, ids: frozenset[str] = frozenset()) -> dict[Area, An
         "call": [call.name for call in calls],
         "arguments": [[call.name, _plain(call.args or {}, ids)] for call in calls],
         "result": sorted(([one.name, _plain(one.response or {}, ids)] for one in responses), key=repr),
+        "output": _plain(_json(event.output), ids),
+        "transcript": [heard.text for heard in (event.input_transcription, event.output_transcription) if heard is not None],
         "state": dict(actions.state_delta),
         "files": dict(actions.artifact_delta),
         "actions": {name: _json(getattr(actions, name)) for name in _ACTIONS if getattr(actions, name) is not None},

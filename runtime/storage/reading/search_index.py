@@ -35,7 +35,7 @@ MOST_KEPT, DAYS_KEPT = 20, 60  # number of indexes; days after its last use that
 _LONGEST_TEXT = 100_000  # indexed characters of one event
 _PIECE = 2_000  # rows read at once, 30 ms of work; then the update can be cancelled
 _COMMITTED = 20_000  # rows in one transaction, which are one part of the index; 3 MB of words, more than fit into a processor's cache
-_VERSION = "2"
+_VERSION = "3"
 _SUFFIX = ".search.db"
 # "0" while it is written: without a journal, a process that is killed then leaves a damaged index, which is made again.
 _SET_WHOLE = "UPDATE about SET value = ? WHERE name = 'whole'"

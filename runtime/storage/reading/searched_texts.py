@@ -1,4 +1,4 @@
-"""The texts of an event that can be searched: its author, its texts, names and numbers, in the order of its JSON, and its errors."""
+"""The texts of an event that can be searched: its author, and the texts, names and numbers of what is shown of it, in order."""
 
 from __future__ import annotations
 
@@ -39,7 +39,22 @@ STRUCTURE = frozenset(
         "requestedToolConfirmations",
     }
 )
-SEARCHED = ("author", "content", "actions", "error_message", "errorMessage")
+_RARE = (
+    "error_code",
+    "errorCode",
+    "output",
+    "input_transcription",
+    "inputTranscription",
+    "output_transcription",
+    "outputTranscription",
+    "grounding_metadata",
+    "groundingMetadata",
+    "citation_metadata",
+    "citationMetadata",
+    "custom_metadata",
+    "customMetadata",
+)
+SEARCHED = ("author", "content", "actions", "error_message", "errorMessage", *_RARE)
 
 
 def searched_texts(event: Mapping[str, Any]) -> list[str]:
@@ -98,6 +113,7 @@ def _usual_event(msgspec: Any) -> Any:
     names = ("state_delta", "artifact_delta", "requested_auth_configs", "requested_tool_confirmations")
     actions = struct("Actions", dict.fromkeys(names, dicts))
     event = {"author": str, "content": content, "actions": actions, "error_message": str, "errorMessage": str}
+    event |= dict.fromkeys(_RARE, type(None))
     return struct("Event", event, is_whole=False)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +12,11 @@ from inspector_app.detail.content_view import _sections, _values
 from inspector_app.exchange.event_page import event_page
 from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.values import visible_lines
+from runtime.compare.event_differences import content_of
 from runtime.events import Event
+from runtime.events.credentials import without_credentials
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.searched_texts import STRUCTURE, searched_texts
 from tests.fixture_paths import fixtures_dir, manifest
 
 MOST_SHOWN = 1_000  # characters of a text that are compared: a page cuts long values
@@ -60,7 +64,7 @@ def test_a_note_is_no_custom_metadata() -> None:
     assert "metadata" not in shown(custom_metadata={"inspector_note": {"text": "look"}}).casefold()
 
 
-def test_the_page_and_the_window_show_the_same_of_every_stored_event() -> None:
+def test_page_window_search_and_comparison_have_the_same_of_every_stored_event() -> None:
     compared = 0
     for entry in manifest():
         for event in _events(entry["file"]):
@@ -70,6 +74,10 @@ def test_the_page_and_the_window_show_the_same_of_every_stored_event() -> None:
             window = "\n".join([*_sections(event).values(), *_leaves([*_values(event)[0].items()]), event.error_message or ""])
             assert [text for text in texts if visible_lines(text) not in page.replace('\\"', '"').replace("\\n", "\n")] == []
             assert [text for text in texts if text not in window] == []
+            found = "\n".join(searched_texts(json.loads(event.model_dump_json(exclude_none=True))))
+            assert [text for text in texts if text not in found and text not in STRUCTURE] == []
+            compared_with = "\n".join(_leaves([*content_of(event).values()]))
+            assert [text for text in _leaves(_stored(without_credentials(event))) if text not in compared_with] == []
             compared += len(texts)
     assert compared > 1_000
 

@@ -10,13 +10,12 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from google.genai import types
-from pydantic import BaseModel, TypeAdapter
+import msgspec
 
 from runtime.errors import KnownError
 from runtime.storage.connections.companions import real_file
@@ -31,14 +30,14 @@ _MOST_AT_ONCE = 2**20  # bytes that are read of a file at once: the list of an a
 PARTS = ("capsule.json", "session.jsonl", "requests.json", "artifacts.json")
 
 
-class WriteOfOthers(BaseModel):
+class WriteOfOthers(msgspec.Struct):
     """What another session wrote to shared keys before an event, whose place is counted from the capsule's first event."""
 
     place: int
     delta: Json
 
 
-class Started(BaseModel):
+class Started(msgspec.Struct):
     """What a capsule's events started from; see `started_from`."""
 
     state: Json
@@ -46,16 +45,13 @@ class Started(BaseModel):
     others: list[WriteOfOthers] = []
 
 
-class _Contents(BaseModel):
+class _Contents(msgspec.Struct):
     contents: list[Json]
 
 
-class _Asked(BaseModel):
+class _Asked(msgspec.Struct):
     agent: str
     request: _Contents
-
-
-_ASKED = TypeAdapter(list[_Asked] | None)
 
 
 class CapsuleError(KnownError):
@@ -91,17 +87,20 @@ class Capsule:
     def started(self) -> Started:
         """What the events started from: see `started_from`; an older capsule has only the session's own first state."""
         own = json.loads(self._lines[0])["session"].get("initial_state") or {}
-        return Started.model_validate({"state": own, **self.about.get("started", {})})
+        return msgspec.convert({"state": own, **self.about.get("started", {})}, Started)
 
-    def files(self) -> Iterator[tuple[str, int, types.Part]]:
+    def files(self, content: Callable[[Any], Any]) -> Iterator[tuple[str, int, Any]]:
         """Yield the files, each with its name, version and content, a name's versions in order.
+
+        Args:
+            content: returns a content from its JSON object.
 
         Raises:
             CapsuleError: one is damaged.
         """
         try:
             for one in sorted(self.artifacts, key=lambda one: (one["filename"], one["version"])):
-                yield str(one["filename"]), int(one["version"]), types.Part.model_validate(one["part"])
+                yield str(one["filename"]), int(one["version"]), content(one["part"])
         except (KeyError, TypeError, ValueError):
             raise CapsuleError("A file in the capsule is damaged.") from None
 
@@ -174,8 +173,8 @@ def read_capsule(path: Path) -> Capsule:
         raise CapsuleError(f"{path} is a damaged capsule: its parts are not lists of objects.")
     try:
         _ = found.started
-        _ASKED.validate_python(found.about.get("asked"))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        msgspec.convert(found.about.get("asked"), list[_Asked] | None)
+    except (msgspec.MsgspecError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise CapsuleError(f"{path} is a damaged capsule: what it says of its session has another form.") from None
     return found
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from google.genai import types
+
 from inspector_app.engines.agent_loader import load_agent
 from inspector_app.exchange.capsule import Capsule, read_capsule
 from inspector_app.exchange.exported_session import replaced_places
@@ -129,7 +131,7 @@ def replay(agent: str, capsule: Capsule, *, run_tools: bool) -> tuple[list[Json]
 async def _save_earlier_files(files: InMemoryArtifactService, capsule: Capsule, events: Sequence[Event], names: dict[str, Any]) -> None:
     """Save the files that were there before the events, which say what they saved themselves."""
     own = {(name, version) for event in events for name, version in event.actions.artifact_delta.items()}
-    for name, version, part in capsule.files():
+    for name, version, part in capsule.files(types.Part.model_validate):
         if (name, version) not in own:
             await files.save_artifact(**names, filename=name, artifact=part)
 

@@ -12,6 +12,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from google.genai import types
+
 from inspector_app.engines.stand_in import write_stand_in
 from inspector_app.exchange.capsule import FORMAT, SUFFIX, Capsule, read_capsule
 from inspector_app.exchange.data_formats import json_lines
@@ -162,7 +164,7 @@ async def _store(database: Path, imported: Any, capsule: Capsule) -> None:
     files = FileArtifactService(database.with_suffix(".artifacts"), make_now=False, follows_link=False)
     key = next(iter(imported.sessions))
     names = {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
-    for name, _, part in capsule.files():
+    for name, _, part in capsule.files(types.Part.model_validate):
         await files.save_artifact(**names, filename=name, artifact=part)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files
 
+from markdown_it import MarkdownIt
+
 from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block, local_moment
 from inspector_app.exchange.exported_session import ExportedSession, header
 from inspector_app.exchange.inert_data import PAGE_BEGIN, PAGE_END, enclosed, inert
@@ -14,6 +16,9 @@ from inspector_app.presentation.values import counted, visible
 # Even a mistake in the escaping could neither run nor load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _OPEN_BODY = 4_000  # characters; a longer body is folded
+_MOST_MARKDOWN = 16_000  # characters, as in the window: hostile Markdown takes time quadratic in its length
+# Links and pictures stay text, so that it is seen where they lead.
+_MARKDOWN = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable("table").disable(["link", "image", "autolink", "reference"])
 _SUMMARY = 80  # characters of a folded text that are shown
 
 
@@ -66,7 +71,11 @@ def _block(block: Block) -> str:
     title = escape(block.title)
     if block.kind == "picture":
         return f'<div class="block"><img alt="{title}" src="{escape(block.body)}"></div>'
-    body = f"<pre>{escape(block.body)}</pre>" if block.body else ""
+    body = ""
+    if block.kind in ("text", "thought", "note") and len(block.body) <= _MOST_MARKDOWN:
+        body = f'<div class="prose">{_MARKDOWN.render(block.body)}</div>' if block.body else ""
+    elif block.body:
+        body = f"<pre>{escape(block.body)}</pre>"
     if block.kind == "state" or len(block.body) > _OPEN_BODY:
         summary = title or escape(f"{block.body[:_SUMMARY].strip()}… ({len(block.body):,} characters)")
         return f'<details class="block {block.kind}"><summary>{summary}</summary>{body}</details>'

@@ -80,7 +80,7 @@ class SessionFacts:
     @cached_property
     def unfinished(self) -> dict[str, Invocation]:
         """The invocations that wait, and the newest one if it was interrupted, by id."""
-        waits = (each for each in self.invocations if each.status == "paused" or (each.status == "interrupted" and not each.is_past))
+        waits = (each for each in self.invocations if each.status == "paused" or (each.can_be_resumed and not each.is_past))
         return {each.invocation_id: each for each in waits}
 
     def finding(

@@ -118,7 +118,7 @@ def _print_end(key: SessionKey, ended: Invocation, options: Run | Resume | ForkO
         }
         print_json({"run": end})
         return
-    print_line(f"{ended.status}: {ended.reason}  (session {visible(key.session_id)}, invocation {visible(ended.invocation_id)})")
+    print_line(f"{ended.word}: {ended.reason}  (session {visible(key.session_id)}, invocation {visible(ended.invocation_id)})")
     if ended.status == "paused":
         print_line(f"Waiting for: {visible(pending_text(ended.pending))}. {visible(_how_to_answer(key, ended.pending, options))}")
 

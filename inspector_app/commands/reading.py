@@ -184,7 +184,7 @@ def invocations(options: Invocations) -> int:
         print_json([{name: getattr(invocation, name) for name in names} for invocation in found])
         return 0
     rows = [
-        (invocation.invocation_id, invocation.status, invocation.reason, json.dumps(invocation.checkpoint, ensure_ascii=False))
+        (invocation.invocation_id, invocation.word, invocation.reason, json.dumps(invocation.checkpoint, ensure_ascii=False))
         for invocation in found
     ]
     print_table(("INVOCATION", "STATUS", "REASON", "CHECKPOINT"), rows, "The session has no invocations.", ids=0)

@@ -15,6 +15,7 @@ from inspector_app.commands.selection import command_line
 from inspector_app.presentation.costs import cost_json, cost_text
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.values import preview, visible
+from runtime.history.invocations import BROKEN, word_for
 from runtime.support.ids import new_uuid
 
 FAILED = 1
@@ -31,13 +32,13 @@ async def repeat(options: Run) -> int:
         for number in range(1, options.repeat + 1):
             key = await agent.new_session(options.user, options.state or {}, f"{name}-{number}")
             runs.append(await run_once(agent, key, [message_of(options.message)], prices))
-            stdout.complain("" if options.json else f"run {number} of {options.repeat}: {runs[-1].status}\n")
+            stdout.complain("" if options.json else f"run {number} of {options.repeat}: {word_for(runs[-1].status)}\n")
     groups = by_path(runs)
     if options.json:
         print_json({"paths": [_group_json(group) for group in groups]})
     else:
         _print(groups, options)
-    return FAILED if any(run.status in ("failed", "interrupted") for run in runs) else 0
+    return FAILED if any(run.status in BROKEN for run in runs) else 0
 
 
 def _group_json(group: PathGroup) -> dict[str, Any]:
@@ -66,7 +67,7 @@ def _print(groups: Sequence[PathGroup], options: Run) -> None:
             tokens = f"{run.cost.tokens.input + run.cost.tokens.output:,}"
             said = run.error or preview(run.answer, 60)
             first = f"{path} ({len(group.runs)}×)" if number == 0 else ""
-            rows.append((first, run.key.session_id, run.status, f"{run.seconds:.2f} s", tokens, cost_text(run.cost), said))
+            rows.append((first, run.key.session_id, word_for(run.status), f"{run.seconds:.2f} s", tokens, cost_text(run.cost), said))
     print_table(("PATH", "SESSION", "STATUS", "TIME", "TOKENS", "COST", "ANSWER"), rows, ids=1)
     runs = sum(len(group.runs) for group in groups)
     print_line(f"{counted(runs, 'run')} took {counted(len(groups), 'path')}.")

@@ -116,7 +116,7 @@ def _chosen(found: Sequence[Invocation], invocation_id: str | None) -> Invocatio
         ResumeError: the invocation is finished, or all are.
     """
     if invocation_id is None:
-        unfinished = [invocation for invocation in found if invocation.status in ("paused", "interrupted")]
+        unfinished = [invocation for invocation in found if invocation.is_open]
         if not unfinished:
             raise ResumeError("There is nothing to resume: every invocation of the session is finished.")
         return unfinished[-1]

@@ -84,7 +84,7 @@ class LiveEventEvictor:
             left: ids of the invocations that are still in memory.
         """
         session = self._session
-        session.set_statuses({entry.invocation_id: entry.status for entry in ended})
+        session.set_statuses({entry.invocation_id: entry.word for entry in ended})
         known = {entry.invocation_id for entry in ended} | left
         older = [entry for entry in session.invocations if entry.invocation_id not in known]
         newer = [entry for entry in session.invocations if entry.invocation_id in left]

@@ -215,7 +215,7 @@ class SessionDocument:
 
     def reset_statuses(self) -> None:
         """Set the statuses that the invocations' events report: none of them is running any longer."""
-        self.set_statuses({entry.invocation_id: entry.status for entry in self.invocations})
+        self.set_statuses({entry.invocation_id: entry.word for entry in self.invocations})
 
     def set_statuses(self, statuses: Mapping[str, str]) -> None:
         """Set statuses by invocation id; the others stay."""

@@ -438,10 +438,10 @@ class DatabaseSource(Source):
 
     async def record_end(self, key: SessionKey, invocation_id: str, end: RecordedEnd) -> None:
         """See `Source.record_end`."""
+        self._ends.setdefault(key, {})[invocation_id] = end  # a storage that just failed may not keep it
         if self.ours and self.writing_allowed:
             await super().record_end(key, invocation_id, end)
-        else:
-            self._ends.setdefault(key, {})[invocation_id] = end
+            del self._ends[key][invocation_id]
 
     async def pending_of_others(self, key: SessionKey) -> tuple[list[PendingItem], bool]:
         """See `Source.pending_of_others`."""
@@ -696,7 +696,7 @@ class AttachedSource(Source):
             invocation_id: the invocation.
             problem: a phrase that says why it did not run to its end; empty if it did.
         """
-        self._session(key).runs[invocation_id] = RecordedEnd("interrupted" if problem else "finished", problem, "", time.time())
+        self._session(key).runs[invocation_id] = RecordedEnd("failed" if problem else "finished", problem, "", time.time())
 
     def forget_runs(self) -> None:
         """Record that the app has ended: what it was running is interrupted, as far as the events tell."""

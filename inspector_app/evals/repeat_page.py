@@ -12,15 +12,15 @@ from inspector_app.analysis.repeats import PathGroup, RunFacts
 from inspector_app.evals.results_head import ResultsHead
 from inspector_app.presentation.costs import CostSum, cost_text
 from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.values import duration, plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.layouts import laid_out, named
+from runtime.history.invocations import word_for
 
 COLUMNS = ("Path and session", "Status", "Time", "Tokens", "Cost", "Answer")
 _NUMBERS = (2, 3, 4)
-_SIGNS = {"finished": ("circle-check", "ok"), "paused": ("hand", "warn")}
-_OTHER_SIGN = ("circle-xmark", "bad")
 _RUN = Qt.ItemDataRole.UserRole
 
 
@@ -163,9 +163,9 @@ def _group_item(group: PathGroup) -> QTreeWidgetItem:
 
 def _run_item(run: RunFacts) -> QTreeWidgetItem:
     said = (run.error or run.answer)[:300].replace("\n", " ")
-    cells = [short_id(run.key.session_id), run.status, duration(run.seconds), *_spent(run.cost), said]
+    cells = [short_id(run.key.session_id), word_for(run.status), duration(run.seconds), *_spent(run.cost), said]
     item = QTreeWidgetItem([visible(cell) for cell in cells])
-    item.setIcon(1, theme.icon(*_SIGNS.get(run.status, _OTHER_SIGN)))
+    item.setIcon(1, theme.icon(*SIGNS[word_for(run.status)][:2]))
     item.setToolTip(0, plain_tooltip(run.key.session_id))
     item.setToolTip(5, plain_tooltip(run.error or run.answer))
     item.setData(0, _RUN, run)

@@ -95,11 +95,11 @@ class AgentChanges(QObject):
         if unfinished is None or loaded is None:
             return ""
         reason = loaded.why_not("resume")
-        if unfinished.status == "interrupted" and reason:
+        if unfinished.can_be_resumed and reason:
             return f" Its interrupted invocation cannot be resumed: {reason}"
         when = "answered" if unfinished.status == "paused" else "resumed"
         return (
-            f" Its {unfinished.status} invocation continues with the new code when it is {when};"
+            f" Its {unfinished.word} invocation continues with the new code when it is {when};"
             " what the agent's modules kept in memory starts over."
         )
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.signs import REQUESTS, SIGNS
 from inspector_app.presentation.values import ago, full_time, plain_tooltip, visible
 from inspector_app.running.pending_form import PendingForm
 from inspector_app.widgets import theme
@@ -33,12 +34,6 @@ from inspector_app.widgets.layouts import laid_out, named
 if TYPE_CHECKING:
     from runtime.history.invocations import PendingItem
 
-_ICONS = {
-    "confirmation": ("hand", "warn"),
-    "long_running": ("hourglass-half", "accent"),
-    "credential": ("key", "warn"),
-    "interrupted": ("triangle-exclamation", "bad"),
-}
 _ROW = Qt.ItemDataRole.UserRole
 _LEAST_ITEM = 130  # pixels at a scale of 100 %, of an item's text
 _LEAST_LIST = 260  # pixels, beside a form with long buttons
@@ -282,7 +277,7 @@ class _UnfinishedList(QTreeWidget):
         checkpoint = row.item.checkpoint
         where = " · ".join(filter(None, (row.session or short_id(row.address.key.session_id), row.database)))
         item = QTreeWidgetItem([visible(_what(row.item)), visible(where), "", ""])
-        item.setIcon(0, theme.icon(*_ICONS[row.item.kind]))
+        item.setIcon(0, theme.icon(*(SIGNS | REQUESTS)[row.item.status if row.item.kind == "interrupted" else row.item.kind][:2]))
         item.setData(0, _ROW, row)
         item.setToolTip(0, plain_tooltip(f"Invocation {row.item.invocation_id}: {row.item.reason}"))
         item.setToolTip(1, plain_tooltip(f"Session {row.address.key.session_id} of {row.address.key.app_name}\n{row.address.database}"))
@@ -316,5 +311,5 @@ class _UnfinishedList(QTreeWidget):
 
 def _what(item: PendingItem) -> str:
     if item.kind == "interrupted":
-        return f"interrupted: {short_id(item.invocation_id)}"
+        return f"{item.status}: {short_id(item.invocation_id)}"
     return f"{item.kind.replace('_', '-')}  {item.name}"

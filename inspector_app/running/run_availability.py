@@ -125,9 +125,9 @@ class RunAvailability(QObject):
     def idle_words(self) -> tuple[str, str, str]:
         """Return how the session was left: phase, text and detail for the tool bar."""
         session = self._work.current.session if self.session_is_in_sight() else None
-        open_ones = [entry for entry in session.invocations if entry.status in ("paused", "interrupted")] if session else []
+        open_ones = [entry for entry in session.invocations if entry.is_open] if session else []
         if not open_ones:
             return "idle", "idle", ""
         last = open_ones[-1]
-        word = "interrupted" if last.status == "interrupted" else "waiting"
+        word = last.word
         return word, word, last.reason.removeprefix("waits ")

@@ -6,21 +6,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from weakref import ref
 
+from inspector_app.presentation.signs import REQUESTS, SIGNS, Sign
 from runtime.sessions.session_key import SessionKey
 
-# mark → icon, colour role and meaning
-MARKS: dict[str, tuple[str, str, str]] = {
-    "running": ("circle-play", "accent", "running now"),
-    "paused": ("circle-pause", "warn", "paused"),
-    "interrupted": ("triangle-exclamation", "bad", "interrupted: an invocation did not end; it can be resumed"),
-    "confirmation": ("hand", "warn", "waits for a confirmation"),
-    "long_running": ("hourglass-half", "accent", "waits for the response of a long-running call"),
-    "credential": ("key", "warn", "waits for a credential"),
-    "unfinished": ("ellipsis", "dim", "unfinished: another process may still run it"),
-    "finished": ("circle-check", "ok", "finished"),
-}
-
-NO_MARK: tuple[str, str, str] = ("message", "dim", "")
+MARKS: dict[str, Sign] = SIGNS | REQUESTS
 
 
 class Summary(Protocol):

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from inspector_app.presentation.event_summary import short_id
+from inspector_app.presentation.signs import NO_SIGN
 from inspector_app.presentation.values import ago, counted, full_time, visible
 from inspector_app.sessions.session_layout import Database, Layout
-from inspector_app.sessions.session_node import MARKS, NO_MARK, Summary, TreeNode
+from inspector_app.sessions.session_node import MARKS, Summary, TreeNode
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS
 from runtime.sessions.session_key import SessionKey
 
@@ -85,7 +86,7 @@ class SessionTreeNodes:
             summary = parent.summaries[row]
             session = summary.key
             path = (*parent.path, session.session_id)
-            child = TreeNode("session", "", "", *NO_MARK, parent.database, path, row=row, session=session, summary=summary)
+            child = TreeNode("session", "", "", *NO_SIGN, parent.database, path, row=row, session=session, summary=summary)
             child.parent = parent
             child.hold(self.layout.forks.get((parent.database, session), []))
             self.dress(child)
@@ -97,7 +98,7 @@ class SessionTreeNodes:
         """Set the name, icon and last update of a session's node. The name of a fork below its parent is the change."""
         assert node.session is not None and node.summary is not None
         database = self.databases[node.database]
-        node.icon, node.role, meaning = MARKS.get(database.marks.get(node.session, ""), NO_MARK)
+        node.icon, node.role, meaning = MARKS.get(database.marks.get(node.session, ""), NO_SIGN)
         node.meaning = ", ".join(filter(None, (meaning, database.earlier.get(node.session, ""))))
         fork = database.forks.get(node.session)
         node.name, node.aside = visible(node.session.session_id), fork.text if fork is not None else ""

@@ -63,7 +63,7 @@ class RunBar(QToolBar):
 
     @property
     def state_text(self) -> str:
-        """The state of the run, such as "paused at 142"."""
+        """The state of the run, such as "held at 142"."""
         return self._state.text()
 
     def show_state(self, phase: str, text: str, detail: str) -> None:
@@ -71,7 +71,7 @@ class RunBar(QToolBar):
 
         Args:
             phase: a key of `RUN_ICONS`.
-            text: the state, such as "paused at 142".
+            text: the state, such as "held at 142".
             detail: a dimmed text after it, such as "before tool call pay".
         """
         if (text, visible(detail)) != (self.state_text, self.detail_text) and self.isVisible():
@@ -83,7 +83,7 @@ class RunBar(QToolBar):
         self._set_property(self._state, "role", role)
         self._detail.setText(visible(detail))
         self._detail_action.setVisible(bool(detail))
-        self._run.setText("Continue" if phase == "paused" else "Run")
+        self._run.setText("Continue" if phase == "held" else "Run")
         self._buttons[self._run.objectName()].setAccessibleName(self._run.text())
 
     def _paint_primary(self) -> None:

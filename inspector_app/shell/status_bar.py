@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStatusBar, QWidget
 
+from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
@@ -14,13 +15,10 @@ from inspector_app.widgets.tooltips import set_tooltip
 
 # State of the run or of the session → icon and colour role; the tool bar shows the same.
 RUN_ICONS = {
+    **{word: (sign.icon, sign.role) for word, sign in SIGNS.items()},
     "idle": ("", "dim"),
-    "interrupted": ("triangle-exclamation", "bad"),
-    "waiting": ("hourglass-half", "warn"),
-    "running": ("circle-play", "ok"),
     "watching": ("eye", "ok"),
-    "paused": ("pause", "warn"),
-    "stopping": ("stop", "warn"),
+    "stopping": ("stop", "dim"),
 }
 
 _MOST_OF_BAR = 0.2  # share of the bar for a text, in a bar that is _ROOMY; less in a narrower one

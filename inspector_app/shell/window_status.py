@@ -98,12 +98,13 @@ class WindowStatus(QObject):
 
     def _show_phase(self) -> None:
         run = self._run
-        phase, text, detail = str(run.phase), str(run.phase), ""
+        phase = "held" if run.phase == "paused" else str(run.phase)
+        text, detail = phase, ""
         words: HoldText | None = None
         if run.phase == "paused" and run.hold is not None:
             held_here = run.address == self._cursor.session and run.held is not None
             place = self._current.position_of(run.held.id) if held_here and run.held is not None else None
-            text = "paused" if place is None else f"paused at {place + 1:,}"
+            text = "held" if place is None else f"held at {place + 1:,}"
             words = words_for(run.hold, run.held_by, run.waiting, run.runs_on)
             detail = words.place
         elif run.phase == "idle":

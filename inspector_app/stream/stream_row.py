@@ -10,6 +10,7 @@ from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import USER_ROLE
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
+from inspector_app.presentation.signs import NO_SIGN, SIGNS
 from inspector_app.presentation.values import clock, counted, duration, visible
 from runtime.events.kinds import node_path
 from runtime.events.marks import EDITED
@@ -65,16 +66,6 @@ class StreamRow:
     note: Note | None = None
 
 
-STATUS_ROLES: dict[str, str] = {
-    "running": "accent",
-    "held": "warn",
-    "finished": "ok",
-    "paused": "warn",
-    "interrupted": "bad",
-    "rewound": "dim",
-}
-
-
 def header_row(group: InvocationGroup, status: str, cost: str = "") -> StreamRow:
     """Return a group's header.
 
@@ -96,7 +87,7 @@ def header_row(group: InvocationGroup, status: str, cost: str = "") -> StreamRow
         "invocation",
         name + (" continued" if group.continued else ""),
         tokens="   ".join(filter(None, facts)),
-        role=STATUS_ROLES.get(status, "dim"),
+        role=SIGNS.get(status, NO_SIGN).role,
         event_kind=status,
         folded=group.folded,
     )

@@ -75,9 +75,9 @@ class ActionAvailability:
         if session is None:
             return None
         if invocation_id is not None:
-            unfinished = (entry for entry in session.invocations if entry.status in ("interrupted", "paused"))
+            unfinished = (entry for entry in session.invocations if entry.is_open)
             return next((entry for entry in unfinished if entry.invocation_id == invocation_id), None)
-        interrupted = [invocation for invocation in session.invocations if invocation.status == "interrupted"]
+        interrupted = [invocation for invocation in session.invocations if invocation.can_be_resumed]
         index = self._cursor.event_index
         if index is not None and index < len(session.events):
             selected = session.events.cached(index, request=False)
@@ -89,7 +89,7 @@ class ActionAvailability:
     def unfinished(self) -> Invocation | None:
         """Return the newest invocation of the displayed session that is interrupted, or paused for an answer."""
         session = self._current.session
-        found = [entry for entry in session.invocations if entry.status in ("interrupted", "paused")] if session is not None else []
+        found = [entry for entry in session.invocations if entry.is_open] if session is not None else []
         return found[-1] if found else None
 
     def new_session_source(self) -> Source | None:

@@ -187,10 +187,12 @@ class QuietRuns:
         finally:
             self._debugger = None
             self._end(error)
-            if invocation_id and (self.is_stopped or not self._loaded.records_ends):
-                await record_end(source, key, invocation_id, error, is_stopped=self.is_stopped)
-            await self._current.refresh_session(address)
-            self._window_run.show_quiet(None)
+            try:
+                if invocation_id and (self.is_stopped or not self._loaded.records_ends):
+                    await record_end(source, key, invocation_id, error, is_stopped=self.is_stopped)
+            finally:
+                await self._current.refresh_session(address)
+                self._window_run.show_quiet(None)
 
     async def events(self, key: SessionKey) -> list[Event]:
         """Return a session's events."""

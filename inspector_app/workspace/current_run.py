@@ -39,7 +39,7 @@ from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, Report, RunningAgent
 from runtime.debugger.request_recorder import RequestRecorder
 from runtime.debugger.watchdog import Block, Watchdog
-from runtime.errors import KnownError
+from runtime.errors import KnownError, StorageError
 from runtime.events.kinds import Kind
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation, PendingItem
@@ -522,8 +522,12 @@ class CurrentRun(QObject):
         if error is not None:
             self._report_failure(loaded, error)
         self._output.end()
-        if self._stopped or not loaded.records_ends:
-            await record_end(source, address.key, self._invocation_id, error, is_stopped=self._stopped)
+        if self._stopped or not loaded.records_ends or isinstance(error, StorageError):
+            try:
+                await record_end(source, address.key, self._invocation_id, error, is_stopped=self._stopped)
+            except StorageError as failed:
+                if error is None:  # otherwise the run's own failure has been reported
+                    self._messages.error("Recording how the run ended", failed)
         await self._current.refresh_session(address)
         self._end = RunEnd(address, error, self._stopped, bool(self._invocation_id))
 
@@ -695,7 +699,7 @@ class CurrentRun(QObject):
         """Report a change, the mark of the run's session first."""
         phase = self.phase
         is_running = phase != "idle" and not self.is_watching
-        self._catalog.set_running(self.address if is_running else self.quiet, "paused" if phase == "paused" else "running")
+        self._catalog.set_running(self.address if is_running else self.quiet, "held" if phase == "paused" else "running")
         self.changed.emit()
 
 

@@ -19,7 +19,9 @@ from runtime.storage.reading.reader import SessionSummary
 def mark_of(items: Sequence[PendingItem]) -> str:
     """Return the mark of a session with these pending items."""
     now = present(items)
-    return now[-1].kind if now else "finished"
+    if not now:
+        return "finished"
+    return now[-1].status if now[-1].kind == "interrupted" else now[-1].kind
 
 
 @dataclass(slots=True)

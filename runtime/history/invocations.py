@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from runtime.events.event import Event
 
-Status = Literal["finished", "paused", "interrupted", "rewound", "unfinished"]
+Status = Literal["finished", "paused", "interrupted", "stopped", "failed", "rewound", "unfinished"]
+Broken = Literal["interrupted", "stopped", "failed"]
+BROKEN: tuple[Broken, ...] = ("interrupted", "stopped", "failed")  # how an invocation is that can be resumed
 PendingKind = Literal["confirmation", "long_running", "credential", "interrupted"]
 _NO_ENDS: Mapping[str, RecordedEnd] = MappingProxyType({})
 
@@ -59,6 +61,7 @@ class PendingItem:
         so_far: the newest receipt or progress of a long-running call; None if it left none.
         auth_config: the configuration in a credential request.
         is_past: whether the conversation has gone on since, with another invocation.
+        status: the invocation's, for `interrupted`.
     """
 
     kind: PendingKind
@@ -77,6 +80,7 @@ class PendingItem:
     so_far: dict[str, Any] | None = None
     auth_config: dict[str, Any] = field(default_factory=dict)
     is_past: bool = field(default=False, compare=False)
+    status: Broken = field(default="interrupted", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,8 @@ class Invocation:
 
     Attributes:
         invocation_id: its id.
-        status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`; `rewound`;
-            `unfinished`, if another program may drive it.
+        status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`, or how that is known to have happened,
+            `stopped` or `failed`; `rewound`; `unfinished`, if another program may drive it.
         reason: a phrase that explains the status.
         first_event_id, last_event_id: its first and last event.
         checkpoint: agent name, or place if agents share the name → its last checkpoint, or "end".
@@ -104,9 +108,29 @@ class Invocation:
     is_turn: bool = True
 
     @property
+    def can_be_resumed(self) -> bool:
+        """Whether it broke off; one that waits for an answer is continued by the answer."""
+        return self.status in BROKEN
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can be continued, by a resume or an answer."""
+        return self.status == "paused" or self.can_be_resumed
+
+    @property
+    def word(self) -> str:
+        """The word for its status that people read."""
+        return word_for(self.status)
+
+    @property
     def is_past(self) -> bool:
         """Whether it did not end, and the conversation has gone on since; see `with_past`."""
         return any(item.is_past for item in self.pending)
+
+
+def word_for(status: str) -> str:
+    """Return the word that people read for a status."""
+    return "waiting" if status == "paused" else status
 
 
 def invocations(
@@ -200,10 +224,11 @@ def with_recorded_ends(found: Sequence[Invocation], ends: Mapping[str, RecordedE
 def _with_end(found: Invocation, end: RecordedEnd) -> Invocation:
     if found.last_event_id != end.last_event_id or found.status not in ("finished", "interrupted"):
         return found
-    if end.status != "interrupted":
+    if end.status == "finished" or end.status == "unfinished":
         return replace(found, status=end.status, reason=end.reason, pending=())
     waiting = found.pending or (PendingItem("interrupted", found.invocation_id, event_id=found.last_event_id, last_time=end.at),)
-    return replace(found, status="interrupted", reason=end.reason, pending=tuple(replace(item, reason=end.reason) for item in waiting))
+    pending = tuple(replace(item, reason=end.reason, status=end.status) for item in waiting)
+    return replace(found, status=end.status, reason=end.reason, pending=pending)
 
 
 def pending_items(events: Sequence[Event]) -> list[PendingItem]:

@@ -17,6 +17,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.history.invocations import (
+    BROKEN,
     Invocation,
     PendingItem,
     as_past,
@@ -308,7 +309,7 @@ class PendingRows:
     def _unfinished(self, key: SessionKey, session: _Session, ends: Mapping[str, RecordedEnd]) -> list[Invocation]:
         rewound = rewound_invocations(session.steps)
         for name, end in ends.items():
-            if end.status == "interrupted" and name in session.invocations:  # its events may look finished
+            if end.status in BROKEN and name in session.invocations:  # its events may look finished
                 session.invocations[name] = session.invocations[name] or _Invocation(rowids=None)
                 session.invocations[name].is_odd = True  # type: ignore[union-attr]  # just set
         found = {name: invocation for name, invocation in session.invocations.items() if invocation is not None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from runtime.history.invocations import BROKEN
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name, to_epoch
@@ -25,7 +26,7 @@ def recorded_ends(connection: ReadingConnection, key: SessionKey | None = None) 
     of_session = f" WHERE {OF_SESSION}" if key else ""
     found: dict[SessionKey, dict[str, RecordedEnd]] = {}
     for app_name, user_id, session_id, name, status, reason, last_event_id, at in connection.execute(query + of_session, tuple(key or ())):
-        if status in ("finished", "interrupted") and isinstance(at, int):
+        if status in ("finished", *BROKEN) and isinstance(at, int):
             owner = SessionKey(as_name(app_name), as_name(user_id), as_name(session_id))
             found.setdefault(owner, {})[name] = RecordedEnd(status, str(reason), last_event_id, to_epoch(at))
     return found

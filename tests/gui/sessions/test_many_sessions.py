@@ -215,13 +215,13 @@ def test_a_session_selected_before_it_is_displayed_is_selected_when_it_appears(q
 def test_many_changes_at_once_cause_a_new_layout(qtbot, tested) -> None:
     model = tested(SessionTreeModel(now=lambda: 1000.0))
     model.set_database("big", INFO, many())
-    model.set_marks("big", {key("u", "s-03"): "paused", key("u", "s-04"): "paused"})
+    model.set_marks("big", {key("u", "s-03"): "held", key("u", "s-04"): "held"})
     newer = [summary(each.key, 5, 9000.0 - each.last_update_time) for each in many(session_tree.MOST_ONE_BY_ONE + 5)]
     with qtbot.waitSignal(model.modelReset, timeout=0, raising=False) as was_reset:
         model.update_sessions("big", newer, [key("u", "s-04")])
     assert was_reset.signal_triggered
     assert [session.session_id for session in shown(model)][:2] == ["s-54", "s-53"]
-    assert model._databases["big"].marks == {key("u", "s-03"): "paused"}
+    assert model._databases["big"].marks == {key("u", "s-03"): "held"}
 
 
 def test_forks_stay_below_their_parents_when_either_changes(tested) -> None:

@@ -48,7 +48,7 @@ def test_sessions_are_listed_newest_first_under_user_app_and_database(sessions: 
 
 
 def test_marks_have_an_icon_and_text(sessions: SessionTreeModel) -> None:
-    sessions.set_marks("orders", {key("maria", "s-1"): "interrupted", key("maria", "gone"): "paused"})
+    sessions.set_marks("orders", {key("maria", "s-1"): "interrupted", key("maria", "gone"): "held"})
     index = sessions.index_of("orders", key("maria", "s-1"))
     assert sessions.node(index).icon == "triangle-exclamation"
     assert "interrupted" in index.data(Qt.ItemDataRole.AccessibleTextRole)

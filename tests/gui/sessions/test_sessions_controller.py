@@ -66,8 +66,8 @@ def test_a_read_only_database_is_marked(scene: Scene) -> None:
 
 def test_marks_and_forks_appear_when_they_are_found(scene: Scene) -> None:
     scene.list_sessions()
-    scene.catalog.set_mark(SessionAddress("story.db", NEW), "paused")
-    assert "paused" in scene.tooltip("new")
+    scene.catalog.set_mark(SessionAddress("story.db", NEW), "held")
+    assert "held" in scene.tooltip("new")
     scene.catalog.set_forks("story.db", {NEW: ForkInfo(OLD, "fork at 3", "Fork of session old")})
     node = scene.model.node(scene.model.index_of("story.db", NEW))
     assert (node.name, node.parent.name) == ("fork at 3", "old")

@@ -125,7 +125,7 @@ def test_a_branch_of_many_sessions_stays_collapsed_until_the_user_expands_it(qtb
 
 def test_hostile_names_are_painted(pane: SessionsPane, model: SessionTreeModel) -> None:
     fill(model)
-    model.set_marks("orders", {key("maria", "s-1"): "paused"})
+    model.set_marks("orders", {key("maria", "s-1"): "held"})
     model.set_database("hostile", DatabaseInfo("x" * 500, "y" * 500, True), [summary(key("u" * 500, "\u202e" * 500))])
     pane.grab()
 

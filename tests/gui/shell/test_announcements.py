@@ -53,5 +53,5 @@ def test_a_new_state_of_the_run_is_announced_once(window: MainWindow, said: list
     for _ in range(2):
         window.run_bar.show_state("running", "running", "")
         window.run_bar.show_state("running", "running", "")
-        window.run_bar.show_state("paused", "paused at 2", "before tool call pay")
-    assert [text for text, _ in said] == ["running", "paused at 2 before tool call pay"] * 2
+        window.run_bar.show_state("held", "held at 2", "before tool call pay")
+    assert [text for text, _ in said] == ["running", "held at 2 before tool call pay"] * 2

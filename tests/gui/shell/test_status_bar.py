@@ -42,8 +42,8 @@ def test_the_state_of_the_run_gets_the_room_that_the_other_parts_leave(qtbot, qa
     qtbot.addWidget(window)
     window.setStatusBar(bar)
     window.show()
-    why = 'paused at 12 · breakpoint: before tool add_to_cart, state["cart"] changed and author == "order_desk" (1st hit)'
-    bar.show_run("paused", why)
+    why = 'held at 12 · breakpoint: before tool add_to_cart, state["cart"] changed and author == "order_desk" (1st hit)'
+    bar.show_run("held", why)
     label = bar.findChild(QLabel, "status_run")
 
     def is_whole() -> bool:

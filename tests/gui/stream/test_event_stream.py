@@ -237,7 +237,7 @@ def test_rows_are_painted_in_the_current_theme(qapp, view: EventStreamView, mode
     model.set_held(hostile.id)
     model.show_partial(partial("grow"))
     model.set_waiting("waiting: held", "writer")
-    model.document.set_statuses({"e-0": "paused"})
+    model.document.set_statuses({"e-0": "waiting"})
     for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
         theme.apply(qapp, choice)
         image = view.grab().toImage()

@@ -90,8 +90,8 @@ def test_time_at_a_hold_does_not_count(model: EventTableModel) -> None:
 
 def test_a_header_has_status_count_time_and_tokens(model: EventTableModel) -> None:
     show(model, turns(4))
-    model.document.set_statuses({"e-0": "paused"})
-    assert text(model, 0, Column.EVENT) == "invocation e-0   paused   4 events   3.0 s"
+    model.document.set_statuses({"e-0": "waiting"})
+    assert text(model, 0, Column.EVENT) == "invocation e-0   waiting   4 events   3.0 s"
     model.document.set_statuses({"e-0": "finished"})
     assert model.stream_row(0).event_kind == "finished"
 

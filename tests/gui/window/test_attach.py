@@ -88,7 +88,7 @@ def test_an_app_is_watched_held_stepped_edited_and_left(driver: WindowDriver, st
     assert run.hold is not None and run.hold.place == "before model"
     window.commands.step.trigger()
     driver.run_until_held()
-    assert run_state(driver).startswith("paused at 6")
+    assert run_state(driver).startswith("held at 6")
     picture(driver, "held")
     window.commands.step_into.trigger()
     driver.run_until(lambda: run.hold is not None and run.hold.place == "before tool")

@@ -39,9 +39,9 @@ def test_a_breakpoint_holds_a_tool_call_whose_arguments_are_then_edited(orders: 
     window, card = orders.window, orders.window.parts.held
     count = orders.features.stream.events.event_count
     assert card.isVisible() and card.text.startswith("Held before add_to_cart breakpoint:") and "(1st hit)" in card.text
-    assert window.run_bar.state_text == f"paused at {count}"
+    assert window.run_bar.state_text == f"held at {count}"
     assert window.run_bar.detail_text == "before tool call add_to_cart"
-    assert window.status.text("run").startswith(f"paused at {count} · breakpoint: before tool add_to_cart")
+    assert window.status.text("run").startswith(f"held at {count} · breakpoint: before tool add_to_cart")
     assert "1st hit" in window.status.findChild(QLabel, "status_run").toolTip()
     assert '"quantity": 40' in driver.held.editor.toPlainText()
     assert driver.stream.results("add_to_cart") == []

@@ -221,7 +221,7 @@ def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspe
     for _ in range(3):
         assert go(office, qtbot, OVER).startswith("after left's "), "events of the other branch do not hold"
     assert go(office, qtbot, OUT) == "at the end of left"
-    assert office.window.run_bar.state_text.startswith("paused at ")
+    assert office.window.run_bar.state_text.startswith("held at ")
     assert go(office, qtbot, OUT) == "at the end of fan"
     finish(office, qtbot)
     assert {"left", "right"} <= {event.author for event in driver.stream.events()}

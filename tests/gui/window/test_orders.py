@@ -84,7 +84,7 @@ def test_a_new_session_is_created_in_the_selected_sessions_database(orders: Insp
     assert marks(orders) == {first: "finished", second: ""}
     orders.run.send("a desk lamp", paused=True)
     qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
-    assert marks(orders) == {first: "finished", second: "paused"}
+    assert marks(orders) == {first: "finished", second: "held: it continues when you say so"}
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()
     orders.cursor.select_session(first)

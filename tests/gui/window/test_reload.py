@@ -73,7 +73,7 @@ def test_a_run_keeps_its_code_and_the_reload_follows_it(driver: WindowDriver, pr
     ("steps", "effect"),
     [
         ([["call", "broken", {"number": 3}]], "Its interrupted invocation continues with the new code when it is resumed;"),
-        ([["call", "order", {"item": "lamp"}]], "Its paused invocation continues with the new code when it is answered;"),
+        ([["call", "order", {"item": "lamp"}]], "Its waiting invocation continues with the new code when it is answered;"),
     ],
 )
 def test_the_window_says_what_a_reload_does_to_an_unfinished_invocation(

@@ -144,7 +144,7 @@ def test_step_holds_the_agent_at_each_event(story: Inspector, story_db: Path, dr
         assert events.event_count == count + 1, "exactly one event"
         assert events.committed(events.event_count - 1).id == held.id
         assert event_ids(story_db, story.cursor.session.key)[-1] == held.id, "committed, and nothing after it"
-        assert window.run_bar.state_text == f"paused at {events.event_count}"
+        assert window.run_bar.state_text == f"held at {events.event_count}"
         assert story.cursor.event_index == events.event_count - 1
         assert window.commands.run.text() == "Continue"
         assert not window.commands.pause.isEnabled()
@@ -170,10 +170,10 @@ def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Insp
     qtbot.waitUntil(lambda: story.run.phase == "paused")
     address, count = story.cursor.session, story.features.stream.events.event_count
     story.cursor.select_session(None)
-    assert story.window.run_bar.state_text == "paused"
+    assert story.window.run_bar.state_text == "held"
     story.cursor.select_session(address)
     qtbot.waitUntil(lambda: story.features.stream.events.event_count == count)
-    assert story.window.run_bar.state_text == f"paused at {count}"
+    assert story.window.run_bar.state_text == f"held at {count}"
     assert story.window.parts.resume_hint.text == ""
     assert story.window.parts.pending.rows == []
     with qtbot.waitSignal(story.run.run_ended, timeout=30_000):

@@ -95,7 +95,7 @@ async def test_the_end_of_a_long_run_decodes_no_older_event(tmp_path: Path, monk
 
 
 @pytest.mark.rule("I8")
-async def test_a_run_that_raised_is_interrupted_also_after_an_answer(service: BaseSessionService) -> None:
+async def test_a_run_that_raised_failed_also_after_an_answer(service: BaseSessionService) -> None:
     async def body(agent: BaseAgent, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         yield said(agent, "an answer")
         raise RuntimeError("boom\nand more")
@@ -104,7 +104,7 @@ async def test_a_run_that_raised_is_interrupted_also_after_an_answer(service: Ba
     with pytest.raises(RuntimeError):
         await run(runner)
     (found,) = await _found(runner)
-    assert (found.status, found.reason) == ("interrupted", "failed with RuntimeError: boom and more")
+    assert (found.status, found.reason) == ("failed", "failed with RuntimeError: boom and more")
     assert [item.kind for item in found.pending] == ["interrupted"]
 
 
@@ -187,7 +187,7 @@ async def test_records_are_read_copied_converted_deleted_and_restored_with_their
             where = key._replace(session_id=session_id)
             waiting = [item.reason for item in opened.pending(where).get(where, [])]
             found = opened.invocations(where)
-            assert waiting == [each.reason for each in found if each.status == "interrupted"]
+            assert waiting == [each.reason for each in found if each.can_be_resumed]
             return [each.reason for each in found]
 
     expected = ["failed with RuntimeError: x", "the agent ended"]

@@ -20,26 +20,27 @@ if TYPE_CHECKING:
 _UNREADABLE = "unreadable row"
 _NEWER_ACTIONS = {"transfer_reason", "route", "render_ui_widgets"}  # of google-adk 2, unknown to this runtime
 _REFUSED = "google-adk validates every event, so one such event makes its whole session unreadable."
+_LOST = "google-adk reads the event without it. Keys of the state that it wrote are unknown from here until they are written again."
+_LEAVE_OUT = "Restore a backup, or copy the database without what cannot be read."
+_DROP = "--drop-unreadable"
 
 
 def unreadable_events(facts: SessionFacts) -> Iterator[Finding]:
     """Find events that google-adk refuses, and times that are none."""
     for event in facts.events:
         damaged = (event.custom_metadata or {}).get(UNREADABLE)
-        if event.error_code == UNREADABLE_EVENT:
+        if isinstance(damaged, dict) and damaged:
+            columns = visible(" and ".join(map(str, damaged)))
+            if facts.writable:  # no such layout has these columns: the event was copied from one that has
+                what = f"It lost its {columns} when the database was copied: the older row could not be read."
+                yield facts.finding("lost in a copy", "note", event.id, what, _LOST, "Look into the older file, if the event matters.")
+                continue
+            pickle = " Versions before 2.8 run what a pickle in it says, so do not open the file with them." if facts.layout == "v0" else ""
+            why = f"{_REFUSED}{pickle if 'actions' in damaged else ''}" if facts.is_google else "What it says is not known."
+            yield facts.finding(_UNREADABLE, "error", event.id, f"Its {columns} cannot be read.", why, _LEAVE_OUT, facts.convert(_DROP))
+        elif event.error_code == UNREADABLE_EVENT:
             yield facts.finding(
-                _UNREADABLE, "error", event.id, event.error_message or "The row is no event.", _REFUSED, _leave_out(), _drop(facts)
-            )
-        elif isinstance(damaged, dict) and damaged:
-            columns = ", ".join(map(str, damaged))
-            yield facts.finding(
-                _UNREADABLE,
-                "error",
-                event.id,
-                f"Its column {visible(columns)} cannot be read.",
-                f"{_REFUSED} Versions before 2.8 run what a pickle in it says, so do not open the file with them.",
-                _leave_out(),
-                _drop(facts),
+                _UNREADABLE, "error", event.id, event.error_message or "The row is no event.", _REFUSED, _LEAVE_OUT, facts.convert(_DROP)
             )
         elif facts.is_google and (refused := [*_refused(event)]):
             names = ", ".join(refused[:3])
@@ -70,14 +71,6 @@ def _refused(event: Event) -> Iterator[str]:
     yield from (f"actions.{name}" for name in getattr(event.actions, "model_extra", None) or () if to_snake(name) not in _NEWER_ACTIONS)
 
 
-def _leave_out() -> str:
-    return "Restore a backup, or copy the database without what cannot be read."
-
-
-def _drop(facts: SessionFacts) -> tuple[str, ...]:
-    return (*facts.convert(), "--drop-unreadable")
-
-
 def faults_of_tables(faults: list[RowFault], name: str) -> Iterator[Finding]:
     """Return what google-adk refuses in the tables, as findings.
 
@@ -94,7 +87,7 @@ def faults_of_tables(faults: list[RowFault], name: str) -> Iterator[Finding]:
                 f"The state of {owner} in {fault.table} is no JSON object.",
                 "No program can read its sessions.",
             )
-            yield Finding(_UNREADABLE, "error", what, why, "Restore a backup.", key)
+            yield Finding(_UNREADABLE, "error", what, why, _LEAVE_OUT, key, fix=(*convert, _DROP))
         elif fault.kind == "time":
             what, why = f"The update time of {owner} in {fault.table} is no time.", "google-adk cannot read the row."
             yield Finding(_UNREADABLE, "error", what, why, "Copy the database: the copy has a valid time.", key, fix=convert)

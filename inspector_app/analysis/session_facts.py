@@ -89,9 +89,9 @@ class SessionFacts:
         """Return a finding in this session."""
         return Finding(kind, level, what, why, advice, self.key, event_id, fix)
 
-    def convert(self) -> tuple[str, ...]:
+    def convert(self, *options: str) -> tuple[str, ...]:
         """Return the command that copies the database in commit order."""
-        return "agent-inspector", "convert", self.name, "new.db"
+        return "agent-inspector", "convert", self.name, "new.db", *options
 
 
 def read_facts(database: StoredDatabase, key: SessionKey, name: str, seen: Callable[[int], object] = lambda _: None) -> SessionFacts:

@@ -24,6 +24,7 @@ UNREADABLE = "inspector_unreadable"  # columns of an old row that could not be r
 INNER_RUN = "inspector_inner_run"  # of an agent that runs as a tool and waits for an answer: {call, agent, request, events, is_progress}
 SAME_MODEL_CALL = "inspector_same_model_call"  # on a model's complete responses after the first one of the same call
 UNREADABLE_EVENT = "UNREADABLE_EVENT"  # error code of an event whose stored text is not an event
+STORED_TEXT = "stored_text"  # in the JSON of such an event: that text
 MOVED_FIELDS = "inspector_unknown_fields"  # fields of an event converted for google-adk up to 1.27, which rejects them
 MOVED_ACTIONS = "inspector_unknown_actions"  # actions of a converted event that google-adk rejects in `actions`
 TEMP_GONE = "inspector_temp_gone"  # among an event's recorded `temp:` keys if the event carries `RESUMED`

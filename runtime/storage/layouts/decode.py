@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from runtime.events.event import Event
-from runtime.events.marks import UNREADABLE_EVENT
+from runtime.events.marks import STORED_TEXT, UNREADABLE_EVENT
 from runtime.storage.layouts.column_values import as_name, in_seconds, read_time, to_epoch, without_lone_surrogates
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.layouts.stored_event import StoredEvent, event_with_unknown
@@ -92,5 +92,5 @@ def _integer(digits: str) -> int | str:
 
 def _unreadable(data: Any, why: str) -> Event:
     event = StoredEvent.model_validate({"author": "", "error_code": UNREADABLE_EVENT, "error_message": why})
-    event._unknown = [(("stored_text",), data if isinstance(data, str) else repr(data))]
+    event._unknown = [((STORED_TEXT,), data if isinstance(data, str) else repr(data))]
     return event

@@ -30,7 +30,7 @@ _JSON = (
     "output_transcription",
 )
 _ALWAYS = ("id", "invocation_id", "timestamp", "actions", "long_running_tool_ids_json")
-_LONGEST_KEPT = 1024 * 1024  # characters or bytes kept of an unreadable column
+LONGEST_KEPT = 1024 * 1024  # characters or bytes kept of an unreadable column
 _DEEPEST_JSON = 150  # levels; pydantic's JSON parser refuses deeper values
 
 
@@ -71,7 +71,7 @@ def json_of_columns(row: Mapping[str, Any], offset: int, actions_of: Callable[[A
         try:
             value = loaded_json(row.get(name))
         except ValueError as error:
-            unreadable[name] = {"reason": str(error), "text": _text(row[name])[:_LONGEST_KEPT]}
+            unreadable[name] = {"reason": str(error), "text": _text(row[name])[:LONGEST_KEPT]}
         else:
             if value is not None:
                 data[name] = value
@@ -79,7 +79,7 @@ def json_of_columns(row: Mapping[str, Any], offset: int, actions_of: Callable[[A
     try:
         data["actions"] = actions_of(row["actions"])
     except ValueError as error:
-        kept = as_bytes(row["actions"])[:_LONGEST_KEPT]
+        kept = as_bytes(row["actions"])[:LONGEST_KEPT]
         unreadable["actions"] = {"reason": str(error), "base64": base64.b64encode(kept).decode("ascii")}
     if unreadable:
         metadata = data.get("custom_metadata")

@@ -11,7 +11,9 @@ from typing import Any
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.credentials import json_without_credentials
-from runtime.events.marks import MOVED_ACTIONS, MOVED_FIELDS, UNREADABLE
+from runtime.events.marks import MOVED_ACTIONS, MOVED_FIELDS, STORED_TEXT, UNREADABLE
+from runtime.sessions.session_key import SessionKey
+from runtime.sessions.state import scope_of
 from runtime.sessions.temp_trace import without_values
 from runtime.storage.connections.database_url import database_url, named_file, shown_url, without_written_password
 from runtime.storage.connections.new_file import give_name, unfinished_file
@@ -24,7 +26,8 @@ from runtime.storage.layouts.column_values import (
     to_micros,
     without_lone_surrogates,
 )
-from runtime.storage.layouts.commit_record import Execute, record_all_shared, record_events_of_others
+from runtime.storage.layouts.commit_record import Execute, delta_of, record_all_shared, record_events_of_others
+from runtime.storage.layouts.decode_v0 import LONGEST_KEPT
 from runtime.storage.layouts.detect import Layout
 from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES
@@ -122,7 +125,8 @@ def convert(
     Args:
         old: file path or `sqlite:` URL of a database in any layout.
         new: path of the new file, which must not exist.
-        drops_unreadable: convert events whose content or actions cannot be read, without what cannot be read; a note counts them.
+        drops_unreadable: convert events whose content or actions cannot be read, without what cannot be read, and give sessions whose state
+            is no JSON object what their events wrote; notes count them.
         credentials: also copy the credentials that people gave to agents.
         for_old_adk: move the fields that google-adk 1.22 to 1.27 refuses into the events' `custom_metadata`.
         progress: called now and then with the number of events converted so far.
@@ -178,6 +182,7 @@ class _Writer:
         self._writer = writer
         self._layout = source.layout
         self._last: dict[tuple[str, str, str], int] = {}
+        self._lost_states: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {}  # owner → time, and keys that its events wrote
         self._offset = source.read(read_offset) if source.layout.format.has_local_times else 0
         self._columns = source.layout.format.columns(source.layout.event_columns)
         self._decode = source.layout.format.decoder(self._columns, self._offset)
@@ -189,9 +194,10 @@ class _Writer:
         self._check_names(sessions)
         self._states(sessions)
         for row in sessions:
-            self._run("insert_session", **_key(row), state=_state(row), time=_time(row["create_time"]))
+            self._run("insert_session", **_key(row), state=self._state(row, _names(row)), time=_time(row["create_time"]))
             self._last[_names(row)] = -1
         moved, orphans, hidden = self._events(progress)
+        self._restore_states()
         for row in sessions:
             self._run("touch_session", **_key(row), time=as_text(max(self._last[_names(row)], micros_of(row["update_time"]))))
         if self._unreadable and not self._drops_unreadable:
@@ -212,6 +218,9 @@ class _Writer:
             )
         if self._unreadable:
             notes.append(f"{_events(self._unreadable)} could not be read completely; the changes are lost.")
+        if count := len(self._lost_states):
+            what = "1 stored state was no JSON object" if count == 1 else f"{count:,} stored states were no JSON objects"
+            notes.append(f"{what}: the copy has what the events wrote.")
         if orphans:
             notes.append(f"{_events(orphans)} of no session {'was' if orphans == 1 else 'were'} left out.")
         if hidden:
@@ -234,10 +243,39 @@ class _Writer:
             apps.setdefault(row["app_name"], {"app_name": row["app_name"], **empty})
             users.setdefault(_owner(row), {"app_name": row["app_name"], "user_id": row["user_id"], **empty})
         for row in apps.values():
-            self._run("insert_app_state", app_name=row["app_name"], state=_state(row), time=_time(row["update_time"]))
+            state = self._state(row, (row["app_name"],))
+            self._run("insert_app_state", app_name=row["app_name"], state=state, time=_time(row["update_time"]))
         for row in users.values():
             names = {"app_name": row["app_name"], "user_id": row["user_id"]}
-            self._run("insert_user_state", **names, state=_state(row), time=_time(row["update_time"]))
+            self._run("insert_user_state", **names, state=self._state(row, _owner(row)), time=_time(row["update_time"]))
+
+    def _state(self, row: Row, owner: tuple[str, ...]) -> str:
+        """Return the JSON of a stored state. One that is no object is noted, and empty for now."""
+        try:
+            load_json_object(row["state"])
+        except ValueError as error:
+            if not self._drops_unreadable:
+                raise StorageError(
+                    f"A stored state of app {row['app_name']} is damaged: {error}. Nothing was converted."
+                    " Convert without it with --drop-unreadable."
+                ) from error
+            first = self._source.first_state(SessionKey(*owner)) if len(owner) == len(_KEY) else None
+            state = {key: value for key, value in (first or {}).items() if scope_of(key) == "session"}
+            self._lost_states[owner] = _time(row["update_time"]), state
+            return "{}"
+        return row["state"].decode() if isinstance(row["state"], bytes) else str(row["state"])
+
+    def _add_to_lost_states(self, names: tuple[str, str, str], data: Row) -> None:
+        for key, value in delta_of(data).items():
+            scope = scope_of(key)
+            owner: tuple[str, ...] = {"session": names, "user": names[:2], "app": names[:1]}.get(scope, ())
+            if owner in self._lost_states:
+                self._lost_states[owner][1][key if scope == "session" else key.partition(":")[2]] = value
+
+    def _restore_states(self) -> None:
+        for owner, (time, state) in self._lost_states.items():
+            table = ("app_state", "user_state", "session")[len(owner) - 1]
+            self._run(f"update_{table}", **dict(zip(_KEY, owner, strict=False)), state=json.dumps(state), time=time)
 
     def _events(self, progress: Callable[[int], object]) -> tuple[int, int, int]:
         moved = orphans = hidden = 0
@@ -261,6 +299,8 @@ class _Writer:
             self._last[names] = latest
             values = {"event_id": data["id"], "invocation_id": data["invocation_id"], "time": as_text(latest)}
             self._run("insert_event", **_key(row), **values, event_data=json.dumps(data))
+            if self._lost_states:
+                self._add_to_lost_states(names, data)
             self._done.events += 1
         return moved, orphans, hidden
 
@@ -286,6 +326,8 @@ class _Writer:
         except (ValueError, RecursionError):
             self._unreadable += 1
             data = json.loads(event.model_dump_json(exclude_none=True))
+            if (text := data.pop(STORED_TEXT, None)) is not None:
+                _keep(data, UNREADABLE, {"event_data": {"reason": event.error_message, "text": text[:LONGEST_KEPT]}})
         if self._layout.format.amend is not None:
             self._layout.format.amend(data)
         for camel, name in (("invocationId", "invocation_id"),):
@@ -365,14 +407,6 @@ def _names(row: Row) -> tuple[str, str, str]:
 
 def _owner(row: Row) -> tuple[str, str]:
     return row["app_name"], row["user_id"]
-
-
-def _state(row: Row) -> str:
-    try:
-        load_json_object(row["state"])
-    except ValueError as error:
-        raise StorageError(f"A stored state of app {row['app_name']} is damaged: {error}. It cannot be converted without loss.") from error
-    return str(row["state"])
 
 
 def _time(value: Any) -> str:

@@ -778,6 +778,16 @@ _COOKIES = re.compile(
 )
 _IN_TAGS = re.compile(r"(?P<keep>(?:\s{0,40}<!\[CDATA\[)?)(?P<value>[^<&\\]+)(?=<|&lt;|\\)")
 _NOT_RANDOM = re.compile(r"[^\d]*\Z|[^A-Za-z%]*\Z|.{0,7}\Z|.*[^\w+/=%.~:@!#$^*&;?-]", re.DOTALL)
+_DATE = re.compile(r"(?:19|20)\d\d[-/][01]\d[-/][0-3]\d(?:[T ][\d:.]{4,15}(?:Z|[+-]\d\d:?\d\d)?)?")
+_PROSE_WORD = re.compile(  # a word with the marks around it, initials, a short number, or marks alone; four consonants are no word
+    r"(?!\W{0,3}[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{4,20}\W{0,3}\Z)[^\w=&%#@/\\+~]{0,3}"
+    r"(?:[^\W\d_]?[^\W\d_A-Z]{0,20}|[A-Z]{1,5}|(?:[A-Z][a-z]{0,2}\.){1,4}|\d{1,4})(?:['’-][^\W\d_]?[^\W\d_A-Z]{0,20}){0,3}"
+    r"[^\w=&%#@/\\+~]{0,3}\Z"
+)
+_SENTENCE = re.compile(r"[^\W\d_]?[^\W\d_A-Z]{0,12}[,;]? [^\W\d_]?[^\W\d_A-Z]{0,20}[,;]? \w")
+_PUNCTUATION = re.compile(r"[,;:]\s|[.!?…]\s*\Z")
+_MAY_BE_WORDS = re.compile(r"pass|pwd|(?:^|_)(?:pin|otp)")  # names of secrets that people make up
+_MAY_BE_PHRASE = re.compile(r"secret|key")
 _CODE = re.compile(r"[A-Za-z_.]+[(\[][A-Za-z_.,|]*\Z|\$\{\w*\Z|\{\{")
 _SECOND_WORDS = ("key", "keys", "string", "code", "id", "value")  # of a name that is written as two words
 _LONGEST_JUDGED = 300  # characters of a value that tell whether it is a secret; a text has many values
@@ -823,7 +833,8 @@ def _of_field(name: str, value: Any) -> Any:
     """Return the redacted value of a field."""
     if isinstance(value, bool) or value in (None, "", {}, []) or (isinstance(value, (int, float)) and _is_count(name)):
         return value
-    return _hidden(value) if is_secret_name(name) else _hidden(value, perhaps=True) if _is_perhaps_secret(name) else redacted(value)
+    is_certain = is_secret_name(name)
+    return _hidden(value, name, perhaps=not is_certain) if is_certain or _is_perhaps_secret(name) else redacted(value)
 
 
 @lru_cache(4_000)  # the same few names come again and again
@@ -856,23 +867,37 @@ def _is_count(name: str) -> bool:
 
 
 def _looks_random(text: str) -> bool:
-    return not _NOT_RANDOM.match(text)
+    return not _NOT_RANDOM.match(_DATE.sub("", text))
 
 
-def _hidden(value: Any, *, perhaps: bool = False) -> Any:
-    """Return a secret field's value with everything in it replaced; a JSON schema of such a field is kept.
+def _is_prose(text: str, name: str) -> bool:
+    """Return whether a text is words of people where a secret may be: `top hat` is a game's token, and no app's.
+
+    Passwords may be words. What is named a secret or a key may be a phrase that restores a wallet, which has no punctuation.
+    """
+    words = _DATE.sub("", text).split()
+    if len(words) < 2 or text.upper() == text.lower() or _MAY_BE_WORDS.search(_words(name)) or not all(map(_PROSE_WORD.match, words)):
+        return False
+    return bool(_PUNCTUATION.search(text)) or (len(words) < 12 and not _MAY_BE_PHRASE.search(_words(name)))
+
+
+def _hidden(value: Any, name: str, *, perhaps: bool = False) -> Any:
+    """Return a secret field's value with everything in it replaced, but not words of people, nor the JSON schema of such a field.
 
     Args:
         value: the value.
+        name: the field's name.
         perhaps: whether only texts that look random are secrets.
     """
     if isinstance(value, dict):
         if "type" in value and not set(value) - _SCHEMA_WORDS:
             return redacted(value)
-        return {_clean_name(key): _hidden(item, perhaps=perhaps) for key, item in value.items()}
+        return {_clean_name(key): _hidden(item, name, perhaps=perhaps) for key, item in value.items()}
     if isinstance(value, list):
-        return [_hidden(item, perhaps=perhaps) for item in value]
+        return [_hidden(item, name, perhaps=perhaps) for item in value]
     if perhaps and not (isinstance(value, str) and _looks_random(value)):
+        return redacted(value)
+    if isinstance(value, str) and (value.strip().lower() in _HARMLESS_VALUES or _is_prose(value, name)):
         return redacted(value)
     return value if isinstance(value, bool) or value is None else HIDDEN
 
@@ -898,7 +923,7 @@ def _redacted_file(kind: str, data: str) -> str:
 
 _HARMLESS_VALUES = {
     "none", "null", "true", "false", "required", "string", "missing", "invalid", "unknown", "expired", "optional", "bearer", "basic",
-    "undefined",
+    "undefined", "not set", "not available", "n/a",
 }  # fmt: skip
 _SCHEMA_WORDS = {
     "type", "title", "description", "format", "enum", "nullable", "items", "properties", "required", "default", "any_of", "anyOf",
@@ -1032,7 +1057,9 @@ def _is_secret_value(value: str, before: str, found: re.Match[str], *, is_certai
     if found["pair"] or found["option"] or "\n" in before or "<" in before:
         return _has_digit(value) or "bearer" in before.lower()
     is_count = value.isdigit() and len(value) < 8 and (found["name"] or "").lower().endswith("token")
-    return not is_count
+    rest = found.string[found.end() + len(before) : found.end() + len(before) + _LONGEST_JUDGED]
+    is_sentence = found[0].endswith(":") and before.isspace() and _SENTENCE.match(rest) and not _MAY_BE_WORDS.search(_words(found["name"]))
+    return not (is_count or is_sentence)
 
 
 def _has_digit(text: str) -> bool:

@@ -227,6 +227,29 @@ def test_a_text_without_a_trigger_stays(text: str) -> None:
     "value",
     [
         {"host_signature": "J. Doe, 2024-03-01, Verified", "signature": "Verified"},
+        {
+            "host_signature": "J.Doe-2026-11-02",
+            "digital_signature": "2026-11-02T10:00:00Z",
+            "signature": "Signed by A. Ode, Verified: 2026-11-02",
+        },
+        {
+            "guest_token": "A silver coin with an owl, dated 1890",
+            "game_token": "top hat",
+            "story_token": "She gave him a ring, as a token.",
+        },
+        {
+            "game_tokens": ["top hat", "racing car"],
+            "seat_token": {"label": "Jean-Luc O'Brien, row 12"},
+            "user:reset_token": "It was mailed to you.",
+        },
+        {"plot_secret": "Anna is the sister of the king, whom all like.", "family_secret": "The soup, the salt and the spoon."},
+        {
+            "doctor_credentials": "M.D., Ph.D. (Harvard, 2004)",
+            "cookie": "chocolate chip, two of them",
+            "api_key": "not set",
+            "token": "missing",
+        },
+        "The secret: Anna is the sister of the king. Authorization: pending since 2026-11-01. Token: a coin with an owl, 1890.",
         {"reasoning_tokens": 50, "cachedTokens": 3, "totalTokenCount": 5, "eos_token": "</s>", "pageToken": "abc12345"},
         {"required": ["password", "email"]},
         {"name": "password", "type": "string"},
@@ -245,12 +268,26 @@ def test_innocent_texts_stay(value: Any) -> None:
     assert redacted(value) == value
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": "correct horse battery staple"}, {"pin": "12 34"}, {"wallet_secret": "witch collapse practice feed shame open"},
+        {"client_secret": "witch collapse practice feed shame open despair creek road again ice least"}, {"token": "123 456"},
+        {"wallet_token": " ".join(["witch", "collapse", "practice", "feed"] * 3)},
+        {"token": "Bearer dXNlcjpwYXNzd29yZA"}, {"cookie": "theme=dark; session=abcdefgh"}, {"token": "wxyz qrst bcdf hjkl"},
+        {"signature": "2026-11-02:9f86d081884c7d65"}, "password: correct horse battery", "token: aBcDeFgHiJkL was refused by it",
+    ],
+)  # fmt: skip
+def test_words_that_may_be_a_secret_do_not_stay(value: Any) -> None:
+    assert redacted(value) != value
+
+
 GROWING = [
     "-eyJ", "eyJ.", "eyJaaaaaaaa.a", "a.", "1_", "token_", "sk-", "-AIza", "SG.", "-SG.aaaaaaaaaaaaaaaaaaa", "-----BEGIN A",
     "-----BEGIN PRIVATE KEY-----", "-----END ", "x://", "x://a:b@", "://@", "is 7", "=", "\\", "pass ", '{"token": ', '{"token": 1}', '{"',
     "{    ", "bearer ", "password=", "password='", "password=%22 ", "password: '\"", "password is a", "<password>", "<password ",
     "password</b> <b>", "--password ", 'cookie=a="', "Cookie: a=b;", "curl -u ", "token|", "token\t", "password\r\n", "expires",
-    "max_token", "ididid", "key: ", "auth=a",
+    "max_token", "secret: a ", "ididid", "key: ", "auth=a",
 ]  # fmt: skip
 """Pieces of texts, each of which made a pattern begin again inside what another beginning had read."""
 

@@ -14,7 +14,7 @@ from inspector_app.analysis.resume_checks import missing_agents, unreachable_res
 from inspector_app.analysis.row_checks import faults_of_tables, unreadable_events
 from inspector_app.analysis.session_facts import SessionFacts, limited, read_facts
 from inspector_app.analysis.shared_checks import SharedChecks
-from inspector_app.analysis.state_checks import parallel_overwrites, secrets, unexplained_state
+from inspector_app.analysis.state_checks import cleared_by_rewinds, lost_updates, parallel_overwrites, secrets, unexplained_state
 from runtime.errors import StorageError
 from runtime.history.agent_tree import AgentTree
 from runtime.sessions.session_key import SessionKey
@@ -31,10 +31,11 @@ CHECKS: tuple[Check, ...] = (
     answers_without_effect,
     empty_answers,
     answers_cut_off,
+    lost_updates,
     unexplained_state,
     secrets,
 )
-GOOGLE_CHECKS: tuple[Check, ...] = (parallel_overwrites, unreachable_resumes, wrong_order, times_stepping_back)
+GOOGLE_CHECKS: tuple[Check, ...] = (parallel_overwrites, cleared_by_rewinds, unreachable_resumes, wrong_order, times_stepping_back)
 
 
 def examine(

@@ -1,10 +1,10 @@
-"""State that parallel agents overwrote, that the events do not explain, and that has secrets."""
+"""State that was overwritten or cleared by mistake, that the events do not explain, and that has secrets."""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from inspector_app.analysis.finding import Finding
 from inspector_app.analysis.session_facts import SessionFacts
@@ -12,7 +12,11 @@ from inspector_app.presentation.values import preview, visible
 from runtime.events.marks import has_unreadable_actions
 from runtime.history.explanation import Explanation, merge_patch
 from runtime.history.key_writers import are_parallel
+from runtime.history.turn_writes import lost_updates as find_lost_updates
 from runtime.sessions.state import same_value, scope_of
+
+if TYPE_CHECKING:
+    from google.genai import types
 
 _LONGEST = 60  # characters of a value in a sentence
 
@@ -39,6 +43,59 @@ def parallel_overwrites(facts: SessionFacts) -> Iterator[Finding]:
                     "Let each parallel agent write a key of its own, and join them in the agent that follows.",
                 )
             others[event.branch or ""] = (event.author, value)
+
+
+def lost_updates(facts: SessionFacts) -> Iterator[Finding]:
+    """Find lists that lack what calls of one turn added to them, as the calls did not see each other's writes."""
+    for update in find_lost_updates(facts.events, facts.first_state):
+        yield facts.finding(
+            "lost update",
+            "warning",
+            update.event_id,
+            f"{visible(update.key)} has what {_calls(update.kept)} added, and not what {_calls(update.lost)} of the same turn did.",
+            "Calls of one turn run at the same time: each read the list before the others wrote it, and the last write won.",
+            "Read and write the key without an await in between, or let each call write a key of its own.",
+        )
+
+
+def cleared_by_rewinds(facts: SessionFacts) -> Iterator[Finding]:
+    """Find keys that a rewind of google-adk set to null though they had a value before: those that were set when the session was created.
+
+    google-adk restores the state from the events, and no event has these keys.
+    """
+    start = {event.invocation_id: place for place, event in reversed([*enumerate(facts.events)])}
+    first = None if facts.first_state is None else {key for key, value in facts.first_state.items() if value is not None}
+    writes: dict[str, list[int]] = {}
+    nulls: set[str] = set()
+    for place, event in enumerate(facts.events):
+        delta = {key: value for key, value in event.actions.state_delta.items() if scope_of(key) == "session"}
+        if target := event.actions.rewind_before_invocation_id:
+            before = start.get(target, place)
+            # Without a record, a key that an event wrote later may be new since then.
+            kept = [key for key in delta if not (any(at < before for at in writes.get(key, ())) if first else writes.get(key))]
+            lost = sorted(key for key in kept if delta[key] is None and key not in nulls and (first is None or key in first))
+            if lost:
+                yield _cleared(facts, event.id, lost)
+        nulls = {*nulls.difference(delta), *(key for key, value in delta.items() if value is None)}
+        for key in delta:
+            writes.setdefault(key, []).append(place)
+
+
+def _cleared(facts: SessionFacts, event_id: str, keys: Sequence[str]) -> Finding:
+    names, state = visible(", ".join(keys)), facts.state or {}
+    is_set_again = all(state.get(key) is not None for key in keys)
+    return facts.finding(
+        "cleared by a rewind",
+        "note" if is_set_again else "warning" if facts.first_state is None else "error",
+        event_id,
+        f"The rewind set {names} to null, which the session was created with.",
+        "A rewind of google-adk restores only what events wrote.",
+        "It was set again since." if is_set_again else "Set it again in the window's state pane, or with the state_delta of the next run.",
+    )
+
+
+def _calls(calls: Sequence[types.FunctionCall]) -> str:
+    return visible(" and ".join(f"{call.name}({preview(call.args, _LONGEST)[1:-1]})" for call in calls))
 
 
 def unexplained_state(facts: SessionFacts) -> Iterator[Finding]:

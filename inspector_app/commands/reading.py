@@ -150,7 +150,7 @@ def _writers(options: State, name: str) -> int:
             local_time(write.timestamp) if write.timestamp else "",
             write.session.session_id,
             _author(write),
-            ", ".join(write.tools),
+            write.tool_text,
             write.branch or "",
             "(new)" if write.is_new else preview(write.before) if write.known else "(not recorded)",
             preview(write.after),
@@ -171,7 +171,20 @@ def _author(write: Write) -> str:
 
 
 def _write_json(write: Write) -> dict[str, Any]:
-    names = ("event_id", "author", "branch", "tools", "invocation_id", "timestamp", "before", "after", "known", "is_new", "parallel")
+    names = (
+        "event_id",
+        "author",
+        "branch",
+        "tools",
+        "perhaps",
+        "invocation_id",
+        "timestamp",
+        "before",
+        "after",
+        "known",
+        "is_new",
+        "parallel",
+    )
     return {"session_id": write.session.session_id, "user_id": write.session.user_id, **{name: getattr(write, name) for name in names}}
 
 

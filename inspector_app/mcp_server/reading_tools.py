@@ -174,7 +174,7 @@ class _Questions:
                 {
                     "n": number,
                     "event": (write.event_id or "")[:16],
-                    "who": who + (f", tool {', '.join(write.tools)}" if write.tools else ""),
+                    "who": who + (f", tool {write.tool_text}" if write.tool_text else ""),
                     **({"branch": write.branch} if write.branch else {}),
                     **({"session": write.session.session_id} if write.session != key else {}),
                     "before": None if write.is_new else short(write.before) if write.known else "not recorded",

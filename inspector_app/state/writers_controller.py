@@ -128,7 +128,7 @@ def _in_force(rows: Sequence[WriterRow], history: History, at: int | None) -> in
 
 def _write(address: SessionAddress, write: Write, places: dict[str, int], numbers: dict[str | None, int]) -> WriterRow:
     place = places.get(write.event_id or "")
-    tools = f" · {', '.join(write.tools)}" if write.tools else ""
+    tools = f" · {write.tool_text}" if write.tool_text else ""
     after = "cleared (null)" if write.after is None else preview(write.after, 600)
     before = "" if write.is_new else preview(write.before, 120) if write.known else "not recorded"
     session = "this session" if write.session == address.key else short_id(write.session.session_id)

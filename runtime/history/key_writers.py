@@ -5,17 +5,19 @@ Pure functions; `StoredDatabase.writes` and `writes_of` collect the writes. A to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from runtime.events.marks import REQUEST_CALLS
 from runtime.history.agent_tree import AgentTree
 from runtime.history.placeholders import keys_in
 from runtime.history.state_at import History
+from runtime.history.turn_writes import credited, turns_of
 from runtime.sessions.session_key import SessionKey
 
 if TYPE_CHECKING:
+    from google.genai import types
+
     from runtime.events.event import Event
 
 
@@ -28,7 +30,8 @@ class Write:
         event_id: the event; None: the session's creation.
         author: the agent, `user`, or `system` for a manual edit; empty for a creation.
         branch: the agent's branch.
-        tools: names of the tools whose results the event carries.
+        tools: names of the tools that wrote it, of those whose results the event carries.
+        perhaps: names of such tools one of which wrote it, where it is not known which.
         invocation_id: the event's invocation.
         timestamp: epoch seconds; 0.0 for a creation.
         before, after: the values; `before` is None where `known` is False.
@@ -49,6 +52,12 @@ class Write:
     known: bool = True
     is_new: bool = False
     parallel: tuple[str, ...] = ()
+    perhaps: tuple[str, ...] = ()
+
+    @property
+    def tool_text(self) -> str:
+        """The tools that wrote it, or that may have; empty if no tool did."""
+        return ", ".join(self.tools) or " or ".join(self.perhaps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +77,18 @@ class Reading:
     write: int | None
 
 
-def write_by(event: Event, key: SessionKey, after: Any) -> Write:
-    """Return an event's write of a state key, without the earlier value.
+def write_by(event: Event, key: SessionKey, turns: Mapping[str, Sequence[types.FunctionCall]], before: Any, after: Any) -> Write:
+    """Return an event's write of a state key; whether the earlier value is known is not decided here.
 
     Args:
         event: the event that wrote it.
         key: the event's session.
-        after: the value it wrote.
+        turns: the session's turns, from `turns_of`.
+        before, after: the earlier value, None if it is not known, and the one it wrote.
     """
-    tools = tuple(dict.fromkeys(one.name or "?" for one in event.get_function_responses() if one.name not in REQUEST_CALLS))
-    return Write(key, event.id, event.author, event.branch, tools, event.invocation_id, event.timestamp, None, after, known=False)
+    tools, perhaps = credited(event, turns, before, after)
+    about = (event.author, event.branch, tools, event.invocation_id, event.timestamp)
+    return Write(key, event.id, *about, before, after, known=False, perhaps=perhaps)
 
 
 def writes_of(history: History, key: SessionKey, name: str) -> list[Write]:
@@ -91,10 +102,11 @@ def writes_of(history: History, key: SessionKey, name: str) -> list[Write]:
     writes = []
     if history.baseline is not None and name in history.baseline:
         writes.append(Write(key, None, "", None, (), "", 0.0, None, history.baseline[name], is_new=True))
-    for index, change in history.changes_of(name):
+    changes = list(history.changes_of(name))
+    turns = turns_of(history.events) if changes else {}
+    for index, change in changes:
         known, is_new = change.kind != "written", change.kind == "added"
-        write = write_by(history.events[index], key, change.after)
-        writes.append(replace(write, before=change.before, known=known, is_new=is_new))
+        writes.append(replace(write_by(history.events[index], key, turns, change.before, change.after), known=known, is_new=is_new))
     return with_parallel(writes)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.history.key_writers import Write, in_order, write_by
+from runtime.history.turn_writes import turns_of
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State
 from runtime.storage.layouts.column_values import load_json_object
@@ -79,6 +80,7 @@ def shared_writes(
         events_of: reads a session's events.
     """
     read: dict[SessionKey, dict[str, Event]] = {}
+    turns: dict[SessionKey, Mapping[str, Any]] = {}
     writes: list[Write] = []
     complete = False
     for commit in commits:
@@ -87,9 +89,11 @@ def shared_writes(
             complete = commit.value is _NOTHING
         if commit.event_id and session not in read:
             read[session] = {event.id: event for event in events_of(session)}
+            turns[session] = turns_of(read[session].values())
         event = read[session].get(commit.event_id) if commit.event_id else None
         if event is not None and name in event.actions.state_delta:
-            writes.append(write_by(event, session, event.actions.state_delta[name]))
+            before = writes[-1].after if writes else None
+            writes.append(write_by(event, session, turns[session], before, event.actions.state_delta[name]))
         elif event is None and commit.value is not _NOTHING:
             writes.append(Write(session, None, "", None, (), "", 0.0, None, commit.value, known=False))
     return in_order(writes, complete=complete)

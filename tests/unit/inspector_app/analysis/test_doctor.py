@@ -255,6 +255,7 @@ TRUE_FINDINGS = {  # in databases that were not interrupted: what google-adk did
     ("cross", "event out of order"),  # continued by a version that stores another time zone
     ("cross", "time steps back"),
     ("errors", "unanswered call"),
+    ("rewind", "cleared by a rewind"),  # of a key that the session was created with
     ("llm_root_crash", "unanswered call"),
 }
 

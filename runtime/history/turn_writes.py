@@ -1,0 +1,178 @@
+"""Which calls of a turn wrote a state key, and lists that lost what calls added: each read the list before the others wrote it.
+
+Calls of one turn share the state, and google-adk joins their results in one event with the last value of each key. So what a call wrote is
+recognised by its arguments, and by the results: a call that was refused says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runtime.events.marks import REQUEST_CALLS
+from runtime.sessions.state import same_value
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
+
+_NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts, ids and times, in which results differ that say the same
+_Calls = Sequence["types.FunctionCall"]
+
+
+class LostUpdate(NamedTuple):
+    """A list that lacks what calls of its turn added.
+
+    Attributes:
+        event_id: the event with the turn's last write.
+        key: the state key.
+        kept, lost: the calls whose additions it has, and lacks.
+    """
+
+    event_id: str
+    key: str
+    kept: _Calls
+    lost: _Calls
+
+
+class _Turn(NamedTuple):
+    """What results of one turn did to a list so far.
+
+    Attributes:
+        base: the list before the turn.
+        calls: the calls that returned.
+        added: what one of them is known to have added.
+        update: what is lost at the last of these results.
+    """
+
+    base: list[Any]
+    calls: list[types.FunctionCall]
+    added: list[Any]
+    update: LostUpdate | None
+
+
+def turns_of(events: Iterable[Event]) -> dict[str, _Calls]:
+    """Return the calls of each call's turn, by the call's id."""
+    found: dict[str, _Calls] = {}
+    for event in events:
+        calls = [call for call in event.get_function_calls() if call.id]
+        found.update((call.id or "", calls) for call in calls)
+    return found
+
+
+def credited(event: Event, turns: Mapping[str, _Calls], before: Any, after: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tools whose results an event carries and that wrote a key, and those one of which did, if that is not known.
+
+    Args:
+        event: the event that wrote the key.
+        turns: from `turns_of`.
+        before, after: the key's values.
+    """
+    results = [one for one in event.get_function_responses() if one.name not in REQUEST_CALLS]
+    names = tuple(dict.fromkeys(one.name or "?" for one in results))
+    calls = next((turns[one.id or ""] for one in results if one.id in turns), [])
+    if len(calls) < 2:
+        return names, ()
+    ids = {one.id for one in results}
+    new = [item for item in after if not (isinstance(before, list) and _has_item(before, item))] if isinstance(after, list) else [after]
+    writers = [call for call in calls if any(_holds(new, value) for value in _own_values(call, calls))]
+    if writers:
+        return tuple(dict.fromkeys(call.name or "?" for call in writers if call.id in ids)), ()
+    return (names, ()) if len(names) < 2 else ((), names)
+
+
+def lost_updates(events: Iterable[Event], first: Mapping[str, Any] | None) -> list[LostUpdate]:
+    """Return the lists that lost what calls of their turn added, in order.
+
+    Args:
+        events: a session's events in commit order.
+        first: the session's own first state; None if it is not recorded.
+    """
+    state, turns = dict(first or {}), dict[tuple[int, str], _Turn]()
+    of_call: dict[str, _Calls] = {}
+    results: dict[str | None, Any] = {}
+    replacing: set[tuple[str | None, str]] = set()  # tools that set a key to a list of their own
+    for event in events:
+        of_call |= turns_of([event])
+        delta = event.actions.state_delta
+        responses = [one for one in event.get_function_responses() if one.id in of_call] if delta else []
+        results.update((one.id, one.response) for one in responses)
+        made = [call for one in responses for call in of_call[one.id or ""] if call.id == one.id]
+        for key, after in delta.items():
+            before, state[key] = state.get(key), after
+            if not made or not isinstance(after, list):
+                continue
+            place = id(of_call[made[0].id or ""]), key
+            turn = turns.get(place) or _Turn(before if isinstance(before, list) else [], [], [], None)
+            calls, added = [*turn.calls, *made], _added(turn.base, after)
+            if added is None:
+                replacing.update((call.name, key) for call in made if turn.base)
+                turns[place] = turn._replace(calls=calls, update=None)
+                continue
+            kept, lost = _shares(calls, results, added, after, is_certain=bool(turn.base))
+            if turn.base and not kept and any(not _has_item(after, item) for item in turn.added):
+                kept, lost = made, turn.calls
+            turns[place] = turn._replace(calls=calls, added=added, update=LostUpdate(event.id, key, kept, lost) if lost else None)
+    found = [(turn.update, bool(turn.base)) for turn in turns.values() if turn.update]
+    return [update for update, is_certain in found if is_certain or (update.kept[0].name, update.key) not in replacing]
+
+
+def _added(base: Sequence[Any], after: Sequence[Any]) -> list[Any] | None:
+    """Return what was added at the end of a list; None if it was changed in another way."""
+    return list(after[len(base) :]) if len(after) >= len(base) and all(map(same_value, base, after)) else None
+
+
+def _shares(calls: _Calls, results: Mapping[str | None, Any], added: Any, after: Any, *, is_certain: bool) -> tuple[_Calls, _Calls]:
+    """Return the calls that added to a list, and those of the same tools with the same results whose additions it lacks.
+
+    Args:
+        calls: the calls.
+        results: the result of each, by its id.
+        added: the end of the list.
+        after: the whole list.
+        is_certain: whether the calls are known to add to the list: then a text may have an argument as a part.
+    """
+    own = {call.id: _own_values(call, calls) for call in calls}
+    kept = [call for call in calls if any(_holds(added, value, part=is_certain) for value in own[call.id])]
+    forms = {(call.name, _form(results[call.id], own[call.id])) for call in kept}
+    others = [call for call in calls if own[call.id] and (call.name, _form(results[call.id], own[call.id])) in forms]
+    return kept, [call for call in others if not any(_holds(after, value, part=True) for value in own[call.id])]
+
+
+def _own_values(call: types.FunctionCall, calls: _Calls) -> list[Any]:
+    """Return the values in a call's arguments that no other call has."""
+    others = [value for other in calls if other is not call for value in _scalars(other.args)]
+    return [value for value in _scalars(call.args) if value not in others]
+
+
+def _form(result: Any, own: Sequence[Any]) -> str:
+    """Return a call's result without what only this call has: equal for calls that did the same."""
+    text = json.dumps(result, default=str, sort_keys=True, ensure_ascii=False).casefold()
+    for value in sorted(map(str, own), key=len, reverse=True):
+        text = re.sub(rf"(?<!\w){re.escape(json.dumps(value, ensure_ascii=False)[1:-1])}(?!\w)", "0", text)
+    return _NUMBERS.sub("0", text)
+
+
+def _has_item(items: Sequence[Any], wanted: Any) -> bool:
+    return any(same_value(item, wanted) for item in items)
+
+
+def _holds(value: Any, wanted: Any, *, part: bool = False) -> bool:
+    """Return whether a text or number is somewhere in JSON data; with `part`, also as a part of a text."""
+    return any(one == wanted or (part and isinstance(wanted, str) and isinstance(one, str) and wanted in one) for one in _scalars(value))
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    """Yield the texts and numbers in JSON data; texts without regard to case."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from _scalars(item)
+    elif isinstance(value, str) and value.strip():
+        yield value.strip().casefold()
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield value

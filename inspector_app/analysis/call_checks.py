@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from inspector_app.analysis.finding import Finding
 from inspector_app.analysis.session_facts import SessionFacts
-from inspector_app.presentation.values import visible
+from inspector_app.presentation.values import example_response, visible
 from runtime.events.final_response import says_something
 from runtime.events.marks import ASKING_CALLS, CALLED_WITHOUT_RESULT, REQUEST_CALLS
 from runtime.history.invocations import PendingItem
 from runtime.history.turns import requested_call_id
+from runtime.support.file_names import free_name
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -43,6 +44,7 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
             name = visible((item and item.name) or call.name or "?")
             needed = _NEEDED.get(item.kind if item else "interrupted", "an answer from outside")
             interim = item is not None and item.so_far is not None
+            can_resume = facts.writable and not facts.is_remote
             if call.id in waiting and event.invocation_id == last:
                 yield facts.finding(
                     "unanswered call",
@@ -52,8 +54,8 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
                     "The agent has continued with the interim result."
                     if interim and _continues(facts, event)
                     else "The invocation is paused until it is answered.",
-                    f"Answer it in the window under Pending{'' if facts.is_remote else ', or with the command below'}.",
-                    ("agent-inspector", "resume", "AGENT", "--db", facts.name, "--session", facts.key.session_id, "--response", "JSON"),
+                    f"Answer it in the window under Pending{', or with this command for its AGENT' if can_resume else ''}.",
+                    _resume(facts, item) if can_resume else None,
                 )
             elif call.id in waiting:
                 yield facts.finding(
@@ -149,4 +151,10 @@ def _fork_before(facts: SessionFacts, event_id: str) -> tuple[str, ...] | None:
     if place == 0:
         return None
     before = facts.events[place - 1].id
-    return "agent-inspector", "fork", facts.name, "--session", facts.key.session_id, "--at", before
+    return "agent-inspector", "fork", facts.name, *facts.session_words, "--at", before, "--into", free_name()
+
+
+def _resume(facts: SessionFacts, item: PendingItem | None) -> tuple[str, ...]:
+    call = ("--call", item.call_id) if item is not None and item.call_id else ()
+    response = example_response(item.kind if item is not None else "")
+    return "agent-inspector", "resume", "AGENT", "--db", facts.name, *facts.session_words, *call, "--response", response

@@ -20,6 +20,7 @@ from runtime.history.agent_tree import AgentTree
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.file_names import free_name
 
 Check = Callable[[SessionFacts], Iterator[Finding]]
 
@@ -105,7 +106,7 @@ def _unread(key: SessionKey, name: str, error: StorageError) -> Finding:
         "What it holds cannot be examined.",
         "Copy what is readable into a new file.",
         key,
-        fix=("agent-inspector", "recover", name, "new.db"),
+        fix=("agent-inspector", "recover", name, free_name()),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from runtime.errors.missing_package_error import is_installed
+from runtime.errors.missing_package_error import install_command, is_installed
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -59,7 +59,7 @@ def text_of(content: types.Content | None) -> str:
 
 def why_no_match() -> str:
     """Return what `ResponseMatch` lacks; empty if nothing."""
-    return "" if is_installed("rouge_score") else "needs the package rouge_score: pip install 'agent-inspector[eval]'"
+    return "" if is_installed("rouge_score") else f"needs the package rouge_score: {install_command(extra='eval')}"
 
 
 class ResponseMatch:

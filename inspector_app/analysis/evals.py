@@ -134,7 +134,7 @@ class Evaluation:
         left_out = self.left_out
         if self.criteria and len(left_out) == len(self.criteria):
             reasons = "; ".join(f"{metric} {reason}" for metric, reason in left_out.items())
-            raise NothingMeasuredError(f"No case was run, as nothing can be measured: {reasons}.")
+            raise NothingMeasuredError(f"No case was run, as nothing can be measured: {reasons}")
 
     async def run(self, agent: EvalAgent, eval_set: str, case: EvalCase) -> CaseResult:
         """Hold a case's conversation with an agent and score it. An error of the agent fails the case.

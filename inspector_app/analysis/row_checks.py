@@ -13,6 +13,7 @@ from inspector_app.presentation.values import visible
 from runtime.events.marks import UNREADABLE, UNREADABLE_EVENT
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.row_faults import RowFault
+from runtime.support.file_names import free_name
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -78,7 +79,7 @@ def faults_of_tables(faults: list[RowFault], name: str) -> Iterator[Finding]:
         faults: from `StoredDatabase.row_faults`.
         name: the database's name as the user wrote it.
     """
-    convert = ("agent-inspector", "convert", name, "new.db")
+    convert = ("agent-inspector", "convert", name, free_name())
     for fault in faults:
         owner = visible(", ".join(fault.names))
         key = SessionKey(*fault.names) if len(fault.names) == len(SessionKey._fields) else None
@@ -105,4 +106,5 @@ def faults_of_tables(faults: list[RowFault], name: str) -> Iterator[Finding]:
         else:
             what = f"{fault.count:,} events belong to the session {owner}, which does not exist."
             why = "No program lists them. A session was deleted without its events, or its row was lost."
-            yield Finding(_UNREADABLE, "error", what, why, "Copy the table with agent-inspector recover before you delete the rows.", key)
+            advice = "Copy what is readable: the copy has the session again, without its state."
+            yield Finding(_UNREADABLE, "error", what, why, advice, key, fix=("agent-inspector", "recover", name, free_name()))

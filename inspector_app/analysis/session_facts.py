@@ -14,6 +14,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.reading.row_faults import RowTime
+from runtime.support.file_names import free_name
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -89,9 +90,14 @@ class SessionFacts:
         """Return a finding in this session."""
         return Finding(kind, level, what, why, advice, self.key, event_id, fix)
 
+    @property
+    def session_words(self) -> tuple[str, ...]:
+        """The options that name the session in a command."""
+        return "--app", self.key.app_name, "--user", self.key.user_id, "--session", self.key.session_id
+
     def convert(self, *options: str) -> tuple[str, ...]:
         """Return the command that copies the database in commit order."""
-        return "agent-inspector", "convert", self.name, "new.db", *options
+        return "agent-inspector", "convert", self.name, free_name(), *options
 
 
 def read_facts(database: StoredDatabase, key: SessionKey, name: str, seen: Callable[[int], object] = lambda _: None) -> SessionFacts:

@@ -16,7 +16,7 @@ from inspector_app.commands.output import pending_json, pending_text, print_even
 from inspector_app.commands.selection import command_line, session_words
 from inspector_app.engines.tracebacks import traceback_of
 from inspector_app.presentation.event_summary import text_of
-from inspector_app.presentation.values import visible, visible_lines
+from inspector_app.presentation.values import example_response, visible, visible_lines
 from runtime.errors import KnownError
 from runtime.events import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
@@ -129,10 +129,9 @@ def _how_to_answer(key: SessionKey, pending: Sequence[PendingItem], options: Run
     if not database:
         return "The session was kept in memory only, so it cannot be continued. Give --db to store it."
     item = pending[0]
-    response = '{"confirmed": true}' if item.kind == "confirmation" else '{"result": "..."}'
     call = ("--call", item.call_id) if len(pending) > 1 and item.call_id else ()
     words = ("resume", options.agent, "--db", without_password(database), *session_words(key), *call, *_engine_words(options))
-    return f"Answer with: {command_line(*words, '--response', response)}"
+    return f"Answer with: {command_line(*words, '--response', example_response(item.kind))}"
 
 
 def _engine_words(options: Run | Resume | ForkOptions) -> tuple[str, ...]:

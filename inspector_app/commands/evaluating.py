@@ -62,7 +62,7 @@ async def _run(options: Eval, sets: Sequence[EvalSet], criteria: Sequence[Criter
         evaluation = Evaluation(criteria, judge_of(agent.plan))
         evaluation.check()
         for metric, reason in evaluation.left_out.items():
-            stdout.complain(f"agent-inspector: {metric} is not evaluated: it {reason}.\n")
+            stdout.complain(f"agent-inspector: {metric} is not evaluated: it {reason}\n")
         results = []
         for each in sets:
             for case in each.cases:

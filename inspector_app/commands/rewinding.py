@@ -19,6 +19,7 @@ from runtime.runners import Runner
 from runtime.running.rewind_plan import RewindPlan, rewind_plan
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
+from runtime.support.file_names import free_name
 
 
 def rewind(options: Rewind) -> int:
@@ -37,7 +38,7 @@ def rewind(options: Rewind) -> int:
     if not options.dry_run and not ours and not options.in_place:
         raise StorageError(
             f"{options.db} was written by another program. To write into it after a backup, give --in-place; or fork the session into a"
-            f" new database: {command_line('fork', options.db, *session_words(key), '--before', options.before, '--into', 'new.db')}"
+            f" new database: {command_line('fork', options.db, *session_words(key), '--before', options.before, '--into', free_name())}"
         )
     event_id = None if options.dry_run else asyncio.run(_rewind(options, key, artifacts))
     if options.json:

@@ -11,15 +11,15 @@ from importlib import import_module
 from typing import Any
 
 from runtime.errors.known_error import KnownError
+from runtime.errors.missing_package_error import install_command
 from runtime.support.bounded import TooMuchError, parse
 
 _NANO = 1e-9
 _FAILED = (2, "2", "STATUS_CODE_ERROR")
 _DEEPEST = 20  # of an attribute's lists and maps
 _MESSAGES = "opentelemetry.proto.collector.trace.v1.trace_service_pb2"
-NO_PROTOBUF = (
-    "These traces are protobuf, which needs the package opentelemetry-proto. Install it beside Agent Inspector:"
-    " pip install 'agent-inspector[otlp]'. Or send JSON."
+_NO_PROTOBUF = (
+    "These traces are protobuf, which needs the package opentelemetry-proto. Send JSON, or install the package beside Agent Inspector: "
 )
 
 
@@ -75,7 +75,7 @@ def spans_of_protobuf(data: bytes) -> list[OtlpSpan]:
         messages = import_module(_MESSAGES)
         decode_error = import_module("google.protobuf.message").DecodeError
     except ImportError:
-        raise OtlpError(NO_PROTOBUF) from None
+        raise OtlpError(_NO_PROTOBUF + install_command(extra="otlp")) from None
     request = messages.ExportTraceServiceRequest()
     try:
         request.ParseFromString(data)

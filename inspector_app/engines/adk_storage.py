@@ -10,10 +10,13 @@ from runtime.errors import EmptyDatabaseError, KnownError
 from runtime.storage.connections.database_url import database_url, named_file, without_password
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.missing_version import record_missing_version
+from runtime.support.file_names import free_name
 
 _NEEDED_BY_V0 = "input_transcription"  # google-adk from 1.19 on reads this column, which older files do not have
 
 _ONLY_SINCE_2 = "node_info"  # each event of google-adk 2 has this field, which up to 1.27 is refused in a run
+
+_OPENS_COPIES = (1, 22)  # opens what `convert` writes
 
 _DRIVERS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+asyncpg", "mysql": "mysql+aiomysql"}
 
@@ -76,16 +79,18 @@ def session_storage(target: str | None, adk_version: str, *, new_as_sqlite: bool
 
 
 def _refusal(target: str, adk_version: str, why: str) -> StorageRefusedError:
-    return StorageRefusedError(f"google-adk {adk_version} cannot continue {target}: it has {why}. Convert a copy: {_conversion(target)}")
+    is_convertible = _numbers(adk_version) >= _OPENS_COPIES
+    advice = f"Convert a copy: {_conversion(target)}" if is_convertible else "Use a newer google-adk for this agent, or another database."
+    return StorageRefusedError(f"google-adk {adk_version} cannot continue {target}: it has {why}. {advice}")
 
 
 def _conversion(target: str, *options: str) -> str:
     """Return the command that converts a database, to be pasted: nothing follows it in a sentence."""
-    return shlex.join(("agent-inspector", "convert", *options, without_password(target), "new.db"))
+    return shlex.join(("agent-inspector", "convert", *options, without_password(target), free_name()))
 
 
 def _too_new(target: str, adk_version: str) -> StorageRefusedError:
-    is_convertible = _numbers(adk_version) >= (1, 22)  # opens what `convert` writes
+    is_convertible = _numbers(adk_version) >= _OPENS_COPIES
     other = f"convert a copy: {_conversion(target, '--for-old-adk')}" if is_convertible else "another database."
     return StorageRefusedError(
         f"google-adk {adk_version} cannot continue {target}: google-adk 2 has written events into it, with fields that only 1.28 and later"

@@ -229,3 +229,8 @@ def _local(timestamp: float) -> datetime | None:
         return datetime.fromtimestamp(timestamp).astimezone()
     except (ValueError, OverflowError, OSError, TypeError):
         return None
+
+
+def example_response(kind: str) -> str:
+    """Return a response for a pending item of a kind, in a command to be pasted and changed."""
+    return '{"confirmed": true}' if kind == "confirmation" else '{"result": "..."}'

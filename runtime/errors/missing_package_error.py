@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import shlex
+import sys
 
 from runtime.errors.known_error import KnownError
 
@@ -20,6 +22,25 @@ def is_installed(package: str) -> bool:
         return False
 
 
+def install_command(*packages: str, extra: str = "") -> str:
+    """Return the command that installs packages into the Python that runs this, to be pasted: nothing follows it in a sentence.
+
+    It does not name agent-inspector: an index may have another project of that name.
+
+    Args:
+        packages: what pip is to install.
+        extra: an extra of agent-inspector, whose packages are added.
+    """
+    metadata = importlib.import_module("importlib.metadata")  # loads the parser of e-mails, which few need
+    try:
+        required = [one.partition(";") for one in metadata.requires("agent-inspector") or () if extra]
+    except metadata.PackageNotFoundError:
+        required = []
+    names = [name.strip() for name, _, marker in required if marker.strip() == f'extra == "{extra}"']
+    installer = (sys.executable, "-m", "pip", "install") if is_installed("pip") else ("uv", "pip", "install", "--python", sys.executable)
+    return shlex.join((*installer, *packages, *names))
+
+
 def require(package: str, extra: str, part: str, *, oldest: str = "", distribution: str = "") -> None:
     """Check that a package is installed, without importing it.
 
@@ -33,12 +54,13 @@ def require(package: str, extra: str, part: str, *, oldest: str = "", distributi
     Raises:
         MissingPackageError: it is not installed, or too old.
     """
-    command, name = f"pip install 'agent-inspector[{extra}]'", distribution or package
+    name = distribution or package
     if not is_installed(package) or (distribution and not _has_files(distribution)):
-        raise MissingPackageError(f"{part} need the package {name}: {command}.", name=package)
+        raise MissingPackageError(f"{part} need the package {name}: {install_command(extra=extra)}", name=package)
     if oldest and _numbers(version := _version(name)) < _numbers(oldest):
         raise MissingPackageError(
-            f"{part} need the package {name} in version {oldest} or newer, and {version} is installed: {command}.", name=package
+            f"{part} need the package {name} in version {oldest} or newer, and {version} is installed: {install_command(extra=extra)}",
+            name=package,
         )
 
 
@@ -51,7 +73,7 @@ def _has_files(distribution: str) -> bool:
 
 
 def _version(distribution: str) -> str:
-    version: str = importlib.import_module("importlib.metadata").version(distribution)  # loads the parser of e-mails, which few need
+    version: str = importlib.import_module("importlib.metadata").version(distribution)
     return version
 
 

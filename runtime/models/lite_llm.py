@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import PrivateAttr
 
 from runtime.errors.llm_error import LlmError
+from runtime.errors.missing_package_error import install_command
 from runtime.models.base_llm import BaseLlm
 from runtime.models.chat_answer import ChatAnswer
 from runtime.models.chat_request import chat_request
@@ -172,7 +173,7 @@ def _load() -> Any:
         litellm: Any = importlib.import_module("litellm")
     except ImportError as error:
         raise LlmError(
-            f"LiteLlm needs the package litellm: pip install 'agent-inspector[litellm]' ({error}).", error_code="NOT_INSTALLED"
+            f"LiteLlm needs the package litellm ({error}): {install_command(extra='litellm')}", error_code="NOT_INSTALLED"
         ) from error
     litellm.suppress_debug_info = True
     if "LITELLM_LOG" not in os.environ:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import os.path
+from itertools import chain, count
 from pathlib import Path
 
 _REASONS = {
@@ -10,6 +12,12 @@ _REASONS = {
     errno.ENAMETOOLONG: "is too long for a file name",
     errno.EACCES: "cannot be reached: this program may not look into its folder",
 }
+
+
+def free_name(stem: str = "new") -> str:
+    """Return a name for a new database in the current folder, where a proposed command can write it: `new.db`, or else `new-2.db`."""
+    names = chain((f"{stem}.db",), (f"{stem}-{number}.db" for number in count(2)))
+    return next(name for name in names if not os.path.lexists(name))
 
 
 def unusable_name(file: Path) -> str | None:

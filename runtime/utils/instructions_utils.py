@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from runtime.artifacts.readable import text_of
 from runtime.contexts.context import ServiceMissingError
 from runtime.errors.known_error import KnownError
-from runtime.errors.missing_package_error import MissingPackageError, is_installed
+from runtime.errors.missing_package_error import MissingPackageError, install_command, is_installed
 from runtime.history.placeholders import _ARTIFACT, PLACEHOLDER, is_state_name
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def inject_session_state(template: str, readonly_context: ReadonlyContext,
 
 async def _rendered(template: str, context: ReadonlyContext) -> str:
     if not is_installed("jinja2"):
-        raise MissingPackageError("Jinja templates in instructions need the package jinja2: pip install jinja2.", name="jinja2")
+        raise MissingPackageError(f"Jinja templates in instructions need the package jinja2: {install_command('jinja2')}", name="jinja2")
     jinja = importlib.import_module("jinja2")
     sandbox = importlib.import_module("jinja2.sandbox")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
+import shlex
+import sys
 import traceback
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from .frames import is_agents, is_ours, is_workers
 from .plugin_file import plugin
 
 formatted = plugin.formatted
+_WHOLE = {"sqlalchemy": "sqlalchemy[asyncio]<3", "greenlet": "sqlalchemy[asyncio]<3"}  # what google-adk needs of a module's package
 
 
 class WorkerError(Exception):
@@ -22,6 +26,13 @@ class WorkerError(Exception):
     def __init__(self, message: str, **details: Any) -> None:
         super().__init__(message)
         self.details = details
+
+
+def install_command(module: str) -> str:
+    """Return the command that installs a module's package into this environment, to be pasted: nothing follows it in a sentence."""
+    has_pip = importlib.util.find_spec("pip") is not None
+    installer = (sys.executable, "-m", "pip", "install") if has_pip else ("uv", "pip", "install", "--python", sys.executable)
+    return shlex.join((*installer, _WHOLE.get(module.partition(".")[0], module)))
 
 
 def error_fields(error: BaseException, folder: Path | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from .errors import WorkerError
+from .errors import WorkerError, install_command
 from .frames import hide_frames_of_ours
 
 _ADK = "google.adk"
@@ -91,7 +91,7 @@ def required(module_name: str, name: str) -> Any:
         missing = error.name or str(error)
         if _is_engines(missing):
             raise WorkerError(f"{engine_name_first()} has no {name}.") from None
-        raise WorkerError(f"{name} needs {missing}, which is not installed in {sys.prefix}: pip install {missing}.") from None
+        raise WorkerError(f"{name} needs {missing}, which is not installed in {sys.prefix}: {install_command(missing)}") from None
     if found is None:
         raise WorkerError(f"{engine_name_first()} has no {name}.")
     return found

@@ -6,7 +6,7 @@ import importlib
 import os
 import sys
 
-from .errors import WorkerError
+from .errors import WorkerError, install_command
 
 
 def start_debugpy(port: int, wait: bool) -> None:
@@ -23,7 +23,7 @@ def start_debugpy(port: int, wait: bool) -> None:
     try:
         debugpy = importlib.import_module("debugpy")
     except ImportError:
-        raise WorkerError(f"debugpy is not installed in {sys.prefix}. Install it: {sys.executable} -m pip install debugpy") from None
+        raise WorkerError(f"debugpy is not installed in {sys.prefix}. Install it: {install_command('debugpy')}") from None
     debugpy.configure(subProcess=False)
     try:
         debugpy.listen(("127.0.0.1", port))

@@ -6,6 +6,7 @@ import shlex
 import sqlite3
 
 from runtime.errors.storage_error import ConnectionLostError, NotASessionDatabaseError, ServerFullError, StorageError
+from runtime.support.file_names import free_name
 
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "another process has kept {name} locked for too long. Close it, or try again.",
@@ -17,7 +18,7 @@ _SENTENCES = {
     sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened. Check that its folder exists, and that this program may read and write both.",
     sqlite3.SQLITE_IOERR: "the system reported an error when reading or writing {name}. Check its disk.",
     sqlite3.SQLITE_CORRUPT: "{name} is damaged. Restore a backup, or copy what is readable into a new file:"
-    " agent-inspector recover {quoted} recovered.db",
+    " agent-inspector recover {quoted} {new}",
     sqlite3.SQLITE_INTERRUPT: "{name} took too long to read; it may be damaged.",
 }
 
@@ -88,4 +89,5 @@ def _module(cause: BaseException) -> str:
 
 def _sentence(words: str, name: str) -> str:
     """Return a sentence with the database's name, exactly as it is: at the beginning, too, where other words get a capital."""
-    return (words if words.startswith("{name}") else words[0].upper() + words[1:]).format(name=name, quoted=shlex.quote(name))
+    words = words if words.startswith("{name}") else words[0].upper() + words[1:]
+    return words.format(name=name, quoted=shlex.quote(name), new=free_name("recovered"))

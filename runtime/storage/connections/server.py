@@ -8,14 +8,19 @@ import re
 from decimal import Decimal
 from typing import Any
 
+from runtime.errors.missing_package_error import install_command
+from runtime.errors.storage_error import StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.storage.layouts.statements import DriverConnection
-
-NO_DRIVER = "PostgreSQL needs a driver that is not installed: pip install 'agent-inspector[postgres]'."
 
 _LOCK_TIMEOUT = "30s"
 _OUR_TABLES = re.compile(r"sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+")
 _MAY_CHANGE = re.compile(r"\\u0000|\d[eE]\+?\d|-0\.0")
+
+
+def no_driver() -> StorageError:
+    """Return the error for a missing driver of PostgreSQL."""
+    return StorageError(f"PostgreSQL needs a driver that is not installed: {install_command(extra='postgres')}")
 
 
 def set_up_server(connection: Any, _record: object) -> None:

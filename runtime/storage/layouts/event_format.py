@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runtime.support.file_names import free_name
+
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
@@ -74,4 +76,4 @@ class EventFormat:
         if self.writer is not None:
             return f"{name} {self.other_service}"
         command = "import" if "://" in name and not name.startswith("sqlite") else "convert"  # which copies a file only
-        return f"{name} {self.other_service} Convert it into a new file: agent-inspector {command} {shlex.quote(name)} new.db"
+        return f"{name} {self.other_service} Convert it into a new file: agent-inspector {command} {shlex.quote(name)} {free_name()}"

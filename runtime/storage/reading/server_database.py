@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from runtime.errors.storage_error import ConnectionLostError, StorageError
+from runtime.errors.storage_error import ConnectionLostError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import shown_url
-from runtime.storage.connections.server import NO_DRIVER, server_tables, set_up_server
+from runtime.storage.connections.server import no_driver, server_tables, set_up_server
 from runtime.storage.layouts.detect import Layout, layout_of
 from runtime.storage.layouts.statements import Rows
 from runtime.storage.layouts.table_names import COMMITS, MAY_BE_SHARED, OF_SESSION
@@ -40,7 +40,7 @@ class ServerDatabase:
         try:
             self._engine = create_engine(url, isolation_level="AUTOCOMMIT", **pool)
         except ModuleNotFoundError as error:
-            raise StorageError(NO_DRIVER) from error
+            raise no_driver() from error
         event.listen(self._engine, "connect", set_up_server)
 
     def read(self, work: Callable[[ReadingConnection], T]) -> T:

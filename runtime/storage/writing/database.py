@@ -25,7 +25,7 @@ from runtime.storage.connections.database_url import file_of, shown_url
 from runtime.storage.connections.folded_log import fold_log
 from runtime.storage.connections.open_files import identity_of, open_files
 from runtime.storage.connections.replaced_log import remove_replaced_log
-from runtime.storage.connections.server import NO_DRIVER, check_jsonb, server_tables, set_up_server
+from runtime.storage.connections.server import check_jsonb, no_driver, server_tables, set_up_server
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
 from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout, layout_of, layout_of_file, sqlite_tables
@@ -550,7 +550,7 @@ def _create_engine(url: URL, options: dict[str, Any]) -> Engine:
     try:
         engine = create_engine(url, **options)
     except ModuleNotFoundError as error:
-        raise StorageError(NO_DRIVER) from error
+        raise no_driver() from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "do_connect", lambda _dialect, _record, places, options: open_files.connect(*places, **options))
         event.listen(engine, "connect", _set_up_sqlite)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog
 from inspector_app.app import Inspector
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.evals.eval_page import EvalPage
+from runtime.errors.missing_package_error import install_command
 from tests.gui.window.driver import WindowDriver, text_of
 from tests.gui.window.trusting import trust_folder
 
@@ -178,7 +179,7 @@ def test_a_missing_package_is_named_before_the_first_call_and_the_other_scores_a
     monkeypatch.setitem(sys.modules, "rouge_score", None)  # Python then finds no such package
     driver.drop([eval_set])
     page = page_of(driver)
-    lacks = "needs the package rouge_score: pip install 'agent-inspector[eval]'"
+    lacks = f"needs the package rouge_score: {install_command(extra='eval')}"
     assert page.head.facts == f"Runs on clerk · embedded runtime · response_match_score: not evaluated: {lacks}"
     driver.click(page, "eval_run_one")
     driver.run_until_idle()
@@ -186,5 +187,5 @@ def test_a_missing_package_is_named_before_the_first_call_and_the_other_scores_a
     eval_set.with_name("test_config.json").write_text('{"criteria": {"response_match_score": 1}}')
     driver.click(page, "eval_run_all")
     driver.run_until_idle()
-    assert f"No case was run, as nothing can be measured: response_match_score {lacks}." in driver.log_text()
+    assert f"No case was run, as nothing can be measured: response_match_score {lacks}" in driver.log_text()
     assert {row[1] for row in page.rows()} == {"not run"}

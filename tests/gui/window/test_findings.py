@@ -56,7 +56,7 @@ def test_a_click_selects_the_event_and_explains_it(inspector: Inspector, opened:
     copy = pane.findChild(QPushButton, "copy_fix")
     assert copy is not None
     copy.click()
-    assert QGuiApplication.clipboard().text() == f"agent-inspector fork {damaged} --session s --at e0"
+    assert QGuiApplication.clipboard().text() == f"agent-inspector fork {damaged} --app app --user user --session s --at e0 --into new.db"
 
 
 def test_a_database_with_nothing_wrong_says_so(inspector: Inspector, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot) -> None:

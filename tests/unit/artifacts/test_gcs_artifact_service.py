@@ -129,5 +129,5 @@ async def test_a_lasting_failure_is_one_sentence(address: str, user: dict[str, s
 def test_without_the_extra_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "google.cloud.storage", None)
     monkeypatch.delitem(sys.modules, "runtime.artifacts.gcs_artifact_service")
-    with pytest.raises(MissingPackageError, match=r"pip install 'agent-inspector\[gcs\]'"):
+    with pytest.raises(MissingPackageError, match=r"pip install 'google-cloud-storage<4,>=2\.18'$"):
         importlib.import_module("runtime.artifacts.gcs_artifact_service")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from inspector_app.cli import main
+from runtime.errors.missing_package_error import install_command
 from runtime.storage.reading.reader import StoredDatabase
 
 pytestmark = pytest.mark.usefixtures("prepared_pythons")
@@ -134,8 +135,8 @@ def test_without_a_package_the_other_scores_are_shown(tmp_path: Path, capsys: py
     words = ["eval", str(FOLDER / "clerk"), str(SET), "--engine", "embedded", "--json"]
     assert main(words) == 1, "an eval that left something out has not passed"
     told = capsys.readouterr()
-    lacks = "needs the package rouge_score: pip install 'agent-inspector[eval]'"
-    assert told.err.startswith(f"agent-inspector: response_match_score is not evaluated: it {lacks}.\n")
+    lacks = f"needs the package rouge_score: {install_command(extra='eval')}"
+    assert told.err.startswith(f"agent-inspector: response_match_score is not evaluated: it {lacks}\n")
     for case in json.loads(told.out)["cases"]:
         scores = case["metrics"]
         assert scores["tool_trajectory_avg_score"]["score"] == ADK_SCORES["default"][case["id"]]["tool_trajectory_avg_score"]

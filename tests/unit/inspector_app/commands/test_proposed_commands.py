@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
+import sqlite3
+import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 import sqlalchemy
 from sqlalchemy.dialects.postgresql import JSONB
 
+from inspector_app.analysis.doctor import examine
 from inspector_app.cli import main
+from inspector_app.engines.adk_storage import StorageRefusedError, session_storage
+from runtime.errors.missing_package_error import install_command
 from runtime.storage.reading.reader import StoredDatabase
+from tests.agent_folders import write_agent
 from tests.fixture_paths import fixtures_dir
 from tests.postgres import server
+from tests.unit.inspector_app.analysis.test_doctor import CASES
+from tests.unit.inspector_app.analysis.v1_file import write_v1
+from tests.unit.inspector_app.commands.test_repeat import AGENT as DICE
 
 ORDERS = str(Path(__file__).parents[4] / "resources" / "samples" / "orders")
 V0 = "open/adk1.18.0-v0-chat_tools.db"
@@ -118,3 +129,107 @@ def test_a_waiting_run_ends_with_the_command_that_answers_it(capsys: pytest.Capt
     words = proposed(capsys.readouterr().out)
     assert main(words) == 0
     assert "finished" in capsys.readouterr().out
+
+
+def test_two_runs_are_compared_by_the_proposed_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dice = write_agent(tmp_path / "dice", DICE)
+    assert main(["run", dice, "--message", "hi", "--repeat", "2", "--db", "it's runs.db"]) == 0
+    assert main(proposed(capsys.readouterr().out)) == 1, "as diff, for runs that differ"
+    assert "look" in capsys.readouterr().out
+
+
+def test_what_an_eval_got_is_compared_with_what_was_expected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dice = write_agent(tmp_path / "dice", DICE)
+    turn = {"user_content": {"parts": [{"text": "hi"}]}, "final_response": {"parts": [{"text": "other"}]}, "intermediate_data": {
+        "tool_uses": [{"name": "look", "args": {"word": "b"}}]}}  # fmt: skip
+    Path("a.evalset.json").write_text(json.dumps({"eval_set_id": "a", "eval_cases": [{"eval_id": "one", "conversation": [turn]}]}))
+    assert main(["eval", dice, "a.evalset.json", "--db", "its evals.db", "--engine", "embedded"]) == 1
+    assert main(proposed(capsys.readouterr().out)) == 1, "as diff, for runs that differ"
+    assert capsys.readouterr().err == ""
+
+
+def test_what_was_deleted_is_restored_by_the_proposed_command(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(fixtures_dir() / "open/adk2.13.0-v1-chat_tools.db", "other.db")
+    assert main(["convert", "other.db", "my story's.db"]) == 0
+    before = sessions("my story's.db")
+    capsys.readouterr()
+    assert main(["delete", "my story's.db", "--session", *before, "--yes"]) == 0
+    assert sessions("my story's.db") == {}
+    assert main(proposed(capsys.readouterr().out)) == 0
+    assert sessions("my story's.db") == before
+
+
+def test_in_place_of_a_rewind_a_fork_is_proposed(capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(fixtures_dir() / "open/adk2.13.0-v1-chat_tools.db", "other.db")
+    assert main(["convert", "other.db", "mine.db"]) == 0
+    with StoredDatabase.open("mine.db") as database:
+        key = database.listing()[0].key
+        last = database.invocations(key)[-1].invocation_id
+    capsys.readouterr()
+    assert main(["rewind", "mine.db", "--before", last, "--dry-run"]) == 0
+    assert main(proposed(capsys.readouterr().out)) == 0
+    assert len(sessions("mine.db")) == 2
+
+
+@pytest.mark.parametrize("version", ["1.22.0", "1.27.5"])
+@pytest.mark.parametrize("name", ["open/adk2.13.0-sqlite-chat_tools.db", "open/adk2.13.0-v1-chat_tools.db", V0])
+def test_a_file_that_an_agents_google_adk_does_not_open_is_copied_for_it(name: str, version: str) -> None:
+    shutil.copy(fixtures_dir() / name, "story.db")
+    with pytest.raises(StorageRefusedError) as refusal:
+        session_storage("story.db", version)
+    assert main(proposed(str(refusal.value))) == 0
+    assert session_storage("new.db", version)["kind"] == "database"
+
+
+@pytest.mark.parametrize("name", [*CASES, "without its session", "taken name"])
+def test_the_commands_that_the_doctor_proposes_succeed_and_mend_what_they_are_for(name: str) -> None:
+    file, case = Path("new.db" if name == "taken name" else "it's a story.db"), "one time" if name == "taken name" else name
+    write_v1(file, CASES.get(case, CASES["nothing"])[0], state=CASES.get(case, CASES["nothing"])[1])
+    if name == "without its session":
+        with sqlite3.connect(file) as connection:
+            connection.execute("DELETE FROM sessions")
+        connection.close()
+    with StoredDatabase.open(str(file)) as database:
+        found = [finding for finding in examine(database, str(file)) if finding.fix and finding.fix[1] != "resume"]
+    mended = {"no call", "call comes later", "answered in reverse", "one time", "folded", "without its session", "taken name"}
+    assert bool(found) == (name in mended)
+    for finding in found:
+        assert finding.fix is not None and main(list(finding.fix[1:])) == 0
+        new = Path(finding.fix[finding.fix.index("--into") + 1] if "--into" in finding.fix else finding.fix[3])
+        with StoredDatabase.open(str(new)) as database:
+            assert finding.kind not in {each.kind for each in examine(database, str(new))}
+        new.unlink()
+
+
+@pytest.mark.parametrize("layout", ["ours", "of google-adk", "read-only"])
+def test_an_open_call_that_the_doctor_finds_is_answered_by_its_command(layout: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", ORDERS, "--engine", "embedded", "--db", "mine.db", "--message", "40 boxes of A4 paper"]) == 3
+    shutil.copy(fixtures_dir() / "open/adk1.16.0-v0-lro_resumable-before.db", "read-only.db")
+    with sqlite3.connect("mine.db") as connection:
+        if layout == "of google-adk":
+            for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE name LIKE 'inspector%' AND type = 'table'").fetchall():
+                connection.execute(f"DROP TABLE {table}")
+    connection.close()
+    file = "read-only.db" if layout == "read-only" else "mine.db"
+    with StoredDatabase.open(file) as database:
+        (fix,) = {finding.fix for finding in examine(database, file) if finding.kind == "unanswered call"}
+    if layout == "read-only":
+        assert fix is None, "it has to be copied before it is continued"
+        return
+    assert fix is not None
+    assert main([ORDERS if word == "AGENT" else word for word in fix[1:]]) == 0
+    assert "finished" in capsys.readouterr().out
+
+
+EXTRAS = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+
+
+@pytest.mark.parametrize("extra", sorted({*EXTRAS} - {"docs", "test", "interop"}))
+def test_what_is_missing_is_installed_by_the_proposed_command_beside_this_program(extra: str) -> None:
+    command = install_command(extra=extra)
+    assert "agent-inspector" not in command, "an index may have another project of that name"
+    offline = {**os.environ, "PIP_NO_INDEX": "1", "PIP_DRY_RUN": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    done = subprocess.run(command, shell=True, env=offline, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for package in EXTRAS[extra]:
+        assert f"Requirement already satisfied: {re.split('[^A-Za-z0-9-]', package)[0]}" in done.stdout

@@ -30,7 +30,7 @@ def test_layout_v1_needs_1_22(name: str) -> None:
     file = str(DATA / name)
     for version in ("1.22.0",) * (name == "ours.db") + ("1.28.0", "1.39.1", "2.13.0"):
         assert session_storage(file, version) == {"kind": "database", "url": f"sqlite+aiosqlite:///{file}"}
-    with pytest.raises(StorageRefusedError, match=r"google-adk 1\.21\.0 cannot continue .*v1, which 1\.22 and later open.*convert"):
+    with pytest.raises(StorageRefusedError, match=r"google-adk 1\.21\.0 cannot continue .*v1, which 1\.22 and later open\. Use a newer"):
         session_storage(file, "1.21.0")
 
 

@@ -194,8 +194,10 @@ def _request(call: types.FunctionCall) -> str:
 
 
 def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]) -> Presentation:
-    if all(response.name == TRANSFER_CALL for response in responses) and not is_failure(event):
-        return _present(kind, f"transfer → {event.actions.transfer_to_agent or 'done'}")
+    target = event.actions.transfer_to_agent
+    if target and all(response.name == TRANSFER_CALL for response in responses) and not is_failure(event):
+        said = _joined("   ·   ", (preview(value, 160) for response in responses if (value := _value(response)) not in (None, {})))
+        return _present(kind, f"transferred to {target}" + (f"   ·   {said}" if said else ""))  # its call has the words `transfer → …`
     if kind == "waiting":
         return _present(kind, _joined("   ·   ", (f"{response.name} waits for an answer" for response in responses)), "warn")
     text = _joined(
@@ -203,8 +205,8 @@ def _responses(kind: Kind, event: Event, responses: list[types.FunctionResponse]
     )
     if kind == "escalate":
         return _present(kind, f"{text}   ·   escalate: the loop ends")
-    if event.actions.transfer_to_agent:
-        return _present(kind, f"{text}   ·   transfer → {event.actions.transfer_to_agent}")
+    if target:
+        return _present(kind, f"{text}   ·   transferred to {target}")
     if is_failure(event):
         return _present(kind, text, "bad", ICONS["error"])
     return _present(kind, text)
@@ -241,8 +243,14 @@ def _response(response: types.FunctionResponse, asking: bool, *, is_a_persons: b
     failure = failure_of(response)
     if failure is not None:
         return f"{name} failed: {failure[:SUMMARY_LIMIT]}"
-    only = answer.get("result") if len(answer) == 1 and "result" in answer else answer
-    return f"{name} → {preview(hide(only) if is_a_persons else only, 160)}"
+    value = _value(response)
+    return f"{name} → {preview(hide(value) if is_a_persons else value, 160)}"
+
+
+def _value(response: types.FunctionResponse) -> Any:
+    """Return what a tool returned, without the object that a value is sent in."""
+    answer = response.response or {}
+    return answer["result"] if len(answer) == 1 and "result" in answer else answer
 
 
 def _said(kind: Kind, event: Event) -> Presentation | None:

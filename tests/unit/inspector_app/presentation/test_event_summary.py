@@ -9,7 +9,8 @@ from inspector_app.presentation.event_summary import ICONS, SUMMARY_LIMIT, descr
 from runtime.events import Event, EventActions, EventCompaction
 from runtime.events.marks import CALLED_WITHOUT_RESULT
 from runtime.events.tool_confirmation import ToolConfirmation
-from tests.fixture_paths import fixtures_dir
+from runtime.storage.reading.reader import StoredDatabase
+from tests.fixture_paths import fixtures_dir, varied
 
 
 def event(*parts: types.Part, author: str = "pricing", **fields: object) -> Event:
@@ -45,8 +46,15 @@ CASES = [
     (
         event(result("transfer_to_agent", {"result": None}), actions=EventActions(transfer_to_agent="pricing")),
         "transfer",
-        "transfer → pricing",
+        "transferred to pricing",
     ),
+    (
+        event(result("transfer_to_agent", {"result": "It is in charge."}), actions=EventActions(transfer_to_agent="pricing")),
+        "transfer",
+        'transferred to pricing   ·   "It is in charge."',
+    ),
+    (event(result("transfer_to_agent", {})), "transfer", "transfer_to_agent → {}"),
+    (event(result("find", {"result": 1}), actions=EventActions(transfer_to_agent="p")), "transfer", "find → 1   ·   transferred to p"),
     (event(actions=EventActions(transfer_to_agent="pricing")), "transfer", "transfer → pricing"),
     (
         event(result("transfer_to_agent", {"error": "There is no agent 'other'."})),
@@ -156,3 +164,28 @@ def test_every_stored_event_of_google_adk_has_a_summary() -> None:
         "waiting",
     }
     assert expected | {"rewind", "compaction", "code", "state change"} <= kinds
+
+
+CALLS = [*(call("transfer_to_agent", agent_name=name) for name in ("pricing", "done", "nothing")), call("find"), call("transferred to p")]
+RESULTS = [{}, {"result": None}, {"result": "done"}, {"result": "transfer → pricing"}, {"error": "no"}]
+
+
+@pytest.mark.parametrize("called", CALLS, ids=lambda part: str(part.function_call.args or part.function_call.name))
+@pytest.mark.parametrize("target", ["pricing", "done", None])
+def test_a_call_and_its_result_are_told_apart(called: types.Part, target: str | None) -> None:
+    assert called.function_call is not None and called.function_call.name is not None
+    for answer in RESULTS:
+        returned = event(result(called.function_call.name, answer), actions=EventActions(transfer_to_agent=target))
+        assert describe(returned).summary != describe(event(called)).summary
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", [entry["file"] for entry in varied()])
+def test_a_stored_call_and_its_result_are_told_apart(name: str) -> None:
+    with StoredDatabase.open(str(fixtures_dir() / "open" / name)) as database:
+        for summary in database.listing():
+            calls: dict[str | None, str] = {}
+            for each in database.plain_events(summary.key):
+                row = describe(each).summary
+                assert row not in [calls.get(response.id) for response in each.get_function_responses()]
+                calls.update((one.id, row) for one in each.get_function_calls())

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QPushButton
 from inspector_app.app import Inspector, save_screenshot
 from inspector_app.demo import interrupted_story
 from inspector_app.documents.session_address import SessionAddress
-from runtime.debugger import ToolCall
+from runtime.debugger.calls import ToolCall
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 

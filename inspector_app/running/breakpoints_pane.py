@@ -42,7 +42,7 @@ _ID = Qt.ItemDataRole.UserRole
 
 @dataclass(frozen=True, slots=True)
 class BreakpointRow:
-    """A breakpoint as plain data: the fields of `runtime.debugger.Breakpoint`, its problem, and its text."""
+    """A breakpoint as plain data: the fields of `runtime.debugger.breakpoint.Breakpoint`, its problem, and its text."""
 
     id: int
     when: str

@@ -9,7 +9,7 @@ from inspector_app.shell.desktop_notice import DesktopNotice
 from inspector_app.shell.main_window import MainWindow
 from inspector_app.workspace.current_run import CurrentRun, RunEnd
 from inspector_app.workspace.session_catalog import SessionCatalog
-from runtime.debugger import Hold
+from runtime.debugger.hold import Hold
 
 _LONGEST = 200  # characters of a notification; desktops show two or three lines
 

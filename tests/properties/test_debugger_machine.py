@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent, LoopAgent, ParallelAgent, SequentialAgent
-from runtime.debugger import Hold, ModelCall, ToolCall
+from runtime.debugger.calls import ModelCall, ToolCall
+from runtime.debugger.hold import Hold
 from runtime.events import Event, EventActions
 from runtime.events.kinds import KINDS, kind_of
 from runtime.models.scripted_llm import ScriptedLlm

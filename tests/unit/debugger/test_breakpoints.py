@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent
-from runtime.debugger import Breakpoints, BreakpointsFileError, condition_for
+from runtime.debugger.breakpoints import Breakpoints, BreakpointsFileError, condition_for
 from runtime.events import Event
 from runtime.expressions import ExpressionError, parse
 from runtime.models.scripted_llm import ScriptedLlm

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.agents import BaseAgent, InvocationContext
-from runtime.debugger import Debugger
-from runtime.debugger.debugger import ALL_PLACES
+from runtime.debugger.debugger import ALL_PLACES, Debugger
 from runtime.events import Event
 from tests.agent_specs import message
 from tests.seeds.running import runner_for, scripted, stored, texts

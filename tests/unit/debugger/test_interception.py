@@ -10,7 +10,8 @@ from google.genai import types
 from pydantic import BaseModel
 
 from runtime.agents import LlmAgent
-from runtime.debugger import Breakpoints, CallEditError, ModelCall, RaisedByHandError, ToolCall
+from runtime.debugger.breakpoints import Breakpoints
+from runtime.debugger.calls import CallEditError, ModelCall, RaisedByHandError, ToolCall
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import ScriptedLlm, last_message_text
 from runtime.tools import AgentTool

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent, ParallelAgent, SequentialAgent
-from runtime.debugger import RunningAgent
+from runtime.debugger.hold import RunningAgent
 from runtime.events import Event
 from runtime.models.scripted_llm import ScriptedLlm
 from runtime.tools import AgentTool

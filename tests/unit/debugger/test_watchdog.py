@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from runtime.agents import BaseAgent
-from runtime.debugger import Block, Watchdog, watchdog
+from runtime.debugger import watchdog
+from runtime.debugger.watchdog import Block, Watchdog
 from tests.seeds.running import run, runner_for, scripted
 
 LIMIT = 0.1

@@ -8,7 +8,9 @@ from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from runtime.agents import BaseAgent
-from runtime.debugger import Debugger, Hold, Interception, Report
+from runtime.debugger.debugger import Debugger
+from runtime.debugger.hold import Hold, Report
+from runtime.debugger.interception import Interception
 from runtime.events import Event
 from runtime.runners import Runner
 from tests.agent_specs import message

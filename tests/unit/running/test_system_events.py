@@ -11,7 +11,7 @@ import pytest
 from google.genai import types
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent
-from runtime.debugger import ToolCall
+from runtime.debugger.calls import ToolCall
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.events import Event
 from runtime.events.kinds import kind_of

@@ -18,17 +18,14 @@ if TYPE_CHECKING:
     from runtime.runners import InMemoryRunner, Runner
     from runtime.version import __version__
 
-__all__ = ["Agent", "Context", "Event", "InMemoryRunner", "Runner", "__version__"]
-
-__getattr__ = lazy_exports(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "Agent": "runtime.agents.llm_agent",
-        "Context": "runtime.contexts.context",
-        "Event": "runtime.events.event",
-        "InMemoryRunner": "runtime.runners",
-        "Runner": "runtime.runners",
-        "__version__": "runtime.version",
+        "runtime.agents.llm_agent": "Agent",
+        "runtime.contexts.context": "Context",
+        "runtime.events.event": "Event",
+        "runtime.runners": "InMemoryRunner Runner",
+        "runtime.version": "__version__",
     },
 )
 

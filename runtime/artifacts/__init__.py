@@ -12,15 +12,12 @@ if TYPE_CHECKING:
     from runtime.artifacts.gcs_artifact_service import GcsArtifactService
     from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 
-__all__ = ["ArtifactVersion", "BaseArtifactService", "FileArtifactService", "GcsArtifactService", "InMemoryArtifactService"]
-
-__getattr__ = lazy_exports(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "ArtifactVersion": "runtime.artifacts.base_artifact_service",
-        "BaseArtifactService": "runtime.artifacts.base_artifact_service",
-        "FileArtifactService": "runtime.artifacts.file_artifact_service",
-        "GcsArtifactService": "runtime.artifacts.gcs_artifact_service",
-        "InMemoryArtifactService": "runtime.artifacts.in_memory_artifact_service",
+        "runtime.artifacts.base_artifact_service": "ArtifactVersion BaseArtifactService",
+        "runtime.artifacts.file_artifact_service": "FileArtifactService",
+        "runtime.artifacts.gcs_artifact_service": "GcsArtifactService",
+        "runtime.artifacts.in_memory_artifact_service": "InMemoryArtifactService",
     },
 )

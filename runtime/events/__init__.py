@@ -14,14 +14,11 @@ if TYPE_CHECKING:
     from runtime.events.event_actions import EventActions, EventCompaction
     from runtime.events.request_input import RequestInput
 
-__all__ = ["Event", "EventActions", "EventCompaction", "RequestInput"]
-
-__getattr__ = lazy_exports(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "Event": "runtime.events.event",
-        "EventActions": "runtime.events.event_actions",
-        "EventCompaction": "runtime.events.event_actions",
-        "RequestInput": "runtime.events.request_input",
+        "runtime.events.event": "Event",
+        "runtime.events.event_actions": "EventActions EventCompaction",
+        "runtime.events.request_input": "RequestInput",
     },
 )

@@ -11,14 +11,11 @@ if TYPE_CHECKING:
     from runtime.memory.in_memory_memory_service import InMemoryMemoryService
     from runtime.memory.memory_entry import MemoryEntry
 
-__all__ = ["BaseMemoryService", "InMemoryMemoryService", "MemoryEntry", "SearchMemoryResponse"]
-
-__getattr__ = lazy_exports(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "BaseMemoryService": "runtime.memory.base_memory_service",
-        "InMemoryMemoryService": "runtime.memory.in_memory_memory_service",
-        "MemoryEntry": "runtime.memory.memory_entry",
-        "SearchMemoryResponse": "runtime.memory.base_memory_service",
+        "runtime.memory.base_memory_service": "BaseMemoryService SearchMemoryResponse",
+        "runtime.memory.in_memory_memory_service": "InMemoryMemoryService",
+        "runtime.memory.memory_entry": "MemoryEntry",
     },
 )

@@ -15,25 +15,15 @@ if TYPE_CHECKING:
     from runtime.models.registry import LLMRegistry
     from runtime.models.scripted_llm import ScriptedLlm
 
-__all__ = [
-    "BaseLlm",
-    "Gemini",
-    "LLMRegistry",
-    "LiteLlm",
-    "LlmRequest",
-    "LlmResponse",
-    "ScriptedLlm",
-]
-
-__getattr__ = lazy_exports(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "BaseLlm": "runtime.models.base_llm",
-        "Gemini": "runtime.models.gemini",
-        "LLMRegistry": "runtime.models.registry",
-        "LiteLlm": "runtime.models.lite_llm",
-        "LlmRequest": "runtime.models.llm_request",
-        "LlmResponse": "runtime.models.llm_response",
-        "ScriptedLlm": "runtime.models.scripted_llm",
+        "runtime.models.base_llm": "BaseLlm",
+        "runtime.models.gemini": "Gemini",
+        "runtime.models.lite_llm": "LiteLlm",
+        "runtime.models.llm_request": "LlmRequest",
+        "runtime.models.llm_response": "LlmResponse",
+        "runtime.models.registry": "LLMRegistry",
+        "runtime.models.scripted_llm": "ScriptedLlm",
     },
 )

@@ -22,39 +22,18 @@ if TYPE_CHECKING:
     from runtime.storage.writing.database_session_service import DatabaseSessionService
     from runtime.storage.writing.sqlite_session_service import SqliteSessionService
 
-__all__ = [
-    "BaseSessionService",
-    "DatabaseSessionService",
-    "GetSessionConfig",
-    "InMemorySessionService",
-    "ListSessionsResponse",
-    "Note",
-    "Session",
-    "SessionKey",
-    "SqliteSessionService",
-    "State",
-    "VertexAiSessionService",
-    "add_our_tables",
-    "copy_of_database",
-    "record_creation",
-]
-
-__getattr__ = lazy_exports(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "BaseSessionService": "runtime.sessions.base_session_service",
-        "GetSessionConfig": "runtime.sessions.base_session_service",
-        "InMemorySessionService": "runtime.sessions.in_memory_session_service",
-        "ListSessionsResponse": "runtime.sessions.base_session_service",
-        "Note": "runtime.sessions.note",
-        "Session": "runtime.sessions.session",
-        "SessionKey": "runtime.sessions.session_key",
-        "State": "runtime.sessions.state",
-        "VertexAiSessionService": "runtime.sessions.vertex_ai_session_service",
-        "add_our_tables": "runtime.storage.writing.copy_database:add_our_tables",
-        "copy_of_database": "runtime.storage.writing.copy_database:copy_database",
-        "record_creation": "runtime.storage.writing.copy_database:record_creation",
-        "DatabaseSessionService": "runtime.storage.writing.database_session_service",
-        "SqliteSessionService": "runtime.storage.writing.sqlite_session_service",
+        "runtime.sessions.base_session_service": "BaseSessionService GetSessionConfig ListSessionsResponse",
+        "runtime.sessions.in_memory_session_service": "InMemorySessionService",
+        "runtime.sessions.note": "Note",
+        "runtime.sessions.session": "Session",
+        "runtime.sessions.session_key": "SessionKey",
+        "runtime.sessions.state": "State",
+        "runtime.sessions.vertex_ai_session_service": "VertexAiSessionService",
+        "runtime.storage.writing.copy_database": "add_our_tables copy_of_database=copy_database record_creation",
+        "runtime.storage.writing.database_session_service": "DatabaseSessionService",
+        "runtime.storage.writing.sqlite_session_service": "SqliteSessionService",
     },
 )

@@ -36,19 +36,23 @@ def lazy_module(name: str) -> Any:
     return _LazyModule(name)
 
 
-def lazy_exports(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a package.
+def lazy_exports(package: str, modules: dict[str, str]) -> tuple[Callable[[str], Any], list[str]]:
+    """Return the `__getattr__` and the `__all__` of a package.
 
     Args:
         package: the package's `__name__`.
-        modules: exported name → full name of its module, followed by `:name` if it has another name there.
+        modules: full name of a module → the names that it exports, separated by spaces; `name=other` if it has another name there.
     """
+    places: dict[str, tuple[str, str]] = {}
+    for module, names in modules.items():
+        for each in names.split():
+            name, _, defined_as = each.partition("=")
+            places[name] = module, defined_as or name
 
     def load(name: str) -> Any:
-        module = modules.get(name)
-        if module is None:
+        if name not in places:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, _, defined_as = module.partition(":")
-        return getattr(importlib.import_module(module), defined_as or name)
+        module, defined_as = places[name]
+        return getattr(importlib.import_module(module), defined_as)
 
-    return load
+    return load, list(places)

@@ -27,4 +27,4 @@ class GoogleSearchAgentTool(AgentTool):
 
 # Agents import tools, so the function that makes one is loaded when it is named.
 create_google_search_agent: Callable[..., Any]
-__getattr__: Any = lazy_exports(__name__, {"create_google_search_agent": "runtime.agents.llm_agent"})
+__getattr__, _ = lazy_exports(__name__, {"runtime.agents.llm_agent": "create_google_search_agent"})

@@ -18,25 +18,11 @@ if TYPE_CHECKING:
 
 require("mcp", "mcp", "MCP tools", oldest="1.24")
 
-__all__ = [
-    "MCPTool",
-    "MCPToolset",
-    "McpTool",
-    "McpToolset",
-    "SseConnectionParams",
-    "StdioConnectionParams",
-    "StreamableHTTPConnectionParams",
-]
-
-__getattr__ = lazy_exports(
+__getattr__, __all__ = lazy_exports(
     __name__,
     {
-        "MCPTool": "runtime.tools.mcp_tool.mcp_tool",
-        "MCPToolset": "runtime.tools.mcp_tool.mcp_toolset",
-        "McpTool": "runtime.tools.mcp_tool.mcp_tool",
-        "McpToolset": "runtime.tools.mcp_tool.mcp_toolset",
-        "SseConnectionParams": "runtime.tools.mcp_tool.mcp_session_manager",
-        "StdioConnectionParams": "runtime.tools.mcp_tool.mcp_session_manager",
-        "StreamableHTTPConnectionParams": "runtime.tools.mcp_tool.mcp_session_manager",
+        "runtime.tools.mcp_tool.mcp_session_manager": "SseConnectionParams StdioConnectionParams StreamableHTTPConnectionParams",
+        "runtime.tools.mcp_tool.mcp_tool": "MCPTool McpTool",
+        "runtime.tools.mcp_tool.mcp_toolset": "MCPToolset McpToolset",
     },
 )

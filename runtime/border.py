@@ -227,11 +227,7 @@ class _Finder:
 
 
 def watch_imports(package: ModuleType) -> None:
-    """Let google-adk's names be imported from the runtime, from now on.
-
-    Args:
-        package: the runtime.
-    """
+    """Let google-adk's names be imported from the runtime, from now on."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
     add_names(package)

@@ -140,14 +140,7 @@ class _Help:
 
 
 class InspectorCommand(_Help, TyperCommand):
-    """A command whose options may be shortened as long as they are unique (`--sess`), and whose help reports a failed output.
-
-    Args:
-        name: as it is typed.
-        options: the class of its options.
-        run: runs it.
-        closing: the end of its help.
-    """
+    """A command whose options may be shortened as long as they are unique (`--sess`), and whose help reports a failed output."""
 
     def __init__(self, name: str, options: type[Options], run: Callable[[Any], int], closing: str) -> None:
         super().__init__(name, **_common(options, run, closing))
@@ -177,14 +170,7 @@ class InspectorCommand(_Help, TyperCommand):
 
 
 class InspectorGroup(_Help, TyperGroup):
-    """All commands, in the order in which they are given.
-
-    Args:
-        options: the class of the program's own options.
-        run: runs the program without a command.
-        closing: the end of its help.
-        commands: by name.
-    """
+    """All commands, in the order in which they are given."""
 
     def __init__(self, options: type[Options], run: Callable[[Any], int], closing: str, commands: dict[str, Any]) -> None:
         super().__init__(commands=commands, invoke_without_command=True, **_common(options, run, closing))

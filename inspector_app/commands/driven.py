@@ -33,9 +33,6 @@ from runtime.storage.open_service import open_session_service
 async def open_driven(options: Run | Eval) -> AsyncIterator[DrivenAgent]:
     """Yield the agent that the options name, on the engine that they choose.
 
-    Args:
-        options: the command line's options.
-
     Raises:
         KnownError: the agent cannot be loaded, or its engine cannot use the database.
     """

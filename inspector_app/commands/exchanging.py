@@ -87,11 +87,7 @@ def export(options: Export) -> int:
 
 
 class _Counter:
-    """A count of the events that pass.
-
-    Args:
-        progress: displays it.
-    """
+    """A count of the events that pass."""
 
     def __init__(self, progress: Progress) -> None:
         self.events = 0

@@ -33,12 +33,7 @@ def recording_of(options: Run | Resume) -> Path | None:
 
 
 def planned_engine(agent: str, engine: EngineKind | None, python: str | None, debugpy: int | None = None) -> EnginePlan:
-    """Return what runs an agent.
-
-    Args:
-        agent: its folder or file.
-        engine, python, debugpy: as in `EngineChoice`.
-    """
+    """Return what runs an agent."""
     check_agent_path(agent)
     return plan_engine(agent, EngineChoice(engine, python, debugpy))
 

@@ -19,9 +19,6 @@ def judging(plan: EnginePlan) -> Callable[[Mapping[str, Any]], dict[str, Any]] |
     """Return what computes a metric in the agent's environment; None if the agent does not run on google-adk.
 
     The function takes `metric`, `criterion`, `actual` and `expected` (invocations as JSON) and returns `overall`, `turns` and `note`.
-
-    Args:
-        plan: what runs the agent.
     """
     if plan.kind != "adk":
         return None

@@ -96,12 +96,7 @@ def current_source() -> OutputSource | None:
 
 
 class OutputSources(BasePlugin):
-    """Records which agent and tool is running, and reports the tracebacks of tools and models that fail.
-
-    Args:
-        on_output: receives the tracebacks.
-        folder: the agent's folder.
-    """
+    """Records which agent and tool is running, and reports the tracebacks of tools and models that fail."""
 
     def __init__(self, on_output: OnOutput, folder: Path) -> None:
         super().__init__("inspector_output")
@@ -243,12 +238,7 @@ def is_agents_record(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def captured(on_output: OnOutput, folder: Path) -> Iterator[None]:
-    """Report what the agents of this process write meanwhile, beside writing it.
-
-    Args:
-        on_output: receives the lines.
-        folder: the agent's folder, for tracebacks.
-    """
+    """Report what the agents of this process write meanwhile, beside writing it."""
     streams: dict[str, _Watched] = {}
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)

@@ -205,10 +205,6 @@ class AttachedApp:
         """Yield the committed events of all runs until the connection ends; pass the generator to `Debugger.run`.
 
         An app that waits after an event continues when the next one is requested. Closing the generator detaches: the app continues.
-
-        Args:
-            debugger: holds the app's runs.
-            watcher: receives everything else.
         """
         self._debugger, self._watcher = debugger, watcher
         self._tasks.spawn(self._take_messages(), "Reading the app's messages")

@@ -91,13 +91,7 @@ class ChildEndedError(KnownError):
 
 
 class _Output:
-    """One of the child's output streams, line by line.
-
-    Args:
-        name: `stdout` or `stderr`.
-        descriptor: where it is read.
-        on_line: called with each line.
-    """
+    """One of the child's output streams, line by line."""
 
     def __init__(self, name: Literal["stdout", "stderr"], descriptor: int, on_line: OnOutput) -> None:
         self.name = name

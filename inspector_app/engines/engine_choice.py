@@ -82,10 +82,6 @@ def plan_engine(path: str | Path, choice: EngineChoice) -> EnginePlan:
     google-adk is chosen if the agent's environment has it, unless the agent imports `runtime` and not `google.adk`. On Windows, where an
     engine's process cannot be guarded, the embedded runtime runs each agent.
 
-    Args:
-        path: the agent's folder or file.
-        choice: the user's choice.
-
     Raises:
         NoEngineError: google-adk was chosen, and the Python does not have it; or debugpy for an agent in this process; or, on Windows, an
             engine with a process of its own.

@@ -45,11 +45,7 @@ class EnvFileError(KnownError):
 
 
 class AgentEnvironment:
-    """The environment variables of one agent.
-
-    Args:
-        folder: the agent's folder.
-    """
+    """The environment variables of one agent."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

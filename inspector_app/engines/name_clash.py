@@ -17,10 +17,6 @@ def name_clash(folder: Path, path: str) -> str | None:
 
     In this process `runtime` is this program's package, also where the agent has another one. The code is refused only where it imports
     what its own package has and ours has not, or both have.
-
-    Args:
-        folder: the agent's folder.
-        path: the agent, as the user wrote it.
     """
     own = {name: found for name in OURS if (found := _own(folder, name)) is not None}
     if not own:

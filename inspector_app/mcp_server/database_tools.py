@@ -26,11 +26,7 @@ _FINDINGS = 5  # in one answer; each is a few sentences
 
 
 def database_tools(places: Places) -> list[Tool]:
-    """Return the tools that look at whole databases.
-
-    Args:
-        places: the databases.
-    """
+    """Return the tools that look at whole databases."""
     questions = _Questions(places)
     return [
         Tool(
@@ -66,11 +62,7 @@ def database_tools(places: Places) -> list[Tool]:
 
 
 class _Questions:
-    """Answers the questions about databases.
-
-    Args:
-        places: the databases.
-    """
+    """Answers the questions about databases."""
 
     def __init__(self, places: Places) -> None:
         self._places = places

@@ -42,11 +42,7 @@ def on_thread(answer: Answer) -> Callable[[Mapping[str, Any]], Awaitable[Mapping
 
 
 def reading_tools(places: Places) -> list[Tool]:
-    """Return the tools that read one session.
-
-    Args:
-        places: the databases.
-    """
+    """Return the tools that read one session."""
     questions = _Questions(places)
     where = {"session": SESSION, "database": DATABASE}
     return [
@@ -100,11 +96,7 @@ def reading_tools(places: Places) -> list[Tool]:
 
 
 class _Questions:
-    """Answers the questions about one session.
-
-    Args:
-        places: the databases.
-    """
+    """Answers the questions about one session."""
 
     def __init__(self, places: Places) -> None:
         self._places = places

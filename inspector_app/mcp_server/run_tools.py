@@ -36,12 +36,7 @@ _ANSWER_NAMES = {"confirmation": CONFIRMATION_CALL, "credential": CREDENTIAL_CAL
 
 
 def run_tools(places: Places, runs: Runs) -> list[Tool]:
-    """Return the tools that run agents.
-
-    Args:
-        places: the databases and agents.
-        runs: drives them.
-    """
+    """Return the tools that run agents."""
     orders = _Orders(places, runs)
     common = {"agent": _AGENT, "until": _UNTIL, "seconds": _SECONDS}
     where = {"session": SESSION, "database": DATABASE}
@@ -104,12 +99,7 @@ def run_tools(places: Places, runs: Runs) -> list[Tool]:
 
 
 class _Orders:
-    """Carries out the orders.
-
-    Args:
-        places: the databases and agents.
-        runs: drives them.
-    """
+    """Carries out the orders."""
 
     def __init__(self, places: Places, runs: Runs) -> None:
         self._places = places

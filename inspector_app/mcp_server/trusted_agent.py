@@ -23,9 +23,6 @@ class NotTrustedError(KnownError):
 async def load_trusted(path: str) -> Agent:
     """Load an agent.
 
-    Args:
-        path: its folder or file.
-
     Raises:
         NotTrustedError: the user has not trusted the folder, or its code has changed since.
         KnownError: it cannot be loaded.

@@ -39,11 +39,7 @@ def adk_server_of(folder: Path) -> AdkServer | None:
 
 
 def embedded_instead(folders: Mapping[str, Path]) -> list[str]:
-    """Return a sentence about the agents in each environment that has google-adk: here they run on the embedded runtime.
-
-    Args:
-        folders: agent name → its folder.
-    """
+    """Return a sentence about the agents in each environment that has google-adk: here they run on the embedded runtime."""
     names: dict[AdkServer, list[str]] = {}
     for name, folder in sorted(folders.items()):
         if (server := adk_server_of(folder)) is not None:

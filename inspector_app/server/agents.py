@@ -186,9 +186,6 @@ class ServedAgent:
     async def in_environment(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
         """Yield a run's events while the agent's environment variables are set.
 
-        Args:
-            events: a run of `runner()`.
-
         Raises:
             AgentBusyError: agents with other environment variables ran for too long.
         """

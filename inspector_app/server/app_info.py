@@ -54,12 +54,7 @@ def _instruction(instruction: Any) -> str:
 
 
 def app_tree(app: App, readme: str | None = None) -> dict[str, Any]:
-    """Return an app as one tree of JSON values, in the form of google-adk's `build_graph`.
-
-    Args:
-        app: the app.
-        readme: the text of its folder's README.md.
-    """
+    """Return an app as one tree of JSON values, in the form of google-adk's `build_graph`."""
     found: dict[str, Any] = {"name": app.name, "root_agent": agent_tree(app.root_agent)}
     if app.plugins:
         found["plugins"] = [{"name": plugin.name} for plugin in app.plugins]

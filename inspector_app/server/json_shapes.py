@@ -42,9 +42,6 @@ async def session_events(bodies: Iterable[dict[str, Any]]) -> AsyncIterator[Even
 
     As in google-adk, they are a conversation: they carry no actions and no calls of the runtime itself.
 
-    Args:
-        bodies: the events as JSON objects.
-
     Raises:
         BadBodyError: one of them is not an event.
         RefusedEventError: one of them has actions, or calls that only the runtime makes.

@@ -221,9 +221,6 @@ class BaseAgent(BaseModel):
         Each yielded event is committed before the agent continues. If the commit fails, the exception is raised at the agent's own
         `yield`.
 
-        Args:
-            parent_context: the caller's context.
-
         Yields:
             The agent's events, and those of the agents it calls.
         """
@@ -237,9 +234,6 @@ class BaseAgent(BaseModel):
 
     async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
         """Do the agent's work; subclasses implement it.
-
-        Args:
-            ctx: the invocation.
 
         Yields:
             The agent's events. When the generator resumes, the event is committed and `ctx.session.state` has its changes; if the

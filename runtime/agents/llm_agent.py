@@ -174,11 +174,7 @@ class LlmAgent(BaseAgent):
         return self.canonical_model
 
     async def canonical_model_async(self, ctx: ReadonlyContext) -> BaseLlm:
-        """Return the language model of a turn. A subclass can choose it by the invocation; see `canonical_model`.
-
-        Args:
-            ctx: the invocation.
-        """
+        """Return the language model of a turn. A subclass can choose it by the invocation; see `canonical_model`."""
         return self.canonical_model
 
     async def canonical_instruction(self, ctx: ReadonlyContext) -> str:
@@ -314,11 +310,7 @@ async def _instruction_text(instruction: str | InstructionProvider, ctx: Readonl
 
 
 def create_google_search_agent(model: str | BaseLlm) -> LlmAgent:
-    """Return an agent that only searches the web, for an agent whose model cannot search and call functions in one request.
-
-    Args:
-        model: its model, or the model's name.
-    """
+    """Return an agent that only searches the web, for an agent whose model cannot search and call functions in one request."""
     return LlmAgent(
         name="google_search_agent",
         model=model,

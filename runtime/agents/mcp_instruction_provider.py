@@ -27,9 +27,6 @@ class McpInstructionProvider:
     async def __call__(self, context: ReadonlyContext) -> str:
         """Return the prompt's texts, joined.
 
-        Args:
-            context: the run.
-
         Raises:
             McpConnectionError: the server cannot be reached.
             ValueError: the server has no such prompt, or it is empty.

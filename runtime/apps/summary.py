@@ -86,12 +86,7 @@ def _window(config: EventsCompactionConfig, events: Sequence[Event]) -> list[Eve
 
 
 def _shortens_requests(events: Sequence[Event], chosen: Sequence[Event]) -> bool:
-    """Return whether a summary can make requests shorter: one as long as the last summary, as in google-adk 2.13.
-
-    Args:
-        events: those of the session.
-        chosen: the events to summarise.
-    """
+    """Return whether a summary can make requests shorter: one as long as the last summary, as in google-adk 2.13."""
     empty = summary_event(chosen, types.Content(parts=[]))
     last = _last_summary(events)
     before, after = with_summaries(events), with_summaries([*events, empty])
@@ -111,10 +106,6 @@ def _without_open_calls(chosen: list[Event], events: Sequence[Event]) -> list[Ev
     """Return the longest beginning of events after which no call waits for a result, as in google-adk 2.13.
 
     Calls of earlier invocations that will never get a result do not count: one failed run would stop all summaries.
-
-    Args:
-        chosen: the events to summarise.
-        events: those of the session.
     """
     length = _length_without_open_calls(chosen, frozenset())
     if length == len(chosen) or (length and chosen[length - 1].invocation_id != chosen[length].invocation_id):

@@ -51,9 +51,6 @@ class _TextReader:
 def word_text(data: bytes) -> str | None:
     """Return the text of a Word document.
 
-    Args:
-        data: the file's bytes.
-
     Returns:
         One line for each paragraph that has text; None if the bytes are no Word document, or if its text takes more than 10 MB.
     """

@@ -15,11 +15,7 @@ _CONSENT = (AuthSchemeType.oauth2, AuthSchemeType.openIdConnect)
 
 
 class AuthHandler:
-    """Completes a request for a credential, and reads its answer.
-
-    Args:
-        auth_config: the request, or its answer.
-    """
+    """Completes a request for a credential, and reads its answer."""
 
     def __init__(self, auth_config: AuthConfig) -> None:
         self.auth_config = auth_config
@@ -50,20 +46,12 @@ class AuthHandler:
         return authorization_request(raw, self.auth_config.auth_scheme)
 
     def get_auth_response(self, state: MutableMapping[str, Any]) -> AuthCredential | None:
-        """Return the credential that was given; None if there is none.
-
-        Args:
-            state: the session's state.
-        """
+        """Return the credential that was given; None if there is none."""
         found: AuthCredential | None = state.get(f"temp:{self.auth_config.credential_key}")
         return found
 
     async def parse_and_store_auth_response(self, state: MutableMapping[str, Any]) -> None:
-        """Keep the given credential for this run, exchanged for a token if it is a code.
-
-        Args:
-            state: the session's state.
-        """
+        """Keep the given credential for this run, exchanged for a token if it is a code."""
         credential = self.auth_config.exchanged_auth_credential
         if credential is not None and self.auth_config.auth_scheme.type_ in _CONSENT:
             credential = await self.exchange_auth_token()

@@ -161,9 +161,6 @@ class Context(ReadonlyContext):
     async def search_memory(self, query: str) -> Any:
         """Search this user's memories.
 
-        Args:
-            query: the text to search for.
-
         Returns:
             The memory service's response, best match first.
 
@@ -175,9 +172,6 @@ class Context(ReadonlyContext):
 
     async def load_credential(self, auth_config: AuthConfig) -> AuthCredential | None:
         """Return a credential from the credential service; None if there is none.
-
-        Args:
-            auth_config: the request.
 
         Raises:
             ServiceMissingError: the Runner has no credential service.
@@ -246,9 +240,6 @@ class Context(ReadonlyContext):
     def render_ui_widget(self, ui_widget: UiWidget) -> None:
         """Ask a web interface to render something with this event.
 
-        Args:
-            ui_widget: what to render.
-
         Raises:
             ValueError: the event has a widget of that id.
         """
@@ -296,9 +287,6 @@ class Context(ReadonlyContext):
         """Return the credential that the user gave to this call, to an earlier call of this invocation or to the tool's toolset.
 
         Nothing is exchanged here: an OAuth2 answer to a call contains the token or code as it was given.
-
-        Args:
-            auth_config: the request.
         """
         asked = as_auth_config(auth_config)
         key = f"{State.TEMP_PREFIX}{asked.credential_key}"

@@ -391,12 +391,7 @@ class InvocationContext(BaseModel):
             )
 
     def run_inside(self, outer: InvocationContext, call_id: str | None) -> None:
-        """Make this the context of a run inside another context's function call; both count as one invocation.
-
-        Args:
-            outer: the caller's context.
-            call_id: the function call's id.
-        """
+        """Make this the context of a run inside another context's function call; both count as one invocation."""
         self.invocation_id = outer.invocation_id
         self.shared.llm_calls = outer.shared.llm_calls
         self.shared.sync_calls = outer.sync_calls
@@ -407,13 +402,7 @@ class InvocationContext(BaseModel):
                 self.number_of_call(event.branch, event.author, call)
 
     def number_of_call(self, branch: str | None, agent_name: str, call: types.FunctionCall) -> tuple[Any, ...]:
-        """Count a call by an agent that runs as a tool; return what identifies it within the run.
-
-        Args:
-            branch: the agent's branch.
-            agent_name: the agent.
-            call: its call.
-        """
+        """Count a call by an agent that runs as a tool; return what identifies it within the run."""
         what = (branch, agent_name, call.name, json.dumps(call.args, sort_keys=True, default=str))
         self.shared.inner_calls[what] += 1
         return *what, self.shared.inner_calls[what]

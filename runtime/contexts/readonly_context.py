@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 class ReadonlyContext:
-    """A read-only view of a running invocation.
-
-    Args:
-        invocation_context: the invocation.
-    """
+    """A read-only view of a running invocation."""
 
     def __init__(self, invocation_context: InvocationContext) -> None:
         self._invocation_context = invocation_context

@@ -74,11 +74,7 @@ class AgentCalls:
         self._active: dict[int, AgentCall] = {}  # by id() of the context, which each entry keeps alive; in start order
 
     def entered(self, context: CallContext) -> AgentCall:
-        """Record that an agent starts.
-
-        Args:
-            context: the agent's own context.
-        """
+        """Record that an agent starts."""
         self._end_forgotten(context)
         caller = self._caller(context)
         call = AgentCall(context.agent.name, context.branch, caller, self._path(context), context)

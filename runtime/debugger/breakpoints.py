@@ -156,11 +156,7 @@ class Breakpoints:
 
 
 def condition_for(event: Event) -> str:
-    """Return a suggested condition that matches events like this one: by tool, error, state key or author.
-
-    Args:
-        event: an example.
-    """
+    """Return a suggested condition that matches events like this one: by tool, error, state key or author."""
     names = [call.name for call in event.get_function_calls()]
     if names:
         return f"call == {quoted(names[0] or '')}"

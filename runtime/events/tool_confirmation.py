@@ -28,9 +28,6 @@ class ToolConfirmation(BaseModel):
     def from_response_dict(cls, response: dict[str, Any]) -> Self:
         """Return the confirmation in a function response; adk web sends it as a JSON text under `response`.
 
-        Args:
-            response: the function response's object.
-
         Raises:
             pydantic.ValidationError: it has other fields.
             ValueError: the text is not JSON.

@@ -54,9 +54,6 @@ class Mention:
 class Reader:
     """A parser of one expression.
 
-    Args:
-        source: the text as written.
-
     Attributes:
         uses_state: whether the expression reads state, so that `state_before` matters.
         mentions: the names that it uses, in the order of the text.

@@ -35,11 +35,7 @@ _AGENT_LABEL = "adk_agent_name"
 
 
 class LlmFlow:
-    """One run of an LlmAgent.
-
-    Args:
-        agent: the agent.
-    """
+    """One run of an LlmAgent."""
 
     def __init__(self, agent: TurnAgent) -> None:
         self._agent = agent

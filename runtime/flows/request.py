@@ -34,11 +34,6 @@ _HOOKS_WITH_REQUEST = ("before_model_callback", "on_model_error_callback")
 async def build_request(agent: TurnAgent, ctx: InvocationContext, llm: BaseLlm) -> LlmRequest:
     """Build a model request: instructions, conversation, tools and configuration.
 
-    Args:
-        agent: the calling agent.
-        ctx: the invocation.
-        llm: the model to be called.
-
     Raises:
         MissingStateKeyError: an instruction refers to a state key that does not exist.
     """

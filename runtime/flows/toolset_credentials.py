@@ -20,10 +20,6 @@ logger = logging.getLogger(__name__)
 async def request_credentials(agent: TurnAgent, ctx: InvocationContext) -> Event | None:
     """Get the credentials of an agent's toolsets, for this invocation.
 
-    Args:
-        agent: the agent.
-        ctx: the invocation.
-
     Returns:
         The event that asks the user for those that are missing; None if there are none.
 

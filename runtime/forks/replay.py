@@ -36,12 +36,7 @@ REPLAY_ENDED = "REPLAY_ENDED"  # error code of the event that represents a model
 
 
 def ended(answers: RecordedAnswers, agent: str) -> LlmResponse:
-    """Return the answer that ends a strict replay in place of a model call, and note why.
-
-    Args:
-        answers: the recording's answers.
-        agent: the agent that calls its model.
-    """
+    """Return the answer that ends a strict replay in place of a model call, and note why."""
     if not answers.divergences:
         answers.divergences.append(Divergence(f"{agent} called its model after the end of the recording", is_live=False))
     text = f"No longer as recorded at model call {answers.model_calls + 1}: {answers.divergences[0].what}."

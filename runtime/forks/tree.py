@@ -32,10 +32,6 @@ def fork_trees(sessions: Iterable[SessionKey], lineages: Mapping[SessionKey, Lin
     """Return a database's fork trees. Sessions that neither are forks nor have any are left out.
 
     A parent that was deleted, or is in another database, is a root without a lineage.
-
-    Args:
-        sessions: all sessions of the database.
-        lineages: the lineages of its forks.
     """
     existing = set(sessions)
     children: dict[tuple[str | None, SessionKey], list[SessionKey]] = {}

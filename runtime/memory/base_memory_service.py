@@ -27,20 +27,11 @@ class BaseMemoryService(abc.ABC):
 
     @abc.abstractmethod
     async def add_session_to_memory(self, session: Session) -> None:
-        """Store a session; replaces what was stored of it before.
-
-        Args:
-            session: the session with its events.
-        """
+        """Store a session; replaces what was stored of it before."""
 
     @abc.abstractmethod
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """Return a user's memories that match a query.
-
-        Args:
-            app_name, user_id: the user to search.
-            query: the text to search for.
-        """
+        """Return a user's memories that match a query."""
 
     async def add_events_to_memory(
         self,

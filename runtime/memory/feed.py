@@ -12,13 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 async def remember_event(service: Any, session: Session, event: Event) -> None:
-    """Pass a committed event to a memory service; a failure is logged.
-
-    Args:
-        service: the memory service.
-        session: the session, which contains the event.
-        event: the event.
-    """
+    """Pass a committed event to a memory service; a failure is logged."""
     add_events = getattr(service, "add_events_to_memory", None)  # missing in services written for older versions of google-adk
     if add_events is None:
         await remember_session(service, session)
@@ -32,12 +26,7 @@ async def remember_event(service: Any, session: Session, event: Event) -> None:
 
 
 async def remember_session(service: Any, session: Session) -> None:
-    """Pass a whole session to a memory service; a failure is logged.
-
-    Args:
-        service: the memory service.
-        session: the session with its events.
-    """
+    """Pass a whole session to a memory service; a failure is logged."""
     try:
         await service.add_session_to_memory(session)
     except Exception as error:

@@ -63,9 +63,6 @@ class ChatAnswer:
     def add(self, chunk: Any) -> list[LlmResponse]:
         """Add a chunk, or a complete completion.
 
-        Args:
-            chunk: litellm's chunk.
-
         Returns:
             The new pieces, with `partial=True`.
         """

@@ -31,9 +31,6 @@ _CHOICES = {types.FunctionCallingConfigMode.ANY: "required", types.FunctionCalli
 def chat_request(request: LlmRequest) -> dict[str, Any]:
     """Return the keyword arguments of a chat completion, without the model.
 
-    Args:
-        request: the request.
-
     Raises:
         LlmError: a part of the conversation cannot be expressed in the chat format.
     """

@@ -70,9 +70,6 @@ class LLMRegistry:
     def new_llm(model: str) -> BaseLlm:
         """Return a new language model.
 
-        Args:
-            model: its name.
-
         Raises:
             KnownError: see `resolve`.
         """

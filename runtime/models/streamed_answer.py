@@ -25,9 +25,6 @@ class StreamedAnswer:
     def add(self, chunk: types.GenerateContentResponse) -> LlmResponse | None:
         """Add a chunk.
 
-        Args:
-            chunk: google-genai's chunk.
-
         Returns:
             The new piece, with `partial=True`; None if the chunk has no content.
         """

@@ -105,10 +105,6 @@ class PluginManager:
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
         """Call a hook of every plugin that takes it, until one returns something.
 
-        Args:
-            hook: the method's name.
-            arguments: the hook's arguments.
-
         Returns:
             The first value that is not None.
 
@@ -131,20 +127,11 @@ class PluginManager:
         return None
 
     def set_skip_closing_plugins(self, value: bool) -> None:
-        """Set whether `close` leaves the plugins open, because another manager closes them.
-
-        Args:
-            value: True to leave them open.
-        """
+        """Set whether `close` leaves the plugins open, because another manager closes them."""
         self._leaves_open = value
 
     async def notify(self, hook: str, **arguments: Any) -> None:
-        """Call a hook of every plugin that takes it. Errors are logged, as an error is what such a hook tells of.
-
-        Args:
-            hook: the method's name.
-            arguments: the hook's arguments.
-        """
+        """Call a hook of every plugin that takes it. Errors are logged, as an error is what such a hook tells of."""
         for plugin in self._taking(hook):
             try:
                 await _answer(getattr(plugin, hook), arguments)

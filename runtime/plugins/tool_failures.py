@@ -55,9 +55,6 @@ class ToolResultClassifier(Protocol):
 class ToolFailures:
     """The failures among a plugin's tool calls, each reported once.
 
-    Args:
-        classifier: the application's own rule, if any.
-
     Raises:
         ValueError: it is asynchronous, no function, or does not take the arguments of a `ToolResultClassifier`.
     """

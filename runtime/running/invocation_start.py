@@ -176,10 +176,6 @@ def with_call_ids(message: types.Content | None, events: Sequence[Event]) -> typ
     """Return a message whose function responses name their calls.
 
     A response without an id answers the first open call of its function in the newest event that has one.
-
-    Args:
-        message: the user's message.
-        events: the session's events.
     """
     parts = (message.parts if isinstance(message, types.Content) else None) or []
     if message is None or all(part.function_response is None or part.function_response.id for part in parts):

@@ -22,11 +22,6 @@ _UNSET = object()
 async def append_rebased(service: BaseSessionService, ctx: InvocationContext, event: Event) -> None:
     """Append a run's event to its session, after the events that others appended since the run's last commit.
 
-    Args:
-        service: stores the session.
-        ctx: the run.
-        event: the event to commit.
-
     Raises:
         StaleSessionError: both sides changed a session key, or the other side runs or rewinds the same invocation.
         Exception: what `append_event` raises.

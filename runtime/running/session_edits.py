@@ -49,11 +49,6 @@ class SessionEdits(abc.ABC):
     async def undo_state_edit(self, *, user_id: str, session_id: str, event_id: str) -> Event:
         """Undo an `edit_state` by committing the inverse event.
 
-        Args:
-            user_id: the session's user.
-            session_id: the session.
-            event_id: the edit's event.
-
         Raises:
             SessionNotFoundError: the session does not exist.
             StateEditError: there is no such edit, or a key has changed since.

@@ -107,11 +107,6 @@ def progress(events: Sequence[Event], call_id: str, response: Mapping[str, Any])
     The event is a newer receipt: a response by the calling agent, like the one that its tool returned first. So every reader of the
     session, including older versions of google-adk, treats the call as open, and a model that is called meanwhile sees the newest receipt.
 
-    Args:
-        events: the session's events.
-        call_id: the function call.
-        response: the function response's object.
-
     Raises:
         ProgressError: there is no such call, it is not long-running, or it is already answered.
         UnstorableValueError: the response is not JSON.

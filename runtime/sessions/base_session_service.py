@@ -85,9 +85,6 @@ class BaseSessionService(abc.ABC):
 
         Unlike `get_session`, this may return the service's own events, so that a long session is not decoded or copied for each run. They
         must be changed by `append_event` only; a list that was changed otherwise is not used for the next run.
-
-        Args:
-            app_name, user_id, session_id: the session.
         """
         return await self.get_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
@@ -113,10 +110,6 @@ class BaseSessionService(abc.ABC):
 
     async def get_user_state(self, *, app_name: str, user_id: str) -> dict[str, Any]:
         """Return the state that a user's sessions share, keys without `user:`; empty if there is none.
-
-        Args:
-            app_name: the app.
-            user_id: the user.
 
         Raises:
             NotImplementedError: this service keeps no such state apart from its sessions.
@@ -253,10 +246,6 @@ async def load_for_run(service: BaseSessionService, *, app_name: str, user_id: s
     """Return a session for a run by `session_for_run`, or by a `get_session` that the service overrides; None if it does not exist.
 
     An application's subclass of a service here may load sessions in a way of its own, and knows `get_session` only.
-
-    Args:
-        service: where the session is stored.
-        app_name, user_id, session_id: the session.
     """
     load = service.get_session if _loads_its_own_way(service) else service.session_for_run
     return await load(app_name=app_name, user_id=user_id, session_id=session_id)

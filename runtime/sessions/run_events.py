@@ -12,9 +12,6 @@ class RunEvents:
     """The events of a session's last run, reused for the next one.
 
     Concurrent runs of one session do not share a list, as neither has seen the other's commits.
-
-    Args:
-        session: the session returned for the run.
     """
 
     __slots__ = ("_events", "_holder")

@@ -14,11 +14,7 @@ _LONGEST_TYPE = 100  # characters
 
 
 class NotStored(str):
-    """A description that replaces the value of a `temp:` key of which only the type is stored.
-
-    Args:
-        type_name: the value's type.
-    """
+    """A description that replaces the value of a `temp:` key of which only the type is stored."""
 
     type_name: str
 

@@ -50,9 +50,6 @@ class AgentThread:
 
     The thread starts with the first call, and ends when nothing refers to this object. It never ends before: a connection that the agent
     opened belongs to the thread.
-
-    Args:
-        name: the agent's name.
     """
 
     def __init__(self, name: str = "") -> None:
@@ -168,11 +165,7 @@ def is_agent_thread() -> bool:
 
 @contextmanager
 def enclosing(sync_calls: SyncCalls) -> Iterator[None]:
-    """Let runs that are started in this context make their calls where the enclosing run does.
-
-    Args:
-        sync_calls: that place.
-    """
+    """Let runs that are started in this context make their calls where the enclosing run does."""
     token = _enclosing.set(sync_calls)
     try:
         yield
@@ -182,30 +175,18 @@ def enclosing(sync_calls: SyncCalls) -> Iterator[None]:
 
 
 def sync_calls_of(root_agent: Any) -> SyncCalls:
-    """Return where a new run of an agent makes its synchronous calls.
-
-    Args:
-        root_agent: the root of the agent's tree.
-    """
+    """Return where a new run of an agent makes its synchronous calls."""
     return _enclosing.get() or thread_of(root_agent)
 
 
 def is_blocked(root_agent: Any) -> bool:
-    """Return whether an agent's thread still runs a function that a stopped run called.
-
-    Args:
-        root_agent: the root of the agent's tree.
-    """
+    """Return whether an agent's thread still runs a function that a stopped run called."""
     thread = _threads.get(root_agent)
     return thread is not None and thread.is_blocked
 
 
 def thread_of(root_agent: Any) -> AgentThread:
-    """Return an agent's thread, created if it has none. An agent whose thread is blocked by a stopped run gets a new one.
-
-    Args:
-        root_agent: the root of the agent's tree.
-    """
+    """Return an agent's thread, created if it has none. An agent whose thread is blocked by a stopped run gets a new one."""
     with _lock:
         thread = _threads.get(root_agent)
         if thread is not None and thread.is_blocked:
@@ -222,12 +203,7 @@ def thread_of(root_agent: Any) -> AgentThread:
 
 
 def adopt_thread(root_agent: Any, thread: AgentThread) -> None:
-    """Make a thread the agent's own, unless the agent has one: it may have been imported before, as part of another module.
-
-    Args:
-        root_agent: the root of the agent's tree.
-        thread: the thread that imported it.
-    """
+    """Make a thread the agent's own, unless the agent has one: it may have been imported before, as part of another module."""
     global _next_collection
     with _lock:
         if len(_threads) >= _next_collection:

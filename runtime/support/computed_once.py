@@ -12,9 +12,6 @@ class computed_once(Generic[T]):
     """Does what `functools.cached_property` does, without the lock that all instances share before Python 3.12.
 
     Threads that read events would wait for each other there. Two threads may compute the same value; one of the two stays.
-
-    Args:
-        compute: returns the value.
     """
 
     def __init__(self, compute: Callable[[Any], T]) -> None:

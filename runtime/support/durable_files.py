@@ -21,11 +21,7 @@ def write_file(path: Path, data: bytes) -> None:
 
 
 def make_folders(path: Path) -> None:
-    """Make a folder with its missing parents and sync them to disk.
-
-    Args:
-        path: the folder.
-    """
+    """Make a folder with its missing parents and sync them to disk."""
     missing = []
     while not path.exists():
         missing.append(path)
@@ -36,11 +32,7 @@ def make_folders(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Sync a folder's entries to disk.
-
-    Args:
-        path: the folder.
-    """
+    """Sync a folder's entries to disk."""
     if sys.platform == "win32":
         return  # Windows cannot open folders
     descriptor = os.open(path, os.O_RDONLY)

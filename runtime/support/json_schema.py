@@ -62,10 +62,6 @@ def misfit(schema: Mapping[str, Any], value: Any) -> str:
     """Return the first mismatch between a value and a schema, as a sentence that names the place; empty if the value fits.
 
     Only the parts that functions use are checked: types, required and unknown properties, items, choices and bounds.
-
-    Args:
-        schema: a JSON schema.
-        value: a JSON value.
     """
     return next(_misfits(schema, value, "", schema, 0), "")
 

@@ -29,9 +29,6 @@ def lazy_module(name: str) -> Any:
             from google.genai import types
         else:
             types = lazy_module("google.genai.types")
-
-    Args:
-        name: the module's full name.
     """
     return _LazyModule(name)
 

@@ -64,12 +64,7 @@ class BaseTool(ABC):  # noqa: B024 - subclasses, such as authenticated tools, ha
         raise NotImplementedError(f"{type(self).__name__} cannot be called.")
 
     async def check_require_confirmation(self, args: dict[str, Any], tool_context: ToolContext) -> bool:
-        """Return whether the user must approve a call with these arguments.
-
-        Args:
-            args: the model's arguments.
-            tool_context: the call.
-        """
+        """Return whether the user must approve a call with these arguments."""
         return False
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:

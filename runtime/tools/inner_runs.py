@@ -142,12 +142,6 @@ def _without_answers(row: dict[str, Any]) -> dict[str, Any]:
 def kept_run(ctx: InvocationContext, call_id: str | None, agent: str, request: str) -> KeptRun | None:
     """Return the run that a call continues; None if it begins a new one.
 
-    Args:
-        ctx: the caller's context.
-        call_id: the call.
-        agent: the agent's name.
-        request: what it is asked to do.
-
     Raises:
         ToolError: the run was kept, and cannot be read.
     """

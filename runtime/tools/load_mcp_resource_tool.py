@@ -31,11 +31,7 @@ class Resources(Protocol):
 
 
 class LoadMcpResourceTool(BaseTool):
-    """Lets the model read the resources of an MCP server. It learns their names from the instruction.
-
-    Args:
-        mcp_toolset: the server's `McpToolset`.
-    """
+    """Lets the model read the resources of an MCP server. It learns their names from the instruction."""
 
     def __init__(self, mcp_toolset: Resources) -> None:
         super().__init__(name="load_mcp_resource", description="Reads resources of the MCP server.")

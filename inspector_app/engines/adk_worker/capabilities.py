@@ -8,11 +8,7 @@ from . import google_adk
 
 
 def capabilities(resumable: bool) -> dict[str, str | None]:
-    """Return what this version cannot do: name → a sentence; None if it can.
-
-    Args:
-        resumable: whether the app says that it is.
-    """
+    """Return what this version cannot do: name → a sentence; None if it can."""
     runner = google_adk.required("google.adk.runners", "Runner")
     plugin = google_adk.find_class("google.adk.plugins.base_plugin", "BasePlugin")
     confirmation = google_adk.find_class("google.adk.tools.tool_confirmation", "ToolConfirmation")

@@ -31,13 +31,7 @@ class Channel:
         self._written_at = 0.0
 
     def send(self, kind: str, event: str | None = None, /, **fields: Any) -> None:
-        """Write a message, after all earlier ones.
-
-        Args:
-            kind: its `type`.
-            event: an event, as JSON text.
-            **fields: its other fields.
-        """
+        """Write a message, after all earlier ones."""
         self._write(plugin.line_of(kind, event, fields))
 
     def send_soon(self, kind: str, event: str | None = None, /, *, with_next: bool = False, **fields: Any) -> None:

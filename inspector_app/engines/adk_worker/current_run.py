@@ -14,10 +14,6 @@ from .plugin_file import plugin
 class CurrentRun(plugin.Link):
     """The run that the last `run` command started, and what holds for each run.
 
-    Args:
-        channel: carries messages.
-        look: takes the commands that have arrived.
-
     Attributes:
         run: its places, calls and edits. It stays when it has ended: what it has left behind may still report something.
         is_active: whether it has begun and not ended.

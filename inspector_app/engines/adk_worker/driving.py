@@ -20,12 +20,7 @@ RETURN_SECONDS = 0.05  # between two looks whether a function of a stopped run h
 
 
 class Driver:
-    """Drives one run at a time.
-
-    Args:
-        run: the current run.
-        channel: carries messages.
-    """
+    """Drives one run at a time."""
 
     def __init__(self, run: CurrentRun, channel: Channel) -> None:
         self._run = run
@@ -46,13 +41,7 @@ class Driver:
             raise WorkerError("A run is active. Stop it first.")
 
     def start(self, command: dict[str, Any], runner: Any, root: Any) -> None:
-        """Start a run. At once, so that a `stop` that follows finds it.
-
-        Args:
-            command: the `run` command.
-            runner: google-adk's Runner.
-            root: the root agent.
-        """
+        """Start a run. At once, so that a `stop` that follows finds it."""
         options = run_options(command)
         self._run.begin(command["id"], command["session_id"])
         self._is_held = False

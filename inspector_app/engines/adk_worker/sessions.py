@@ -13,14 +13,7 @@ from .plugin_file import plugin
 
 
 class Sessions:
-    """Answers commands from google-adk's session service and Runner.
-
-    Args:
-        service: the session service.
-        runner: the Runner.
-        run: the current run.
-        driver: drives it.
-    """
+    """Answers commands from google-adk's session service and Runner."""
 
     def __init__(self, service: Any, runner: Any, run: CurrentRun, driver: Driver) -> None:
         self._service = service

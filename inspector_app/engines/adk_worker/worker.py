@@ -37,10 +37,6 @@ if TYPE_CHECKING:  # an old Python must get as far as the sentence about its age
 class Worker:
     """Does what the commands say.
 
-    Args:
-        channel: carries messages.
-        descriptor: carries commands.
-
     Attributes:
         at_once: commands that count even while the agent blocks the event loop.
         commands: all that have no answer, or answer themselves.

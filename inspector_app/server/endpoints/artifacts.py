@@ -36,11 +36,7 @@ class ArtifactBody(Body):
 
 
 class Artifacts:
-    """Endpoints of artifacts.
-
-    Args:
-        agents: the served agents.
-    """
+    """Endpoints of artifacts."""
 
     def __init__(self, agents: ServedAgents) -> None:
         self._agents = agents

@@ -70,11 +70,7 @@ class TestNameError(KnownError):
 
 
 class Development:
-    """Endpoints for developers.
-
-    Args:
-        agents: the served agents.
-    """
+    """Endpoints for developers."""
 
     def __init__(self, agents: ServedAgents) -> None:
         self._agents = agents

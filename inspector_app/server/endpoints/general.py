@@ -35,11 +35,7 @@ class NoTelemetryError(KnownError):
 
 
 class General:
-    """Endpoints without a session.
-
-    Args:
-        agents: the served agents.
-    """
+    """Endpoints without a session."""
 
     def __init__(self, agents: ServedAgents) -> None:
         self._agents = agents

@@ -22,11 +22,7 @@ _LONGEST_README = 2**20  # characters
 
 
 class Graphs:
-    """Endpoints of graphs.
-
-    Args:
-        agents: the served agents.
-    """
+    """Endpoints of graphs."""
 
     def __init__(self, agents: ServedAgents) -> None:
         self._agents = agents

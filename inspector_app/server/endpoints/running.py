@@ -24,12 +24,7 @@ from runtime.sessions.session_key import SessionKey
 
 
 class Running:
-    """Endpoints that run agents.
-
-    Args:
-        agents: the served agents.
-        runs: the active runs.
-    """
+    """Endpoints that run agents."""
 
     def __init__(self, agents: ServedAgents, runs: Runs) -> None:
         self._agents = agents

@@ -31,12 +31,7 @@ class SessionOptionsError(KnownError):
 
 
 class Sessions:
-    """Endpoints of sessions.
-
-    Args:
-        agents: the served agents.
-        runs: the active runs.
-    """
+    """Endpoints of sessions."""
 
     def __init__(self, agents: ServedAgents, runs: Runs) -> None:
         self._agents = agents

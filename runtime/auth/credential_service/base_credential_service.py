@@ -14,12 +14,7 @@ class BaseCredentialService(ABC):
 
     @abstractmethod
     async def load_credential(self, auth_config: AuthConfig, callback_context: Any) -> AuthCredential | None:
-        """Return a credential; None if there is none.
-
-        Args:
-            auth_config: the request.
-            callback_context: the run.
-        """
+        """Return a credential; None if there is none."""
 
     @abstractmethod
     async def save_credential(self, auth_config: AuthConfig, callback_context: Any) -> None:

@@ -32,10 +32,6 @@ class BaseCredentialExchanger(abc.ABC):
     async def exchange(self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None) -> ExchangeResult:
         """Return a usable credential.
 
-        Args:
-            auth_credential: the credential.
-            auth_scheme: the service's scheme.
-
         Raises:
             CredentialExchangeError: there is nothing to exchange it with.
         """

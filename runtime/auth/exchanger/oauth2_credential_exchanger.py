@@ -14,10 +14,6 @@ class OAuth2CredentialExchanger(BaseCredentialExchanger):
     async def exchange(self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None) -> ExchangeResult:
         """Return a credential with a token, or the given one if it has a token or the server gives none; the reason is logged.
 
-        Args:
-            auth_credential: the credential.
-            auth_scheme: the service's scheme.
-
         Raises:
             CredentialExchangeError: there is no scheme.
         """

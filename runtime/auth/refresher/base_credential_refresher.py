@@ -17,20 +17,11 @@ class BaseCredentialRefresher(abc.ABC):
 
     @abc.abstractmethod
     async def is_refresh_needed(self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None) -> bool:
-        """Return whether a credential has ended.
-
-        Args:
-            auth_credential: the credential.
-            auth_scheme: the service's scheme.
-        """
+        """Return whether a credential has ended."""
 
     @abc.abstractmethod
     async def refresh(self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None) -> AuthCredential:
         """Return a new credential.
-
-        Args:
-            auth_credential: the old one.
-            auth_scheme: the service's scheme.
 
         Raises:
             CredentialRefresherError: it cannot be refreshed.

@@ -38,12 +38,7 @@ _LOST = ("08", "57P", "53300", "40001", "40P01")
 
 
 def storage_error(error: Exception, name: str) -> StorageError:
-    """Return our error for an error of the driver or of SQLAlchemy.
-
-    Args:
-        error: the driver's or SQLAlchemy's error.
-        name: the database's name in the sentence.
-    """
+    """Return our error for an error of the driver or of SQLAlchemy."""
     wrapped = getattr(error, "orig", None)  # SQLAlchemy's wrapper; SQLAlchemy is not loaded to read a file
     cause = wrapped if isinstance(wrapped, Exception) else error
     code = getattr(cause, "sqlite_errorcode", None)

@@ -25,11 +25,7 @@ Stamp = tuple[int, int, int]
 
 
 class WalCopy:
-    """A private copy of a database. The log is copied when it grows, the main file only after a checkpoint.
-
-    Args:
-        file: the database.
-    """
+    """A private copy of a database. The log is copied when it grows, the main file only after a checkpoint."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -15,7 +15,8 @@ from runtime.storage.layouts.column_values import dump_json, load_json_object, r
 from runtime.storage.layouts.statements import Rows
 
 _RECHECKED = 10_000  # commits that are checked again for values of `temp:` keys at each first write
-Execute = Callable[..., Rows]  # runs a statement of `statements.SQL` by name, with its parameters as keywords or in one dict
+# Runs a statement of `statements.SQL` in the current transaction: its name, then its parameters as keywords or in one dict.
+Execute = Callable[..., Rows]
 
 
 def record_snapshot(run: Execute, app_name: str, user_id: str, state: dict[str, Any], writer: str) -> None:
@@ -69,11 +70,7 @@ def record_events_of_others(run: Execute, key: SessionKey | None = None) -> None
 
 
 def forget_temp_values(run: Execute) -> bool:
-    """Replace the values of `temp:` keys that earlier versions stored by their types; return whether there were any.
-
-    Args:
-        run: runs statements in the current transaction.
-    """
+    """Replace the values of `temp:` keys that earlier versions stored by their types; return whether there were any."""
     row = run("temp_checked").fetchone()
     checked = int(row[0]) if row and str(row[0]).isdecimal() else 0
     found = [(seq, temp, without_values(temp)) for seq, temp in run("temp_after", seq=checked).fetchall()]

@@ -68,11 +68,7 @@ class EventFormat:
         return self.as_json is None
 
     def refusal(self, name: str) -> str:
-        """Return why a database cannot be opened by another service, or cannot be written at all, as a sentence.
-
-        Args:
-            name: the database's name.
-        """
+        """Return why a database cannot be opened by another service, or cannot be written at all, as a sentence."""
         if self.writer is not None:
             return f"{name} {self.other_service}"
         command = "import" if "://" in name and not name.startswith("sqlite") else "convert"  # which copies a file only

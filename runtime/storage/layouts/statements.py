@@ -201,10 +201,6 @@ def compiled_statements(dialect: Dialect, statements: dict[str, str] = SQL) -> d
     """Return the statements by name, in a dialect's own parameter style.
 
     They run on the driver's own connection, because SQLAlchemy's execution takes longer than SQLite's work.
-
-    Args:
-        dialect: the engine's dialect.
-        statements: the statements for this kind of database.
     """
     from sqlalchemy import text
 

@@ -251,11 +251,7 @@ class EventPages:
         return [(self.place_of(rowid), row) for rowid, *row in rows]
 
     def load_scan(self, saved: SavedScan) -> tuple[list[Any], int]:
-        """Return what a scan of the events found when it was saved, and the number of events that it read.
-
-        Args:
-            saved: where it was saved.
-        """
+        """Return what a scan of the events found when it was saved, and the number of events that it read."""
         found = saved.load(self._file)
         return ([], 0) if found is None else (found.data, self.place_of(found.last + 1))
 

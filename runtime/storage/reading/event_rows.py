@@ -20,18 +20,14 @@ Written = tuple[str, str, str, Mapping[str, Any]]  # user_id, session_id, event 
 
 
 class ReadingConnection(Protocol):
-    """A connection for reading: SQLite's, or a server's that accepts the same question marks."""
+    """A connection in a transaction that reads: SQLite's, or a server's that accepts the same question marks."""
 
     def execute(self, sql: str, values: Sequence[Any] = ..., /) -> Rows:
         """Run a query."""
 
 
 class EventRows:
-    """A reader of the table `events` in an SQLite file.
-
-    Args:
-        layout: the database's layout.
-    """
+    """A reader of the table `events` in an SQLite file."""
 
     order, newest_first = "rowid", "e.rowid DESC"
 

@@ -26,12 +26,7 @@ def server_has_notes(connection: ReadingConnection) -> bool:
 
 
 def read_notes(connection: ReadingConnection, key: SessionKey | None = None) -> Notes:
-    """Return the notes of one session or of all, by event id. The database must have the table.
-
-    Args:
-        connection: a connection that reads.
-        key: the session; None: all.
-    """
+    """Return the notes of one session or of all, by event id. The database must have the table."""
     where, values = (f" WHERE {OF_SESSION}", key) if key is not None else ("", ())
     query = f"SELECT app_name, user_id, session_id, event_id, text, is_bookmark, at FROM {NOTES}{where}"
     found: Notes = {}

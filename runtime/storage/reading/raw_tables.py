@@ -130,11 +130,6 @@ class RawTables:
     def value(self, table: RawTable, place: int, column: str) -> RawValue:
         """Return a whole value, up to `LONGEST_FULL`.
 
-        Args:
-            table: a table returned by `tables`.
-            place: the row's place.
-            column: the column's name.
-
         Raises:
             NotFoundError: the row was deleted.
             StorageError: the table cannot be read.

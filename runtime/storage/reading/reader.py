@@ -241,10 +241,6 @@ class StoredDatabase:
     def newest_events(self, key: SessionKey, count: int) -> list[Event]:
         """Return a session's newest events, the oldest first.
 
-        Args:
-            key: the session.
-            count: maximum number of events.
-
         Raises:
             SessionNotFoundError: the session does not exist.
         """
@@ -279,11 +275,7 @@ class StoredDatabase:
         return self._file.read(lambda connection: _merged_state(connection, key))
 
     def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
-        """Return the sizes of some sessions; those of long sessions are estimates.
-
-        Args:
-            counts: the sessions, with their numbers of events.
-        """
+        """Return the sizes of some sessions; those of long sessions are estimates."""
         return self._file.read(lambda connection: session_sizes(connection, self.layout, counts, on_server=not self._is_file))
 
     def shared_scopes(self) -> list[SharedScope]:
@@ -495,10 +487,6 @@ class StoredDatabase:
     @one_read()
     def long_history(self, key: SessionKey, pages: EventPages) -> History:
         """Return a session's history without its steps, which `History.read_on` reads.
-
-        Args:
-            key: the session.
-            pages: the session's events.
 
         Raises:
             SessionNotFoundError: the session does not exist.

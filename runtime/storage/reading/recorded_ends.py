@@ -16,12 +16,7 @@ def has_recorded_ends(connection: ReadingConnection) -> bool:
 
 
 def recorded_ends(connection: ReadingConnection, key: SessionKey | None = None) -> dict[SessionKey, dict[str, RecordedEnd]]:
-    """Return the recorded ends of one session or of all, by invocation id. The database must have the table.
-
-    Args:
-        connection: a connection that reads.
-        key: the session; None: all.
-    """
+    """Return the recorded ends of one session or of all, by invocation id. The database must have the table."""
     query = f"SELECT app_name, user_id, session_id, invocation_id, status, reason, last_event_id, at FROM {INVOCATIONS}"
     of_session = f" WHERE {OF_SESSION}" if key else ""
     found: dict[SessionKey, dict[str, RecordedEnd]] = {}

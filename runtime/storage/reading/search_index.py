@@ -265,11 +265,7 @@ class SearchIndex:
 
 
 def remove_stale(folder: Path) -> None:
-    """Delete the indexes of deleted databases, those not used for `DAYS_KEPT` days, and the oldest ones above `MOST_KEPT`.
-
-    Args:
-        folder: the folder of the indexes.
-    """
+    """Delete the indexes of deleted databases, those not used for `DAYS_KEPT` days, and the oldest ones above `MOST_KEPT`."""
     try:
         found = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
     except OSError:

@@ -58,11 +58,7 @@ SEARCHED = ("author", "content", "actions", "error_message", "errorMessage", *_R
 
 
 def searched_texts(event: Mapping[str, Any]) -> list[str]:
-    """Return the texts of an event's JSON.
-
-    Args:
-        event: the JSON object.
-    """
+    """Return the texts of an event's JSON."""
     return _gathered(event.get(name) for name in SEARCHED)
 
 
@@ -118,12 +114,7 @@ def _usual_event(msgspec: Any) -> Any:
 
 
 def _usual_texts(event: Any, data: str) -> list[str] | None:
-    """Return the texts of a `_usual_event`, or None where it does not tell their order, which a search for several words depends on.
-
-    Args:
-        event: the event.
-        data: its JSON.
-    """
+    """Return the texts of a `_usual_event`, or None where it does not tell their order, which a search for several words depends on."""
     content, actions = event.content, event.actions
     found = [event.author] if event.author else []
     add = found.append

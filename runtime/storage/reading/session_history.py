@@ -98,12 +98,7 @@ def _not_begun(shared: Sequence[SharedWrite], present: Mapping[str, Any]) -> His
 
 
 def read_first_state(connection: ReadingConnection, key: SessionKey) -> dict[str, Any] | None:
-    """Return a session's own first state in a database of ours; None if it was not recorded.
-
-    Args:
-        connection: a connection in a transaction.
-        key: the session.
-    """
+    """Return a session's own first state in a database of ours; None if it was not recorded."""
     row = connection.execute(
         f"SELECT s.create_time, c.at, c.baseline FROM sessions AS s JOIN {COMMITS} AS c ON c.app_name = s.app_name"
         " AND c.user_id = s.user_id AND c.session_id = s.id AND c.event_id IS NULL"
@@ -114,11 +109,7 @@ def read_first_state(connection: ReadingConnection, key: SessionKey) -> dict[str
 
 
 def read_lineages(connection: ReadingConnection) -> dict[SessionKey, Lineage]:
-    """Return the origin of each fork in a database of ours.
-
-    Args:
-        connection: a connection in a transaction.
-    """
+    """Return the origin of each fork in a database of ours."""
     rows = connection.execute(
         f"SELECT s.app_name, s.user_id, s.id, s.create_time, c.at, c.temp FROM sessions AS s JOIN {COMMITS} AS c ON c.app_name = s.app_name"
         " AND c.user_id = s.user_id AND c.session_id = s.id AND c.event_id IS NULL AND c.temp IS NOT NULL ORDER BY c.seq"

@@ -41,11 +41,7 @@ class SharedState:
 
 
 def shared_scopes(connection: ReadingConnection) -> list[SharedScope]:
-    """Return the apps and users that have state, each app before its users.
-
-    Args:
-        connection: a connection in a transaction.
-    """
+    """Return the apps and users that have state, each app before its users."""
     kept = "CAST(state AS TEXT) <> '{}'"
     apps = connection.execute(f"SELECT app_name FROM app_states WHERE {kept}").fetchall()
     users = connection.execute(f"SELECT app_name, user_id FROM user_states WHERE {kept}").fetchall()
@@ -55,10 +51,6 @@ def shared_scopes(connection: ReadingConnection) -> list[SharedScope]:
 
 def shared_state(connection: ReadingConnection, scope: SharedScope) -> SharedState:
     """Return the stored state of an app or a user.
-
-    Args:
-        connection: a connection in a transaction.
-        scope: the app or user.
 
     Raises:
         StorageError: the state is damaged.

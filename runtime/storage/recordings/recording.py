@@ -40,9 +40,6 @@ def recording_beside(database: Path) -> Path:
 class Recording:
     """A reader of one recording.
 
-    Args:
-        file: the recording.
-
     Raises:
         StorageError: the file cannot be read, is no recording, or has a format of a later version.
     """
@@ -127,9 +124,6 @@ class Recording:
 
     def request(self, number: int) -> RecordedModelRequest:
         """Return the request and the answer of a model call.
-
-        Args:
-            number: the call's number.
 
         Raises:
             StorageError: there is no such call, or what it refers to is missing or damaged.

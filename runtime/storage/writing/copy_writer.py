@@ -65,14 +65,7 @@ def write_copy(run: Execute, database: Database, key: SessionKey, copy: SessionC
 
 
 def write_note(run: Execute, key: SessionKey, event_id: str, note: Note) -> None:
-    """Write a note in place of an earlier one; an empty note deletes it.
-
-    Args:
-        run: runs statements in the current transaction.
-        key: the session.
-        event_id: the event.
-        note: the note.
-    """
+    """Write a note in place of an earlier one; an empty note deletes it."""
     columns = {**key._asdict(), "event_id": event_id}
     if note.is_empty:
         run("forget_note", **columns)

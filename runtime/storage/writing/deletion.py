@@ -65,10 +65,6 @@ async def delete_sessions(
 def keep_copy(file: Path, keys: Iterable[SessionKey]) -> Path:
     """Copy all rows of some sessions into a new file beside the database, such as `session.db.deleted-20261121-113000-5f3a9c`.
 
-    Args:
-        file: the database.
-        keys: the sessions.
-
     Returns:
         The complete copy. An interrupted copy never has this name.
 

@@ -80,11 +80,7 @@ class _Known(NamedTuple):
 
 
 class EventWriter:
-    """A writer of events that caches, for each session, the data that the next commit needs. Used in the database's thread.
-
-    Args:
-        database: the database to write to.
-    """
+    """A writer of events that caches, for each session, the data that the next commit needs. Used in the database's thread."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

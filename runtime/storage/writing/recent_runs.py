@@ -26,11 +26,7 @@ class _Lent:
 
 
 class RecentRuns:
-    """A cache that reuses the decoded events of a session's last run and decodes only new ones. Used in the service's thread.
-
-    Args:
-        read: decodes a row into an event.
-    """
+    """A cache that reuses the decoded events of a session's last run and decodes only new ones. Used in the service's thread."""
 
     def __init__(self, read: Callable[[StoredRow], Event]) -> None:
         self._read = read

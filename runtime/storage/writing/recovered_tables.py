@@ -76,9 +76,6 @@ class NewDatabase:
 
     Its statements come from a file that is not trusted: only tables and indexes are created, and nothing of them can call a function that
     does more than compare.
-
-    Args:
-        connection: a new database.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:

@@ -12,12 +12,7 @@ from runtime.storage.writing.session_revision import Row
 
 
 def shared_states(run: Execute, key: SessionKey) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the state of a session's user and of its app, keys without prefix.
-
-    Args:
-        run: runs statements in the current transaction.
-        key: the session.
-    """
+    """Return the state of a session's user and of its app, keys without prefix."""
     columns = key._asdict()
     return state_in(run("user_state", **columns).fetchone()), state_in(run("app_state", **columns).fetchone())
 

@@ -101,11 +101,7 @@ ConnectionParams: TypeAlias = StdioServerParameters | StdioConnectionParams | Ss
 
 
 class McpSession:
-    """mcp's `ClientSession`, usable from any event loop: each of its methods runs on the connection's thread.
-
-    Args:
-        connection: the open connection.
-    """
+    """mcp's `ClientSession`, usable from any event loop: each of its methods runs on the connection's thread."""
 
     def __init__(self, connection: McpConnection) -> None:
         self._connection = connection

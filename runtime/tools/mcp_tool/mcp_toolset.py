@@ -166,10 +166,6 @@ class McpToolset(BaseToolset):
     async def get_resource_info(self, name: str, readonly_context: ReadonlyContext | None = None) -> dict[str, Any]:
         """Return what the server says about a resource, such as `uri` and `mimeType`.
 
-        Args:
-            name: the resource.
-            readonly_context: the run.
-
         Raises:
             ValueError: there is none of that name.
         """
@@ -180,10 +176,6 @@ class McpToolset(BaseToolset):
 
     async def read_resource(self, name: str, readonly_context: ReadonlyContext | None = None) -> list[Any]:
         """Return the contents of a resource, as mcp's objects with `text` or `blob`.
-
-        Args:
-            name: the resource.
-            readonly_context: the run.
 
         Raises:
             ValueError: there is none of that name.

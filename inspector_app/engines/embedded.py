@@ -59,7 +59,7 @@ class EmbeddedEngine:
         self._app = app
         self._service = service
         self._plugins = plugins
-        watched = WatchedSessionService(service, on_commit)
+        watched: Any = WatchedSessionService(service, on_commit)  # a service by registration
         self._interception: Interception | None = None
         self._runner = Runner(app=app, session_service=watched, artifact_service=files, memory_service=memory)
         for each in reversed(plugins):

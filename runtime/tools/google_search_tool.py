@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING
 
 from google.genai import types
 
-from runtime.models.model_names import check_is_gemini
-from runtime.tools.base_tool import BaseTool
+from runtime.tools.gemini_tool import GeminiTool
 
 if TYPE_CHECKING:
     from runtime.contexts.context import ToolContext
     from runtime.models.llm_request import LlmRequest
 
 
-class GoogleSearchTool(BaseTool):
+class GoogleSearchTool(GeminiTool):
     """Lets a Gemini model search the web. The search runs on Google's server; the answer's `grounding_metadata` has the results.
 
     Attributes:
@@ -24,19 +23,14 @@ class GoogleSearchTool(BaseTool):
     """
 
     def __init__(self, *, bypass_multi_tools_limit: bool = False, model: str | None = None) -> None:
-        super().__init__(name="google_search", description="google_search")
+        super().__init__("google_search", "Google search tool", types.Tool(google_search=types.GoogleSearch()))
         self.bypass_multi_tools_limit = bypass_multi_tools_limit
         self.model = model
 
     async def process_llm_request(self, *, tool_context: ToolContext, llm_request: LlmRequest) -> None:
-        """Enable the search in a request; see `BaseTool.process_llm_request`.
-
-        Raises:
-            ValueError: the model has a name that is not Gemini's.
-        """
+        """Enable the search in a request; see `GeminiTool.process_llm_request`."""
         llm_request.model = self.model or llm_request.model
-        check_is_gemini(llm_request.model, "Google search tool")
-        llm_request.config.tools = [*(llm_request.config.tools or []), types.Tool(google_search=types.GoogleSearch())]
+        await super().process_llm_request(tool_context=tool_context, llm_request=llm_request)
 
 
 google_search = GoogleSearchTool()

@@ -16,7 +16,7 @@ from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_files import files_of
 from inspector_app.documents.sources import MemorySource, Source
-from inspector_app.engines.protocol import Engine, RepeatedRun
+from inspector_app.engines.protocol import Engine
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.result_override import changed_in, overridable_text, overridden_content
 from inspector_app.presentation.values import visible
@@ -29,6 +29,7 @@ from runtime.errors.known_error import KnownError
 from runtime.events.plain_event import whole_event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
 from runtime.forks.recording import Recording, overridable_part, recording_until
+from runtime.forks.session_replay import Repeat
 from runtime.sessions.lineage import Changed
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
@@ -84,7 +85,7 @@ class ForkController(QObject):
         self._asked: _Asked | None = None
         self._draft: _Asked | None = None
         self._overriding: _Asked | None = None
-        self._rerun: RepeatedRun | None = None
+        self._rerun: Repeat | None = None
         self._connect_signals()
 
     def _connect_signals(self) -> None:

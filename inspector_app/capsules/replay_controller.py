@@ -16,7 +16,6 @@ from inspector_app.presentation.values import counted
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_run import RunEnd
 from inspector_app.workspace.workspace import Workspace
-from runtime.forks.recording import Recording
 from runtime.forks.session_replay import SessionReplay, recordings_of
 from runtime.sessions.session_key import SessionKey
 from runtime.support.worker_threads import run_in_thread
@@ -120,10 +119,8 @@ class ReplayController(QObject):
         self._replay = wanted
 
         def begin(engine: Engine, key: SessionKey) -> AsyncGenerator[Event, None]:
-            def repeat(recording: Recording):  # type: ignore[no-untyped-def]  # a RepeatedRun, which is a Repeat
-                return engine.rerun(key, recording, runs_tools=wanted.runs_tools, strict=not wanted.goes_on)
-
-            self._session = SessionReplay(recordings, repeat, goes_on=wanted.goes_on)
+            options = {"runs_tools": wanted.runs_tools, "strict": not wanted.goes_on}
+            self._session = SessionReplay(recordings, lambda one: engine.rerun(key, one, **options), goes_on=wanted.goes_on)
             return self._session.events()
 
         self._work.run.start(begin, paused=wanted.paused, address=self._made)

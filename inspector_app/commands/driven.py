@@ -16,12 +16,13 @@ from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.engines.child_engine import ChildEngine
 from inspector_app.engines.engine_choice import EnginePlan
-from inspector_app.engines.protocol import Capability, RepeatedRun
+from inspector_app.engines.protocol import Capability
 from runtime.artifacts.base_artifact_service import BaseArtifactService
 from runtime.contexts.run_config import RunConfig, StreamingMode
 from runtime.events import Event
 from runtime.forks.recording import Recording
 from runtime.forks.rerun import Rerun
+from runtime.forks.session_replay import Repeat
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
@@ -112,7 +113,7 @@ class _Here:
             run_config=RunConfig(streaming_mode=StreamingMode.SSE if streaming else StreamingMode.NONE),
         )
 
-    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> RepeatedRun:
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> Repeat:
         return Rerun(self._runner, key, recording, runs_tools=runs_tools, strict=strict)
 
     async def events(self, key: SessionKey) -> list[Event]:
@@ -144,7 +145,7 @@ class _InChild:
     ) -> AsyncGenerator[Event, None]:
         return self._engine.run(key, message, invocation_id, state_delta=state, streaming=streaming)
 
-    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> RepeatedRun:
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> Repeat:
         return self._engine.rerun(key, recording, runs_tools=runs_tools, strict=strict)
 
     async def events(self, key: SessionKey) -> list[Event]:

@@ -24,7 +24,6 @@ from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.engines.engine_choice import EnginePlan
-from inspector_app.engines.protocol import RepeatedRun
 from inspector_app.presentation.result_override import changed_in, readable_content
 from inspector_app.presentation.values import preview, visible
 from runtime.errors import NotFoundError
@@ -32,6 +31,7 @@ from runtime.events import Event
 from runtime.events.kinds import text_of
 from runtime.forks.fork import Cut, Files, Fork, fork_session
 from runtime.forks.recording import Recording, RecordingError, overridable_part, recording_until
+from runtime.forks.session_replay import Repeat
 from runtime.forks.tree import ForkNode, fork_trees
 from runtime.sessions.lineage import Changed, Lineage
 from runtime.sessions.session_key import SessionKey
@@ -84,7 +84,7 @@ async def _run(
         return await drive(events, agent.sessions, made.key, options, earlier)
 
 
-async def _told(rerun: RepeatedRun, as_json: bool) -> AsyncGenerator[Event, None]:
+async def _told(rerun: Repeat, as_json: bool) -> AsyncGenerator[Event, None]:
     """Yield the events of a repeated run; at its end, print how much came from the recording."""
     try:
         async with aclosing(rerun.events()) as events:

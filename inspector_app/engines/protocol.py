@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from runtime.debugger.debugger import Debugger
     from runtime.debugger.request_recorder import RequestRecorder
     from runtime.events.event import Event
-    from runtime.forks.recorded_answers import RecordedAnswers
     from runtime.forks.recording import Recording
+    from runtime.forks.session_replay import Repeat
     from runtime.memory.base_memory_service import BaseMemoryService
     from runtime.sessions.base_session_service import BaseSessionService
 
@@ -131,17 +131,6 @@ class AgentDescription:
     files: tuple[str, ...] = ()
 
 
-class RepeatedRun(Protocol):
-    """A recorded run that is repeated in a fork."""
-
-    @property
-    def answers(self) -> RecordedAnswers:
-        """How many answers came from the recording, and where the run diverged."""
-
-    def events(self) -> AsyncGenerator[Event, None]:
-        """Run it and yield its events, as `Engine.run` does. A person's recorded answers to calls are given again."""
-
-
 class Engine(Protocol):
     """Drives one agent."""
 
@@ -181,7 +170,7 @@ class Engine(Protocol):
             invocation_id: the invocation to resume; None starts a new one, or resumes the one that the answer belongs to.
         """
 
-    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> RepeatedRun:
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> Repeat:
         """Return a recorded run that can be repeated in a fork.
 
         Args:

@@ -9,7 +9,7 @@ from typing import Any
 
 from google.genai import types
 
-from inspector_app.engines.protocol import AgentDescription, Capability, OnCommit, RepeatedRun
+from inspector_app.engines.protocol import AgentDescription, Capability, OnCommit
 from inspector_app.remote.adk_server import AdkServer
 from inspector_app.remote.mirror import Mirror
 from inspector_app.remote.store import RemoteSession, take_temp
@@ -18,6 +18,7 @@ from runtime.errors.not_found_error import NotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.events.event import Event
 from runtime.forks.recording import Recording
+from runtime.forks.session_replay import Repeat
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.decode import parse_event
 from runtime.support.bounded import parse
@@ -120,7 +121,7 @@ class ServerEngine:
             raise NotFoundError(f"{self._server.title} has no session {key.session_id} any more.")
         return found
 
-    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> RepeatedRun:
+    def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> Repeat:
         """Refuse; `why_not("rerun")` says why."""
         raise StorageError(why_not("rerun"))
 

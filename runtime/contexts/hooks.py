@@ -3,53 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from runtime.support.texts import text_of
 
 
-class Hooks(Protocol):
-    """The plugins of a run, as contexts, agents and flows see them; `PluginManager` is one."""
-
-    @property
-    def plugins(self) -> Sequence[Any]:
-        """The plugins, in the order in which their hooks run."""
-
-    def takes(self, hook: str) -> bool:
-        """Return whether a plugin has a hook; see `PluginManager.takes`."""
-
-    def changes(self, hook: str) -> bool:
-        """Return whether a plugin may change a hook's arguments; see `PluginManager.changes`."""
-
-    async def run_hook(self, hook: str, **arguments: Any) -> Any:
-        """Call a hook of every plugin until one returns a value; see `PluginManager.run_hook`."""
-
-    async def notify(self, hook: str, **arguments: Any) -> None:
-        """Call a hook of every plugin; see `PluginManager.notify`."""
-
-
-class NoHooks:
-    """Hooks of a run without plugins."""
+class Hooks:
+    """The plugins of a run, as contexts, agents and flows see them: here none; see `PluginManager`."""
 
     plugins: Sequence[Any] = ()
 
     def takes(self, hook: str) -> bool:
-        """Return False."""
+        """Return whether a plugin has a hook."""
         return False
 
     def changes(self, hook: str) -> bool:
-        """Return False."""
+        """Return whether a plugin may change a hook's arguments."""
         return False
 
     async def run_hook(self, hook: str, **arguments: Any) -> Any:
-        """Return None."""
+        """Call a hook of every plugin until one returns a value."""
         return None
 
     async def notify(self, hook: str, **arguments: Any) -> None:
-        """Do nothing."""
+        """Call a hook of every plugin."""
 
 
-NO_HOOKS = NoHooks()
+NO_HOOKS = Hooks()
 
 
 class CallFailure(Exception):  # carries an error and is not one itself

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Repeat(Protocol):
-    """One invocation's repeated run; see `Rerun`."""
+    """One invocation's run that is repeated in a fork; see `Rerun`."""
 
     @property
     def answers(self) -> RecordedAnswers:

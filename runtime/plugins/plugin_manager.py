@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
-from runtime.contexts.hooks import CallFailure, NoResult
+from runtime.contexts.hooks import CallFailure, Hooks, NoResult
 from runtime.errors.known_error import KnownError
 from runtime.plugins.base_plugin import BasePlugin
 from runtime.support.calling import call_bound, is_async
@@ -50,7 +50,7 @@ def _calls(hook: PluginCallbackName, *, tells: bool = False) -> Callable[..., Co
     return run
 
 
-class PluginManager:
+class PluginManager(Hooks):
     """The plugins of one Runner.
 
     Args:

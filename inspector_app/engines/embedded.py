@@ -38,9 +38,6 @@ class EmbeddedEngine:
         on_commit: called right after each commit with the event, the user's message included, and the `temp:` keys it set.
         memory: the agents' memory across sessions, if any.
         plugins: the debugger's plugins; they are called before the app's own, in this order.
-
-    Attributes:
-        title, leaves_threads: see `Engine`.
     """
 
     title = TITLE

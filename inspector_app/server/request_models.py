@@ -71,10 +71,6 @@ class StateBody(Body):
 
 
 class MemoryBody(Body):
-    """A session to add to the memory.
-
-    Attributes:
-        session_id: the session.
-    """
+    """A session to add to the memory."""
 
     session_id: str

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunningAgent:
-    """An agent that runs while another one is held.
-
-    Attributes:
-        agent: the agent's name.
-        branch: the branch it is on.
-    """
+    """An agent that runs while another one is held."""
 
     agent: str
     branch: str | None

@@ -13,11 +13,7 @@ from runtime.sessions.session import Session
 
 
 class SearchMemoryResponse(BaseModel):
-    """The result of a memory search.
-
-    Attributes:
-        memories: the found entries, best first.
-    """
+    """The result of a memory search: the found entries, best first."""
 
     memories: list[MemoryEntry] = Field(default_factory=list)
 

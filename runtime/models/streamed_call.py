@@ -14,9 +14,6 @@ MAX_INDEX = 10_000  # a list's places are created up to the one that a piece nam
 class StreamedCall:
     """Collects the pieces of one call.
 
-    Attributes:
-        id: the call's id.
-
     Args:
         first: the first piece, which has the function's name.
         call_id: see above.

@@ -30,9 +30,6 @@ class UncommittedWrites:
 
     Args:
         state: the run's state; shared with `State`.
-
-    Attributes:
-        open_views: the views of the open calls.
     """
 
     def __init__(self, state: dict[str, Any]) -> None:

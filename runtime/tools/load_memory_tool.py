@@ -17,11 +17,7 @@ _INSTRUCTION = "You remember earlier conversations with the user. Where they may
 
 
 class LoadMemoryResponse(BaseModel):
-    """The found memories.
-
-    Attributes:
-        memories: the found entries, best first.
-    """
+    """The found memories, best first."""
 
     memories: list[MemoryEntry] = Field(default_factory=list)
 

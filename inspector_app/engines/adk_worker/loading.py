@@ -156,9 +156,6 @@ def _is_own(name: str, place: Path) -> bool:
 class _PrivateModule(MetaPathFinder):
     """Finds a folder or file under a name of our own.
 
-    Attributes:
-        name: see below.
-
     Args:
         name: the whole name.
         place: the folder or file.

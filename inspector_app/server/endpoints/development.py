@@ -56,11 +56,7 @@ _NOT_SERVED = [
 
 
 class TestFileBody(Body):
-    """A recorded test.
-
-    Attributes:
-        session_data: the session.
-    """
+    """A recorded test."""
 
     session_data: dict[str, Any]
 

@@ -21,11 +21,7 @@ _TELEMETRY_HEADER = "x-adk-telemetry-request"  # which google-adk's page sends, 
 
 
 class TelemetryBody(Body):
-    """A person's answer about telemetry.
-
-    Attributes:
-        telemetry: whether to send any.
-    """
+    """A person's answer about telemetry."""
 
     telemetry: bool
 

@@ -13,12 +13,7 @@ _COMMAND_LIMIT = 60  # characters; it is shown in a sentence
 
 @dataclass(frozen=True, slots=True)
 class OtherProcess:
-    """A process that has the file open.
-
-    Attributes:
-        pid: its process id.
-        command: its command line, shortened.
-    """
+    """A process that has the file open, with its shortened command line."""
 
     pid: int
     command: str

@@ -54,11 +54,7 @@ class SetItems(list[Any]):
 
 
 class OddKey:
-    """A dict key that is not text, a small number or None: hashing such keys could take unbounded time.
-
-    Attributes:
-        value: the key.
-    """
+    """A dict key that is not text, a small number or None: hashing such keys could take unbounded time."""
 
     __slots__ = ("value",)
 

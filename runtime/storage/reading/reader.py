@@ -77,9 +77,6 @@ class StoredDatabase:
     """A reader of a session database in any layout of google-adk and of the ADKs for other languages.
 
     It does not change the database and leaves no file behind. Only one thread at a time may use it.
-
-    Attributes:
-        layout: the database's layout.
     """
 
     def __init__(self, file: SqliteFile | ServerDatabase, layout: Layout) -> None:

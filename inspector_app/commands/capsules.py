@@ -63,7 +63,7 @@ def _slice(database: StoredDatabase, key: SessionKey, options: CapsuleOptions) -
         return 0, None
     ids = [event.id for event in database.plain_events(key)]
     wanted = [
-        whole_id("event", name, database.ids_beginning(key, "id", name), key, options.db) if name is not None else None
+        whole_id("event", name, database.ids_beginning(key, name), key, options.db) if name is not None else None
         for name in (options.first, options.last)
     ]
     first = ids.index(wanted[0]) if wanted[0] is not None else 0

@@ -30,7 +30,7 @@ def note(options: NoteOptions) -> int:
     with opened(options.db) as database:
         kept = EventNotes(options.db)
         key = existing_key(database, options)
-        event_id = whole_id("event", options.event, database.ids_beginning(key, "id", options.event), key, options.db)
+        event_id = whole_id("event", options.event, database.ids_beginning(key, options.event), key, options.db)
         old = kept.of(database, key).get(event_id)
         is_inside = kept.are_inside(database)
     if options.delete and old is None:

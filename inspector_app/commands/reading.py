@@ -92,7 +92,7 @@ def events(options: Events) -> int:
     with opened(options.db, options) as database, Progress("Reading events", lambda: database.count_up_to(key, _ALL)) as progress:
         key = existing_key(database, options)
         notes = EventNotes(options.db).of(database, key)
-        after = options.after and whole_id("event", options.after, database.ids_beginning(key, "id", options.after), key, options.db)
+        after = options.after and whole_id("event", options.after, database.ids_beginning(key, options.after), key, options.db)
         if condition is not None:
             matching = matching_events(database, key, condition, after, progress, notes)
             found = iter(deque(matching, options.last)) if options.last is not None else islice(matching, options.limit)

@@ -50,7 +50,7 @@ _LONGEST_VALUE = 512 * 1024 * 1024  # bytes
 _READABLE_TABLES = re.compile(r"(sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+|sqlite_master)")
 _FUNCTIONS = {"count", "max", "min", "sum", "coalesce", "ifnull", "like", "substr", "length", "json_extract", "instr", "lower", "typeof"}
 _FUNCTIONS |= {"abs", "julianday"}  # to compare times
-_FUNCTIONS |= {"glob"}
+_FUNCTIONS |= {"glob", "json_type", "json_valid"}
 _NOT_UTF8 = "Could not decode to UTF-8"  # the driver's error
 # SQLite's file format: offset of the read version in a database, and length of a journal's magic number.
 _READ_VERSION, _JOURNAL_MAGIC = 19, 8

@@ -16,6 +16,12 @@ def snake_case(name: str) -> str:
     return _BORDER.sub("_", name).lower()
 
 
+def camel_case(name: str) -> str:
+    """Return a name such as `function_call` as `functionCall`."""
+    head, *rest = name.split("_")
+    return head + "".join(map(str.capitalize, rest))
+
+
 def with_snake_case(value: Any) -> Any:
     """Return a JSON value with the names of its fields in snake case, but with data of users and tools as it is.
 

@@ -136,28 +136,27 @@ def epoch(value: Any) -> float:
     return to_epoch(micros_of(value))
 
 
-def dump_json(value: Any, path: str, *, ascii_only: bool) -> str:
+def dump_state(state: dict[str, Any], *, ascii_only: bool) -> str:
     """Return checked state as JSON text.
 
     Args:
-        value: the result of `state.storable`.
-        path: the value's name in the error.
+        state: the result of `state.storable`.
         ascii_only: escape non-ASCII characters, as google-adk's v1 layout does. Otherwise write compact UTF-8, as adk web's layout does.
 
     Raises:
         UnstorableValueError: the value contains a number that is not finite, or a lone surrogate, which no encoding can represent.
     """
     try:
-        text = (_SPACED if ascii_only else _COMPACT).encode(value)
+        text = (_SPACED if ascii_only else _COMPACT).encode(state)
     except ValueError as error:
-        raise UnstorableValueError(path, f"it is not JSON ({error})") from None
+        raise UnstorableValueError("state", f"it is not JSON ({error})") from None
     if text.isascii():
         return text
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise UnstorableValueError(path, "a text in it contains a lone surrogate (half a surrogate pair)") from None
-    return json.dumps(value) if ascii_only else text
+        raise UnstorableValueError("state", "a text in it contains a lone surrogate (half a surrogate pair)") from None
+    return json.dumps(state) if ascii_only else text
 
 
 def without_lone_surrogates(value: T) -> T:

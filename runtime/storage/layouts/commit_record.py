@@ -11,7 +11,7 @@ from runtime.history.steps import UNKNOWN_DELTA
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import State, scope_of
 from runtime.sessions.temp_trace import without_values
-from runtime.storage.layouts.column_values import dump_json, load_json_object, read_state, read_time, to_micros
+from runtime.storage.layouts.column_values import dump_state, load_json_object, micros_of, read_state, to_micros
 from runtime.storage.layouts.statements import Rows
 
 _RECHECKED = 10_000  # commits that are checked again for values of `temp:` keys at each first write
@@ -62,7 +62,7 @@ def record_events_of_others(run: Execute, key: SessionKey | None = None) -> None
     behind = False
     for app_name, user_id, session_id, event_id, column, event_data in reversed(rows):
         names = {"app_name": app_name, "user_id": user_id, "session_id": session_id, "event_id": event_id}
-        stored, at = _json_of(event_data), _time_or_zero(column)
+        stored, at = _json_of(event_data), micros_of(column)
         behind = behind or at + 1 < _time_in(stored)
         run("insert_commit", **names, at=at, writer=None, baseline=None, shared=shared_json(_delta_in(stored)), temp=None)
     if behind:
@@ -86,7 +86,7 @@ def forget_temp_values(run: Execute) -> bool:
 def shared_json(delta: dict[str, Any]) -> str | None:
     """Return the `user:` and `app:` part of a delta as JSON, or None if it is empty."""
     shared = {key: value for key, value in delta.items() if scope_of(key) in ("user", "app")}
-    return dump_json(shared, "state", ascii_only=True) if shared else None
+    return dump_state(shared, ascii_only=True) if shared else None
 
 
 def delta_of(event_data: Any) -> Mapping[str, Any]:
@@ -118,10 +118,3 @@ def _time_in(stored: dict[str, Any]) -> float:
     """Return an event's own time in microseconds; infinity if it cannot be read."""
     value = stored.get("timestamp")
     return to_micros(value) if isinstance(value, (int, float)) and isfinite(value) else inf
-
-
-def _time_or_zero(value: Any) -> int:
-    try:
-        return read_time(value)
-    except ValueError:
-        return 0

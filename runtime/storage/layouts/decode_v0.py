@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.events.marks import UNREADABLE
 from runtime.history.steps import UNKNOWN_DELTA
-from runtime.storage.layouts.column_values import as_name, read_time, to_epoch
+from runtime.storage.layouts.column_values import as_name, micros_of, to_epoch
 from runtime.storage.layouts.event_format import EventFormat, EventRow
 from runtime.storage.layouts.pickled_actions import read_actions
 from runtime.storage.layouts.unpickle import UnpickleError
@@ -65,7 +65,7 @@ def json_of_columns(row: Mapping[str, Any], offset: int, actions_of: Callable[[A
     data: dict[str, Any] = {name: _text(row[name]) for name in _TEXTS if row.get(name) is not None}
     data.update({name: bool(row[name]) for name in _FLAGS if row.get(name) is not None})
     data["id"], data["invocation_id"] = as_name(row["id"]), as_name(row["invocation_id"])
-    data["timestamp"] = to_epoch(_stamp(row["timestamp"]) - offset)
+    data["timestamp"] = to_epoch(micros_of(row["timestamp"]) - offset)
     unreadable: dict[str, Any] = {}
     for name in (*_JSON, "long_running_tool_ids_json"):
         try:
@@ -135,13 +135,6 @@ def as_bytes(value: Any) -> bytes:
     if isinstance(value, bytes):
         return value
     return b"" if value is None else str(value).encode("utf-8", "replace")  # `bytes(n)` would be n zeros
-
-
-def _stamp(value: Any) -> int:
-    try:
-        return read_time(value)
-    except ValueError:
-        return 0
 
 
 def _decoder(columns: Sequence[str], offset: int) -> Callable[[EventRow], Event]:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
+from runtime.storage.layouts.camel_case import camel_case
+
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
@@ -107,8 +109,8 @@ def event_type(*, is_camel: bool, is_usual: bool = False) -> Any:
 
     def struct(name: str, fields: dict[str, Any]) -> Any:
         typed = [(field, kind) if field == "author" else (field, kind, None) for field, kind in fields.items()]
-        spelled = {field: _camel(field) if is_camel else field for field in fields}
-        others = [_camel(field) if not is_camel else field for field in fields if "_" in field]
+        spelled = {field: camel_case(field) if is_camel else field for field in fields}
+        others = [camel_case(field) if not is_camel else field for field in fields if "_" in field]
         refused = [(f"refused_{number}", never, 0) for number in range(len(others))]
         names = spelled | {f"refused_{number}": other for number, other in enumerate(others)}
         return msgspec.defstruct(name, typed + refused, rename=names, gc=False)
@@ -146,8 +148,3 @@ def event_type(*, is_camel: bool, is_usual: bool = False) -> Any:
         "actions": struct("Actions", actions) | None,
     }
     return struct("Event", event)
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.title() for word in rest)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection
 
 from runtime.expressions.required import AllOf, AnyOf, Noted, Requirement, Text, Tokens
+from runtime.storage.layouts.camel_case import camel_case
 from runtime.storage.reading.event_pages import Found
 
 _LONGEST_SQL = 20_000  # characters; a condition with hundreds of terms is not searched for
@@ -116,7 +117,7 @@ class _Writer:
 
 def _number(field: str) -> str:
     """Return the SQL of a number in `usage_metadata`, in both spellings of its names."""
-    paths = [f"$.{usage}.{name}" for usage in ("usage_metadata", "usageMetadata") for name in (field, _camel(field))]
+    paths = [f"$.{usage}.{name}" for usage in ("usage_metadata", "usageMetadata") for name in (field, camel_case(field))]
     values = ", ".join(f"json_extract(event_data, '{path}')" for path in paths)
     return f"coalesce({values})"
 
@@ -126,11 +127,6 @@ def _repeated(field: str) -> str:
     first, second, *_ = field.split("_")
     name = f"{first}[_{second[0].upper()}]*[cC]ount"  # in either spelling
     return f"event_data GLOB '*{name}*{name}*'"
-
-
-def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(map(str.capitalize, rest))
 
 
 def _escaped(text: str) -> str:

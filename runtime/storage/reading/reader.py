@@ -31,7 +31,6 @@ from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.layouts.table_names import OF_SESSION
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
-from runtime.storage.reading.event_fields import has_field
 from runtime.storage.reading.event_pages import EventPages, Found
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, no_event, read_offset
 from runtime.storage.reading.notes import has_notes, read_notes, server_has_notes
@@ -249,16 +248,9 @@ class StoredDatabase:
 
         return self._file.read(read)
 
-    def ids_beginning(self, key: SessionKey, column: str, beginning: str) -> list[str]:
-        """Return ids of a session's events, or of their invocations, that begin like this.
-
-        Args:
-            key: the session.
-            column: `id` or `invocation_id`.
-            beginning: the beginning; a whole id is one, too.
-        """
-        assert column in ("id", "invocation_id")
-        query = f"SELECT DISTINCT {column} FROM events WHERE {OF_SESSION} AND substr({column}, 1, ?) = ?"
+    def ids_beginning(self, key: SessionKey, beginning: str) -> list[str]:
+        """Return the ids of a session's events that begin like this; a whole id does, too."""
+        query = f"SELECT DISTINCT id FROM events WHERE {OF_SESSION} AND substr(id, 1, ?) = ?"
         rows = self._file.read(lambda connection: connection.execute(query, (*key, len(beginning), beginning)).fetchall())
         return [str(name) for (name,) in rows]
 
@@ -377,7 +369,10 @@ class StoredDatabase:
         Args:
             name: a key of the event's JSON object.
         """
-        return self._has_json and self._file.read(lambda connection: has_field(connection, name))
+        # The text also occurs in state and in other values, so each event that has it is parsed.
+        field = "CASE WHEN instr(event_data, ?) > 0 AND json_valid(event_data) THEN json_type(event_data, ?) END"
+        query = f"SELECT EXISTS (SELECT 1 FROM events WHERE {field} IS NOT NULL)"
+        return self._has_json and bool(self.read(lambda connection: connection.execute(query, (f'"{name}":', f"$.{name}")).fetchone()[0]))
 
     @one_read()
     def invocations(self, key: SessionKey) -> list[Invocation]:

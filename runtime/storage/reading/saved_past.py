@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +16,10 @@ from runtime.history.state_at import Folded, History
 from runtime.history.state_checkpoints import StateAccumulator
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.event_pages import EventPages
-from runtime.storage.reading.saved_scan import remove_left_behind
+from runtime.storage.reading.saved_scan import remove_stale, write_values
 
 MOST_BYTES = 8_000_000  # of one file; above, every second state is left out
-MOST_KEPT, DAYS_KEPT = 40, 60  # number of files; days after its last use that a file is kept
+MOST_KEPT = 40  # number of files
 
 _VERSION = 1
 _SUFFIX = ".past"
@@ -38,7 +35,6 @@ class SavedPast:
     """
 
     def __init__(self, folder: Path, file: Path, key: SessionKey) -> None:
-        self._folder = folder
         name = hashlib.sha256(json.dumps([str(file.absolute()), *key]).encode()).hexdigest()[:24]
         self.path = folder / f"{name}{_SUFFIX}"
 
@@ -82,20 +78,8 @@ class SavedPast:
         if not states:
             return
         about = {**_about(history, pages, len(states) * stride), "stride": stride, "explanation": explanation}
-        with suppress(OSError, ValueError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._write([about, *map(_lines, states)])
-            _remove_stale(self._folder)
-
-    def _write(self, values: Sequence[Any]) -> None:
-        new = self.path.with_suffix(f".{os.getpid()}")
-        try:
-            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as lines:
-                for value in values:  # one at a time, so that other threads run in between
-                    lines.write(json.dumps(value) + "\n")
-            new.replace(self.path)
-        finally:
-            new.unlink(missing_ok=True)
+        write_values(self.path, [about, *map(_lines, states)])
+        remove_stale(self.path.parent, _SUFFIX, MOST_KEPT)
 
 
 def _about(history: History, pages: EventPages, covered: int) -> dict[str, Any]:
@@ -124,15 +108,3 @@ def _size(states: Sequence[StateAccumulator]) -> float:
     """Return about how many bytes states take, from a sample of them."""
     sample = states[:: max(len(states) // 50, 1)]
     return sum(len(json.dumps(_lines(state))) for state in sample) / len(sample) * len(states)
-
-
-def _remove_stale(folder: Path) -> None:
-    remove_left_behind(folder)
-    for number, (path, used) in enumerate(_newest_first(folder)):
-        if number >= MOST_KEPT or time.time() - used > DAYS_KEPT * 86_400:
-            path.unlink(missing_ok=True)
-
-
-def _newest_first(folder: Path) -> Iterator[tuple[Path, float]]:
-    found = [(path, path.stat().st_mtime) for path in folder.glob(f"*{_SUFFIX}")]
-    yield from sorted(found, key=lambda each: each[1], reverse=True)

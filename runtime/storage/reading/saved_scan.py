@@ -48,7 +48,6 @@ class SavedScan:
     """
 
     def __init__(self, folder: Path, file: Path, key: SessionKey | None = None) -> None:
-        self._folder = folder
         name = str(file.absolute()) if key is None else json.dumps([str(file.absolute()), *key])
         digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
         self.path = folder / f"{digest[:24]}{_SUFFIX}"
@@ -77,21 +76,8 @@ class SavedScan:
             last: number of the last row that was read.
             data: JSON values.
         """
-        new = self.path.with_suffix(f".{os.getpid()}")
-        with suppress(OSError, ValueError):
-            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            try:
-                with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as lines:
-                    lines.write(json.dumps(_about(database, last)) + "\n")
-                    for value in data:  # one at a time, so that other threads run in between
-                        lines.write(json.dumps(value) + "\n")
-                        if lines.tell() > MOST_BYTES:
-                            return
-                    lines.write(json.dumps(_END) + "\n")
-                new.replace(self.path)
-            finally:
-                new.unlink(missing_ok=True)
-            _remove_stale(self._folder)
+        write_values(self.path, (value for part in ([_about(database, last)], data, [_END]) for value in part))
+        remove_stale(self.path.parent, _SUFFIX, MOST_KEPT)
 
 
 def _about(database: Readable, last: int) -> dict[str, Any]:
@@ -109,16 +95,32 @@ def _about(database: Readable, last: int) -> dict[str, Any]:
     return {"version": _VERSION, "last": last, "row": hashed, "count": count, "first": first}
 
 
-def remove_left_behind(folder: Path) -> None:
-    """Delete the files that processes were writing when they were killed; their names end with the process's number."""
-    for path in folder.iterdir():
-        if path.suffix[1:].isdigit() and time.time() - path.stat().st_mtime > 3_600:
-            path.unlink(missing_ok=True)
+def write_values(path: Path, values: Iterable[Any]) -> None:
+    """Write JSON values, each on a line, into a file that appears when it is complete.
+
+    One that would be larger than `MOST_BYTES` is not written, and a folder that cannot be written is ignored.
+    """
+    new = path.with_suffix(f".{os.getpid()}")
+    with suppress(OSError, ValueError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as lines:
+                for value in values:  # one at a time, so that other threads run in between
+                    lines.write(json.dumps(value) + "\n")
+                    if lines.tell() > MOST_BYTES:
+                        return
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
 
 
-def _remove_stale(folder: Path) -> None:
-    remove_left_behind(folder)
-    found = sorted(folder.glob(f"*{_SUFFIX}"), key=lambda path: path.stat().st_mtime, reverse=True)
-    for number, path in enumerate(found):
-        if number >= MOST_KEPT or time.time() - path.stat().st_mtime > DAYS_KEPT * 86_400:
-            path.unlink(missing_ok=True)
+def remove_stale(folder: Path, suffix: str, most: int) -> None:
+    """Delete the files not used for `DAYS_KEPT` days, the oldest ones above a number, and those that killed processes were writing."""
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.suffix[1:].isdigit() and time.time() - path.stat().st_mtime > 3_600:  # it ends with the process's number
+                path.unlink(missing_ok=True)
+        found = sorted(folder.glob(f"*{suffix}"), key=lambda path: path.stat().st_mtime, reverse=True)
+        for number, path in enumerate(found):
+            if number >= most or time.time() - path.stat().st_mtime > DAYS_KEPT * 86_400:
+                path.unlink(missing_ok=True)

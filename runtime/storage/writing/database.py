@@ -26,7 +26,7 @@ from runtime.storage.connections.folded_log import fold_log
 from runtime.storage.connections.open_files import identity_of, open_files
 from runtime.storage.connections.replaced_log import remove_replaced_log
 from runtime.storage.connections.server import check_jsonb, no_driver, server_tables, set_up_server
-from runtime.storage.layouts.column_values import as_datetime, as_text, dump_json, to_epoch
+from runtime.storage.layouts.column_values import as_datetime, as_text, dump_state, to_epoch
 from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout, layout_of, layout_of_file, sqlite_tables
 from runtime.storage.layouts.json_formats import SQLITE, V1
@@ -140,7 +140,7 @@ class Database:
         Raises:
             UnstorableValueError: the database would change the state.
         """
-        text = dump_json(state, "state", ascii_only=self._layout == "v1")
+        text = dump_state(state, ascii_only=self._layout == "v1")
         if self.has_locks:
             check_jsonb(text, "state")  # google-adk passes whole states through jsonb, even for columns of another type
         return text

@@ -78,7 +78,7 @@ READS: dict[str, Callable[[StoredDatabase], object]] = {
     "the page after an event": lambda database: database.events(LONG, after=f"e-{FEW + 500}", limit=50),
     "the page after an event without a record": lambda database: database.events(LONG, after=f"e-{FEW + 509}", limit=50),
     "the newest events": lambda database: database.newest_events(LONG, 50),
-    "events by the beginning of their id": lambda database: database.ids_beginning(SHORT, "id", "e-7"),
+    "events by the beginning of their id": lambda database: database.ids_beginning(SHORT, "e-7"),
     "whether a session is long": lambda database: database.count_up_to(LONG, 1_000),
     "a session's size": lambda database: database.sizes([(SHORT, 100), (LONG, EVENTS - FEW)]),
     "what is pending in a session": lambda database: database.pending(SHORT),

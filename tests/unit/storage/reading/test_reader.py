@@ -1,4 +1,4 @@
-"""Whether events have a field."""
+"""Whether the events of a database have a field."""
 
 from __future__ import annotations
 

@@ -14,10 +14,9 @@ from starlette.requests import Request
 
 from inspector_app.server.body_bytes import UnreadBodyError, body_bytes
 from runtime.errors import KnownError
+from runtime.support.bounded import count_values
 from runtime.support.worker_threads import run_in_thread
 
-LONGEST_BODY = 32 * 2**20  # bytes; a message may contain pictures
-SECONDS_FOR_A_BODY = 30  # from its first byte to its last; on one machine, the largest takes less than one
 # JSON values in a body. Parsing is C code that stops all other requests; so many take it less than 0.1 s.
 MAX_VALUES = 200_000
 MAX_DEPTH = 100  # brackets inside brackets
@@ -25,7 +24,6 @@ MAX_PARTS = 1_000  # of a message; validating more stops all other requests for 
 MAX_PROBLEMS = 20  # listed in a response
 MAX_INPUT = 300  # characters of a wrong value that are sent back
 
-_STRING_OR_VALUE = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)|[,\[{]', re.DOTALL)
 _BEFORE_A_PROBLEM = 200  # characters that are searched for a comma
 
 
@@ -118,7 +116,7 @@ async def read_json(request: Request) -> Any:
         BadBodyError: it is not JSON, or too long.
     """
     try:
-        data = await body_bytes(request, LONGEST_BODY, SECONDS_FOR_A_BODY)
+        data = await body_bytes(request)
     except UnreadBodyError as error:
         raise BadBodyError(error.status, str(error)) from None
     if not data.strip():
@@ -139,7 +137,7 @@ def _parsed(data: bytes) -> Any:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise BadBodyError(422, _problem("json_invalid", [error.start], f"JSON decode error: {error}")) from None
-    if _has_too_many_values(data):
+    if count_values(data, MAX_VALUES) > MAX_VALUES:
         raise BadBodyError(413, f"The body has more than {MAX_VALUES:,} values.")
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
@@ -150,18 +148,6 @@ def _parsed(data: bytes) -> Any:
     if reason := _unusable(value):
         raise BadBodyError(422, _problem("json_invalid", [], f"JSON decode error: {reason}"))
     return value
-
-
-def _has_too_many_values(data: bytes) -> bool:
-    """Count the values without parsing them: each but the first follows a comma or an opening bracket outside of strings."""
-    if sum(map(data.count, (b",", b"[", b"{"))) <= MAX_VALUES:
-        return False
-    values = 0
-    for match in _STRING_OR_VALUE.finditer(data):
-        values += data[match.start()] != 0x22
-        if values > MAX_VALUES:
-            return True
-    return False
 
 
 def _unusable(value: Any) -> str:

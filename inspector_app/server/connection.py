@@ -6,6 +6,8 @@ import asyncio
 import re
 from typing import Any
 
+import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 SECONDS_FOR_HEADERS = 10  # from the connection, or a request's first byte, to the end of its headers
@@ -14,6 +16,12 @@ FREE_CHUNKS = 1_000
 BYTES_OF_A_CHUNK = 1_024
 
 _CHUNK = re.compile(rb"\r\n[0-9A-Fa-f]{1,8}\r\n")
+
+
+def configuration(app: ASGIApp) -> uvicorn.Config:
+    """Return how uvicorn serves an application over such connections."""
+    quiet: dict[str, Any] = {"log_config": None, "access_log": False, "server_header": False}
+    return uvicorn.Config(app, http=Connection, ws="none", lifespan="on", timeout_graceful_shutdown=1, **quiet)
 
 
 class Connection(H11Protocol):

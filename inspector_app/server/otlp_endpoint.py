@@ -16,15 +16,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from inspector_app.documents.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
-from inspector_app.server.body_bytes import UnreadBodyError, body_bytes
-from inspector_app.server.connection import Connection
+from inspector_app.server.body_bytes import LONGEST_BODY, UnreadBodyError, body_bytes
+from inspector_app.server.connection import configuration
 from inspector_app.server.guard import LOOPBACK_NAMES, Access, Guard
 from runtime.errors.known_error import KnownError
 from runtime.support.bounded import Content, TooMuchError
 from runtime.support.worker_threads import run_in_thread
 
-LONGEST_BODY = 32 * 2**20  # bytes, also after decompression; exporters send some hundred spans at once
-SECONDS_FOR_A_BODY = 30  # from its first byte to its last
 SECONDS_TO_STOP = 3
 
 OnSpans = Callable[[list[OtlpSpan]], None]
@@ -80,17 +78,7 @@ class OtlpEndpoint:
         Args:
             on_spans: called with the spans of each request, on a worker thread.
         """
-        config = uvicorn.Config(
-            otlp_application(on_spans, port=self._port),
-            http=Connection,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=1,
-        )
-        self._server = uvicorn.Server(config)
+        self._server = uvicorn.Server(configuration(otlp_application(on_spans, port=self._port)))
         self._thread = threading.Thread(target=self._serve, args=(self._server,), name="otlp", daemon=True)
         self._thread.start()
 
@@ -132,7 +120,7 @@ def otlp_application(on_spans: OnSpans, *, port: int) -> ASGIApp:
 
 
 async def _body(request: Request) -> bytes:
-    found = await body_bytes(request, LONGEST_BODY, SECONDS_FOR_A_BODY)
+    found = await body_bytes(request)
     encoding = request.headers.get("content-encoding", "")
     return await run_in_thread(_unpacked, found, encoding) if encoding else found
 

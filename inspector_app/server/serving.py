@@ -12,7 +12,7 @@ import uvicorn
 
 from inspector_app.server.agents import ServedAgents
 from inspector_app.server.application import application
-from inspector_app.server.connection import Connection
+from inspector_app.server.connection import configuration
 from inspector_app.server.guard import LOOPBACK_NAMES, Access
 from inspector_app.server.runs import Runs
 from runtime.errors import KnownError
@@ -85,16 +85,7 @@ def serve(listening: socket.socket, agents: ServedAgents, access: Access, page: 
     # A shell starts background processes with Ctrl+C ignored. The server stops on it anyway, and must then report that it was interrupted.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     runs = Runs()
-    config = uvicorn.Config(
-        application(agents, runs, access, page),
-        http=Connection,
-        ws="none",
-        lifespan="on",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=1,
-    )
+    config = configuration(application(agents, runs, access, page))
     # All that takes time is done: within the loop, a signal before uvicorn's own handlers would cancel its start halfway.
     asyncio.run(_Server(config, runs).serve([listening]))
 

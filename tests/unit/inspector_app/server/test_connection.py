@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from inspector_app.server import bodies, connection
+from inspector_app.server import body_bytes, connection
 from inspector_app.server.application import bad_body
 from inspector_app.server.bodies import BadBodyError, read_json
 from inspector_app.server.connection import Connection
@@ -67,7 +67,7 @@ async def answer_to(port: int, *pieces: bytes) -> bytes:
 @pytest.fixture(autouse=True)
 def short_times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "SECONDS_FOR_HEADERS", 0.3)
-    monkeypatch.setattr(bodies, "SECONDS_FOR_A_BODY", 0.3)
+    monkeypatch.setattr(body_bytes, "SECONDS_FOR_A_BODY", 0.3)
 
 
 @pytest.mark.rule("I7")
@@ -118,7 +118,7 @@ async def test_very_small_chunks_close_the_connection() -> None:
 
 
 async def test_chunks_of_a_usual_size_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "SECONDS_FOR_A_BODY", 20)
+    monkeypatch.setattr(body_bytes, "SECONDS_FOR_A_BODY", 20)
     text = json.dumps({"text": "x" * 2_000_000}).encode()
     chunks = [text[start : start + 8192] for start in range(0, len(text), 8192)]
     async with serving() as port:

@@ -76,7 +76,8 @@ def test_what_a_page_or_a_wrong_exporter_sends_is_refused(endpoint: Endpoint, he
 
 
 def test_too_much_is_refused(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("inspector_app.server.otlp_endpoint.LONGEST_BODY", 2_000)
+    for module in ("body_bytes", "otlp_endpoint"):
+        monkeypatch.setattr(f"inspector_app.server.{module}.LONGEST_BODY", 2_000)
     assert post(endpoint[0], b" " * 3_000)[0] == 413
     assert post(endpoint[0], gzip.compress(b" " * 3_000), Content_Encoding="gzip")[0] == 413
     assert post(endpoint[0], b"{}")[0] == 400

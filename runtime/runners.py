@@ -62,8 +62,8 @@ from runtime.sessions.session import Session
 from runtime.sessions.state import apply_delta
 from runtime.support.agent_thread import sync_calls_of
 from runtime.support.ids import new_invocation_id
+from runtime.support.merge import until_set
 from runtime.support.structural_copy import structural_copy
-from runtime.support.until_set import until_set
 
 logger = logging.getLogger(__name__)
 

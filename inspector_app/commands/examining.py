@@ -5,18 +5,21 @@ from __future__ import annotations
 import asyncio
 import importlib
 import shlex
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import LEVELS, Finding
-from inspector_app.commands import diagnosis
 from inspector_app.commands.options.reading import Doctor
 from inspector_app.commands.output import coloured, counted, print_json, print_line
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.reading import count_events, opened
 from inspector_app.commands.selection import session_key
+from inspector_app.engines.agent_loader import check_agent_path
+from inspector_app.engines.engine_choice import EngineChoice, plan_engine
+from inspector_app.engines.installation import InstallError, plan_installation
 from inspector_app.presentation.values import visible
 from runtime.storage.connections.database_url import named_file, without_password
 from runtime.support.file_names import unusable_name
@@ -35,7 +38,7 @@ def doctor(options: Doctor) -> int:
     if not is_database(options.path):
         if options.agent or options.app or options.user or options.session:
             raise UsageError(f"{options.path} is an agent: --agent, --app, --user and --session are for a database.")
-        return diagnosis.doctor(options)
+        return _explain(options)
     if (options.engine or options.python) and not options.agent:
         raise UsageError("--engine and --python choose what loads the agent: give --agent, too.")
     root = _root(options) if options.agent else None
@@ -57,6 +60,43 @@ def doctor(options: Doctor) -> int:
         summary = ", ".join(counted(levels[level], level) for level in LEVELS if levels[level]) or "Nothing is wrong"
         print_line(f"{summary} in {counted(sessions, 'session')} of {without_password(options.path)}.")
     return FOUND_ERRORS if levels["error"] else 0
+
+
+def _explain(options: Doctor) -> int:
+    """Print which environment and which engine an agent runs on."""
+    check_agent_path(options.path)
+    plan = plan_engine(options.path, EngineChoice(options.engine, options.python))
+    decision = plan.decision
+    install: tuple[str, ...] = ()
+    command = None
+    if plan.lacks_adk or sys.platform == "win32":
+        try:
+            planned = plan_installation(decision)
+            command = " && ".join(planned.lines())
+            install = (f"{planned.sentence} Installers run code of the packages.", f"    $ {command}")
+        except InstallError as error:
+            install = (str(error),)
+    if not options.json:
+        for line in plan.lines():
+            print_line(visible(line))
+        for line in install:
+            print_line(visible(line))
+        return 0
+    print_json(
+        {
+            "agent": str(decision.agent),
+            "engine": plan.kind,
+            "python": str(decision.environment.python),
+            "python_version": decision.environment.python_version,
+            "adk_version": decision.environment.adk_version,
+            "source": decision.source,
+            "searched": [{"source": step.source, "found": step.found} for step in decision.steps],
+            "env_file": str(decision.env_file) if decision.env_file is not None else None,
+            "env_names": list(decision.env_names),
+            "install": command,
+        }
+    )
+    return 0
 
 
 def is_database(path: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from runtime.errors import EmptyDatabaseError, KnownError
 from runtime.storage.connections.database_url import database_url, named_file, without_password
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.storage.writing.missing_version import record_missing_version
+from runtime.storage.writing.copy_database import record_missing_version
 from runtime.support.file_names import free_name
 
 _NEEDED_BY_V0 = "input_transcription"  # google-adk from 1.19 on reads this column, which older files do not have

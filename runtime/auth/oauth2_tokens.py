@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import logging
 import secrets
 import time
@@ -10,13 +12,14 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 
-from runtime.auth import pkce
 from runtime.auth.auth_credential import AuthCredential, OAuth2Auth
 from runtime.auth.auth_schemes import AuthScheme, OAuth2, OAuthGrantType, OpenIdConnectWithConfig
 
 logger = logging.getLogger(__name__)
 
 _TIMEOUT = 30.0  # seconds
+# Of proof keys (RFC 7636): who exchanges a code proves that they asked for it. google-adk has no other method: `plain` proves nothing.
+_CHALLENGE_METHOD = "S256"
 _MARGIN = 60.0  # seconds before a token's end when it is refreshed
 
 
@@ -46,10 +49,10 @@ def authorization_request(credential: AuthCredential, scheme: AuthScheme) -> Aut
     oauth2 = credential.oauth2
     if oauth2 is None or not oauth2.client_id:
         raise ValueError("An OAuth2 credential needs oauth2 with client_id.")
-    method = oauth2.code_challenge_method or (None if oauth2.client_secret else pkce.METHOD)
-    if method not in (None, pkce.METHOD):
-        raise ValueError(f"Unsupported code_challenge_method: {method}. Only {pkce.METHOD!r} is supported.")
-    verifier = oauth2.code_verifier or (pkce.new_verifier() if method else None)
+    method = oauth2.code_challenge_method or (None if oauth2.client_secret else _CHALLENGE_METHOD)
+    if method not in (None, _CHALLENGE_METHOD):
+        raise ValueError(f"Unsupported code_challenge_method: {method}. Only {_CHALLENGE_METHOD!r} is supported.")
+    verifier = oauth2.code_verifier or (secrets.token_urlsafe(48) if method else None)
     address, scopes = _authorization(scheme)
     if not address:
         raise ValueError("The OAuth2 scheme has no address where the user consents.")
@@ -64,7 +67,7 @@ def authorization_request(credential: AuthCredential, scheme: AuthScheme) -> Aut
         "prompt": oauth2.prompt or "consent",
         "audience": oauth2.audience,
         "nonce": oauth2.nonce,
-        "code_challenge": pkce.challenge_of(verifier) if method and verifier else None,
+        "code_challenge": _challenge_of(verifier) if method and verifier else None,
         "code_challenge_method": method,
     }
     query = urlencode({name: value for name, value in form.items() if value})
@@ -165,3 +168,8 @@ def _authorization(scheme: AuthScheme) -> tuple[str | None, list[str]]:
     flows = scheme.flows if isinstance(scheme, OAuth2) else None
     flow = flows and (flows.authorizationCode or flows.implicit)
     return (flow.authorizationUrl if flow else None), _scopes(scheme)
+
+
+def _challenge_of(verifier: str) -> str:
+    """Return what the request for consent tells of a secret."""
+    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()

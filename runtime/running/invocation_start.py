@@ -16,7 +16,6 @@ from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.history.checkpoints import read_checkpoints
 from runtime.history.rewound import without_rewound
-from runtime.running.uploads import with_saved_files
 from runtime.sessions.event_list import events_of
 from runtime.sessions.session import Session
 
@@ -134,10 +133,21 @@ async def message_event(ctx: InvocationContext, message: types.Content, state_de
         message = message.model_copy(update={"role": "user"})
     actions = EventActions(state_delta=dict(state_delta or {}))
     if ctx.artifact_service and ctx.run_config and ctx.run_config.save_input_blobs_as_artifacts:
-        message = await with_saved_files(message, CallbackContext(ctx, event_actions=actions))
+        message = await _with_saved_files(message, CallbackContext(ctx, event_actions=actions))
     asked_by = ctx.shared.asked_by
     branch = asked_by.branch if asked_by else None
     return Event(invocation_id=ctx.invocation_id, author="user", content=message, branch=branch, actions=actions)
+
+
+async def _with_saved_files(message: types.Content, context: CallbackContext) -> types.Content:
+    """Save a message's files as artifacts, and return the message with each file replaced by its name, which is google-adk's."""
+    parts = list(message.parts or [])
+    for index, part in enumerate(parts):
+        if part.inline_data is not None:
+            name = f"artifact_{context.invocation_id}_{index}"
+            await context.save_artifact(name, part)
+            parts[index] = types.Part(text=f"Uploaded file: {name}. It is saved into artifacts")
+    return message.model_copy(update={"parts": parts})
 
 
 def agent_to_run(root: BaseAgent, ctx: InvocationContext) -> BaseAgent:

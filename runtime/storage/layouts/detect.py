@@ -8,11 +8,15 @@ from dataclasses import dataclass, replace
 
 from runtime.errors.storage_error import EmptyDatabaseError, ForeignDatabaseError
 from runtime.storage.layouts.column_values import is_milliseconds
+from runtime.storage.layouts.decode_v0 import V0
 from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
-from runtime.storage.layouts.formats import FORMATS
-from runtime.storage.layouts.json_formats import TYPESCRIPT, V1
+from runtime.storage.layouts.json_formats import SQLITE, TYPESCRIPT, V1
+from runtime.storage.layouts.other_adks import ADK_TS, GO
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES, WrittenLayout
+
+# Every layout that is read; the first that matches wins. A new one is a module with its `EventFormat`, and a place here.
+FORMATS: tuple[EventFormat, ...] = (SQLITE, TYPESCRIPT, V1, ADK_TS, GO, V0)
 
 _VERSIONS = ("0", "1")  # values of schema_version that are known
 _NEEDED = {

@@ -17,11 +17,12 @@ def known_tables(rows: Iterable[Sequence[Any]]) -> dict[str, str]:
     """
     for values in rows:
         if len(values) == _EVENT_FIELDS and isinstance(values[-1], str) and values[-1].startswith("{"):
-            return _statements("REAL", "TEXT") if isinstance(values[_TIME], float) else _statements("DATETIME", "VARCHAR(128)")
+            return created_tables("REAL", "TEXT") if isinstance(values[_TIME], float) else created_tables("DATETIME", "VARCHAR(128)")
     return {}
 
 
-def _statements(time: str, name: str) -> dict[str, str]:
+def created_tables(time: str, name: str) -> dict[str, str]:
+    """Return the statements by table, with these types of times and names."""
     key = f"app_name {name} NOT NULL, user_id {name} NOT NULL"
     event_key = "app_name, user_id, session_id, id" if time == "REAL" else "id, app_name, user_id, session_id"
     first = f"id {name} NOT NULL, {key}, session_id {name} NOT NULL"

@@ -11,6 +11,8 @@ from typing import Any
 
 from runtime.errors.storage_error import StorageError
 from runtime.events.credentials import json_without_credentials
+from runtime.events.event import Event
+from runtime.events.event_actions import EventActions
 from runtime.events.marks import MOVED_ACTIONS, MOVED_FIELDS, STORED_TEXT, UNREADABLE
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
@@ -36,54 +38,20 @@ from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.database import Database
 from runtime.support.file_names import unusable_name
 
-_ACTIONS = {
-    "skip_summarization",
-    "state_delta",
-    "artifact_delta",
-    "transfer_to_agent",
-    "escalate",
-    "requested_auth_configs",
-    "requested_tool_confirmations",
-    "compaction",
-    "end_of_agent",
-    "agent_state",
-    "rewind_before_invocation_id",
-    "route",
-    "transfer_reason",
-    "set_model_response",
-    "render_ui_widgets",
+# The fields that google-adk 1.25 does not know. Up to 1.27, an event with any other field is refused when its session is read.
+_NEW_FIELDS = {
+    "environment_id",
+    "go_away",
+    "isolation_scope",
+    "live_session_id",
+    "output",
+    "turn_complete_reason",
+    "voice_activity",
 }
-
-# The fields that google-adk 1.25 knows. Up to 1.27, an event with any other field is refused when its session is read.
-_OLD_FIELDS = {
-    "actions",
-    "author",
-    "avg_logprobs",
-    "branch",
-    "cache_metadata",
-    "citation_metadata",
-    "content",
-    "custom_metadata",
-    "error_code",
-    "error_message",
-    "finish_reason",
-    "grounding_metadata",
-    "id",
-    "input_transcription",
-    "interaction_id",
-    "interrupted",
-    "invocation_id",
-    "live_session_resumption_update",
-    "logprobs_result",
-    "long_running_tool_ids",
-    "model_version",
-    "output_transcription",
-    "partial",
-    "timestamp",
-    "turn_complete",
-    "usage_metadata",
-}
-_OLD_ACTIONS = _ACTIONS - {"route", "transfer_reason", "set_model_response", "render_ui_widgets"}
+_NEW_ACTIONS = {"route", "transfer_reason", "set_model_response", "render_ui_widgets"}
+_ACTIONS = frozenset(EventActions.model_fields)
+_OLD_ACTIONS = _ACTIONS - _NEW_ACTIONS
+_OLD_FIELDS = {*Event.model_fields, "cache_metadata"} - _NEW_FIELDS
 _KEY = ("app_name", "user_id", "session_id")
 _RECORD = ("seq", *_KEY, "event_id", "at", "writer", "baseline", "shared", "temp")
 _END = (*_KEY, "invocation_id", "status", "reason", "last_event_id", "at")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,11 +18,13 @@ from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import micros_of
 from runtime.storage.layouts.commit_record import record_snapshot, shared_json
 from runtime.storage.layouts.event_format import EventFormat
-from runtime.storage.layouts.table_names import WrittenLayout
+from runtime.storage.layouts.table_names import SCHEMA_VERSION, WrittenLayout
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert
 from runtime.storage.writing.database import Database
 from runtime.storage.writing.shared_rows import shared_states
+
+_BUSY_SECONDS = 10.0
 
 
 def copy_database(target: str, new: Path) -> None:
@@ -97,6 +100,22 @@ def record_creation(file: Path, key: SessionKey, state: Mapping[str, Any]) -> No
             run("insert_commit", **names, **commit, shared=shared_json(dict(state)))
     finally:
         database.close()
+
+
+def record_missing_version(file: Path) -> None:
+    """Record the version in a file for which `StoredDatabase.open` raises an EmptyDatabaseError, if it has the table for it.
+
+    google-adk commits its tables first, and refuses a file that has the table for the version without one.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    try:
+        with closing(open_files.connect(file, isolation_level=None, timeout=_BUSY_SECONDS)) as connection:
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'adk_internal_metadata'").fetchone():
+                connection.execute("INSERT OR IGNORE INTO adk_internal_metadata VALUES ('schema_version', ?)", (SCHEMA_VERSION,))
+    except sqlite3.Error as error:
+        raise storage_error(error, str(file)) from error
 
 
 def copy_recording(recording: Path, new: Path) -> None:

@@ -15,24 +15,19 @@ from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import split_delta
 from runtime.storage.connections.open_files import open_files
 from runtime.storage.layouts.column_values import as_text, to_micros
+from runtime.storage.layouts.known_tables import created_tables
 from runtime.storage.layouts.table_names import OF_SESSION
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
 # google-adk's v1 layout without our tables: the file is read as a database of google-adk's, whose first states are not recorded.
-_TABLES = """
-CREATE TABLE adk_internal_metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE sessions (app_name TEXT, user_id TEXT, id TEXT, state TEXT NOT NULL, create_time DATETIME NOT NULL,
-    update_time DATETIME NOT NULL, PRIMARY KEY (app_name, user_id, id));
-CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time DATETIME NOT NULL);
-CREATE TABLE user_states (app_name TEXT, user_id TEXT, state TEXT NOT NULL, update_time DATETIME NOT NULL,
-    PRIMARY KEY (app_name, user_id));
-CREATE TABLE events (id TEXT, app_name TEXT, user_id TEXT, session_id TEXT, invocation_id TEXT NOT NULL, timestamp DATETIME NOT NULL,
-    event_data TEXT, PRIMARY KEY (id, app_name, user_id, session_id));
-CREATE INDEX events_of_session ON events (app_name, user_id, session_id);
-INSERT INTO adk_internal_metadata VALUES ('schema_version', '1');
-"""
+_TABLES = (
+    *created_tables("DATETIME", "TEXT").values(),
+    "CREATE INDEX events_of_session ON events (app_name, user_id, session_id)",
+    "CREATE TABLE adk_internal_metadata (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "INSERT INTO adk_internal_metadata VALUES ('schema_version', '1')",
+)
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
 
 
@@ -54,7 +49,7 @@ class MirrorFile:
         except sqlite3.Error as error:
             raise StorageError(f"{file} cannot be created: {error}.") from error
         # Nothing is lost with this file: it is deleted in the end, and the server has it all.
-        self._connection.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;" + _TABLES)
+        self._connection.executescript(";".join(("PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", *_TABLES)))
 
     def list_session(self, key: SessionKey, updated: float) -> None:
         """Add a session without its events, unless it is there."""

@@ -14,11 +14,9 @@ from functools import lru_cache
 from typing import Any
 
 from runtime.sessions.temp_trace import NotStored
+from runtime.support.visible_text import visible as visible
+from runtime.support.visible_text import visible_lines as visible_lines
 
-_INVISIBLE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
-)
-_INVISIBLE_KEEPING_LINES = re.compile(_INVISIBLE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
 _PLAIN_KEY = re.compile(r"[^\W\d][\w.:-]*\Z")
 _MAX_DEPTH = 6
 
@@ -32,29 +30,6 @@ def ordinal(number: int) -> str:
     """Return a number as an ordinal: 1st, 2nd, 11th, 1,003rd."""
     ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{ending}"
-
-
-def visible(text: str) -> str:
-    """Return `text` on one line with every control, bidirectional and other invisible character written out."""
-    if text.isascii() and text.isprintable():  # most texts; a tenth of the pattern's time
-        return text
-    return _INVISIBLE.sub(_written_out, text)
-
-
-def visible_lines(text: str) -> str:
-    """Return `text` as `visible` does, but with its line breaks and tabs kept."""
-    return _INVISIBLE_KEEPING_LINES.sub(_written_out, text.replace("\r\n", "\n"))
-
-
-def _written_out(match: re.Match[str]) -> str:
-    code = ord(match[0])
-    if code == 10:
-        return " ⏎ "
-    if code == 9:
-        return "  "
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"  # a byte of a file name that is not UTF-8, as a shell writes it
-    return f"⟨U+{code:04X}⟩"
 
 
 def preview(value: Any, limit: int = 120) -> str:

@@ -1,0 +1,107 @@
+"""The name by which a session is called wherever sessions are listed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runtime.history.rewound import without_rewound
+from runtime.sessions.session_key import SessionKey
+from runtime.support.visible_text import has_visible, visible
+
+if TYPE_CHECKING:
+    from google.genai import types
+
+    from runtime.events.event import Event
+
+MOST = 80  # characters of a title
+METADATA = "__session_metadata__"  # the key of a session's state in which adk web keeps the title that a person gave
+
+
+def session_title(
+    key: SessionKey,
+    created: float,
+    *,
+    name: str = "",
+    state: Mapping[str, Any] | None = None,
+    message: str = "",
+    fork_at: int | None = None,
+) -> str:
+    """Return a session's title: one line of at most `MOST` characters, without invisible ones.
+
+    It is the first of these that there is: the name that the user gave; adk web's title; its message; the app and when it was created.
+
+    Args:
+        key: the session.
+        created: epoch seconds.
+        name: the name that the user gave; empty if none.
+        state: its state.
+        message: what `message_of` returns for its events.
+        fork_at: for a fork, the number of events that it was made with; None for other sessions.
+    """
+    if own := one_line(name):
+        return own
+    suffix = "" if fork_at is None else f" (fork at {fork_at:,})" if fork_at else " (fork at the start)"
+    return one_line(_adk_web_title(state) or message or _nameless(key, created), MOST - len(suffix)) + suffix
+
+
+def message_of(events: Sequence[Event]) -> str:
+    """Return the message by which a session is called, empty if it has none. A rewound one counts until there is another one.
+
+    Args:
+        events: the session's events in commit order.
+    """
+    return first_message(without_rewound(events)) or first_message(events)
+
+
+def first_message(events: Iterable[Event]) -> str:
+    """Return the first visible text of a user's event, else the first file's name, call or answer of one; empty if there is none.
+
+    Args:
+        events: events in commit order. They are read until the first text.
+    """
+    stand_in = ""
+    for event in events:
+        if event.author != "user" or event.content is None:
+            continue
+        for part in event.content.parts or ():
+            if part.text and not part.thought and has_visible(text := _folded(part.text)):
+                return one_line(text)
+            stand_in = stand_in or one_line(_name_of(part))
+    return stand_in
+
+
+def one_line(text: str, most: int = MOST) -> str:
+    """Return a text on one line, without invisible characters, cut to a number of characters; empty if nothing of it is visible."""
+    folded = _folded(text)
+    shown = visible(folded) if has_visible(folded) else ""
+    return shown if len(shown) <= most else shown[: most - 1].rstrip() + "…"
+
+
+def _folded(text: str) -> str:
+    """Return the beginning of a text with its white space folded; a text may have megabytes."""
+    return " ".join(text.split(None, MOST)[:MOST])[: MOST + 1]
+
+
+def _name_of(part: types.Part) -> str:
+    data, file, call, answer = part.inline_data, part.file_data, part.function_call, part.function_response
+    if data is not None:
+        return data.display_name or data.mime_type or ""
+    if file is not None:
+        return file.display_name or (file.file_uri or "").rstrip("/").rpartition("/")[2] or file.mime_type or ""
+    return (call.name if call is not None else answer.name if answer is not None else "") or ""
+
+
+def _adk_web_title(state: Mapping[str, Any] | None) -> str:
+    metadata = (state or {}).get(METADATA)
+    title = metadata.get("displayName") if isinstance(metadata, Mapping) else None
+    return one_line(title) if isinstance(title, str) else ""
+
+
+def _nameless(key: SessionKey, created: float) -> str:
+    app = one_line(key.app_name) or "session"
+    try:
+        return f"{one_line(app, MOST - 18)}, {time.strftime('%Y-%m-%d %H:%M', time.localtime(created))}"
+    except (ValueError, OverflowError, OSError):
+        return app

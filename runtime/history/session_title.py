@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 MOST = 80  # characters of a title
+_LOOKED_AT = 2 * MOST  # characters of a text that are enough for most titles
 METADATA = "__session_metadata__"  # the key of a session's state in which adk web keeps the title that a person gave
 
 
@@ -40,10 +41,11 @@ def session_title(
         message: what `message_of` returns for its events.
         fork_at: for a fork, the number of events that it was made with; None for other sessions.
     """
-    if own := one_line(name):
+    if name and (own := one_line(name)):
         return own
     suffix = "" if fork_at is None else f" (fork at {fork_at:,})" if fork_at else " (fork at the start)"
-    return one_line(_adk_web_title(state) or message or _nameless(key, created), MOST - len(suffix)) + suffix
+    title = (state and _adk_web_title(state)) or message or _nameless(key, created)
+    return f"{one_line(title, MOST - len(suffix))}{suffix}" if suffix else title
 
 
 def message_of(events: Sequence[Event]) -> str:
@@ -63,25 +65,35 @@ def first_message(events: Iterable[Event]) -> str:
     """
     stand_in = ""
     for event in events:
-        if event.author != "user" or event.content is None:
-            continue
-        for part in event.content.parts or ():
-            if part.text and not part.thought and has_visible(text := _folded(part.text)):
-                return one_line(text)
-            stand_in = stand_in or one_line(_name_of(part))
+        if text := text_of_user(event):
+            return text
+        if not stand_in and event.author == "user" and event.content is not None:
+            stand_in = next(filter(None, (one_line(_name_of(part)) for part in event.content.parts or ())), "")
     return stand_in
+
+
+def text_of_user(event: Event) -> str:
+    """Return the first visible text of an event as a title, empty if it has none or is not a user's. Thoughts do not count."""
+    if event.author != "user" or event.content is None:
+        return ""
+    texts = (part.text for part in event.content.parts or () if part.text and not part.thought)
+    return next(filter(None, map(one_line, texts)), "")
 
 
 def one_line(text: str, most: int = MOST) -> str:
     """Return a text on one line, without invisible characters, cut to a number of characters; empty if nothing of it is visible."""
-    folded = _folded(text)
-    shown = visible(folded) if has_visible(folded) else ""
+    shown = _folded(text)
+    if not (shown.isascii() and shown.isprintable()):
+        shown = visible(shown) if has_visible(shown) else ""
     return shown if len(shown) <= most else shown[: most - 1].rstrip() + "…"
 
 
 def _folded(text: str) -> str:
-    """Return the beginning of a text with its white space folded; a text may have megabytes."""
-    return " ".join(text.split(None, MOST)[:MOST])[: MOST + 1]
+    """Return the beginning of a text with its white space folded. A text may have megabytes."""
+    folded = " ".join(text[:_LOOKED_AT].split())
+    if len(folded) <= MOST and len(text) > _LOOKED_AT:
+        folded = " ".join(text.split(None, MOST)[:MOST])
+    return folded[: MOST + 1]
 
 
 def _name_of(part: types.Part) -> str:
@@ -93,8 +105,8 @@ def _name_of(part: types.Part) -> str:
     return (call.name if call is not None else answer.name if answer is not None else "") or ""
 
 
-def _adk_web_title(state: Mapping[str, Any] | None) -> str:
-    metadata = (state or {}).get(METADATA)
+def _adk_web_title(state: Mapping[str, Any]) -> str:
+    metadata = state.get(METADATA)
     title = metadata.get("displayName") if isinstance(metadata, Mapping) else None
     return one_line(title) if isinstance(title, str) else ""
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from runtime.errors.known_error import KnownError
 
 MOST_CHARACTERS = 10_000  # of a note's text
+NAME = ""  # in place of an event's id: the note is the name that the user gave to the session
 _CONTROLS = {code: "\N{REPLACEMENT CHARACTER}" for code in range(32) if code not in (9, 10)} | {127: "\N{REPLACEMENT CHARACTER}"}
 
 

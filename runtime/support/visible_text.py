@@ -27,7 +27,7 @@ def visible_lines(text: str) -> str:
 
 def has_visible(text: str) -> bool:
     """Return whether anything of a text can be seen: neither white space nor an invisible character."""
-    return bool((text if text.isascii() and text.isprintable() else _INVISIBLE.sub("", text)).strip())
+    return bool(_INVISIBLE.sub("", text).strip())
 
 
 def _written_out(match: re.Match[str]) -> str:

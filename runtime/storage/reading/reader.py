@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ from runtime.history.key_writers import Write, writes_of
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
 from runtime.sessions.lineage import Lineage
-from runtime.sessions.note import Note
+from runtime.sessions.note import NAME, Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import merge_scopes, scope_of
@@ -42,6 +42,7 @@ from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
 from runtime.storage.reading.session_history import read_first_state, read_history, read_lineages, read_long_history
 from runtime.storage.reading.session_sizes import SessionSize, session_sizes
+from runtime.storage.reading.session_titles import StoredTitles
 from runtime.storage.reading.shared_state import SharedScope, SharedState, shared_scopes, shared_state
 from runtime.storage.reading.shared_writes import read_shared_commits, shared_writes
 from runtime.support.file_names import unusable_name
@@ -150,6 +151,21 @@ class StoredDatabase:
             )
         }
         return _summaries(connection, counts)
+
+    @one_read()
+    def titles(self, keys: Iterable[SessionKey] | None = None, names: Mapping[SessionKey, str] | None = None) -> dict[SessionKey, str]:
+        """Return the titles of sessions, see `session_title`. A session that does not exist has none.
+
+        Args:
+            keys: the sessions; None: all, read in many short transactions.
+            names: the names that the user gave; None: those in the database itself.
+        """
+        given = {key: named.text for key, notes in self.notes().items() if (named := notes.get(NAME))} if names is None else names
+        return self._titles.read(keys, given)
+
+    @cached_property
+    def _titles(self) -> StoredTitles:
+        return StoredTitles(self._file, self.layout, self._rows, self.plain_events, is_file=self._is_file)
 
     @one_read()
     def events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> list[Event]:

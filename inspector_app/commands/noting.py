@@ -1,11 +1,11 @@
-"""The `note` and `notes` subcommands: comments and bookmarks on events."""
+"""The `note`, `notes` and `name` subcommands: comments and bookmarks on events, and names of sessions."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-from inspector_app.commands.options.changing import NoteOptions
+from inspector_app.commands.options.changing import Name, NoteOptions
 from inspector_app.commands.options.reading import Notes
 from inspector_app.commands.output import local_time, print_json, print_line, print_table
 from inspector_app.commands.reading import opened
@@ -14,7 +14,7 @@ from inspector_app.documents.event_notes import EventNotes, changed_note
 from inspector_app.exchange.capsule import is_capsule
 from inspector_app.presentation.values import visible
 from runtime.errors import StorageError
-from runtime.sessions.note import Note, checked_text
+from runtime.sessions.note import NAME, Note, checked_text
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
@@ -45,6 +45,26 @@ def note(options: NoteOptions) -> int:
     return 0
 
 
+def name(options: Name) -> int:
+    """Name a session, or delete its name."""
+    if is_capsule(options.db):
+        raise StorageError(f"{options.db} is a capsule, which is not changed. Open it in the window, and name the session there.")
+    new = changed_note(None, text=options.text)
+    with opened(options.db) as database:
+        kept = EventNotes(options.db)
+        key = existing_key(database, options)
+        is_inside = kept.are_inside(database)
+        title = database.titles([key], {key: new.text})[key]
+    asyncio.run(_put(kept, options.db if is_inside else None, key, NAME, new))
+    if options.json:
+        print_json({**key._asdict(), "name": new.text, "title": title})
+    else:
+        where = "" if is_inside else " in your data folder, as the database is not changed"
+        told = "named" if new.text else "has no name: it is called"
+        print_line(f"{visible(key.session_id)}: {told} {title}{where if new.text else ''}")
+    return 0
+
+
 async def _put(kept: EventNotes, target: str | None, key: SessionKey, event_id: str, new: Note) -> None:
     if target is None:
         await kept.put(None, key, event_id, new)
@@ -61,7 +81,7 @@ def notes(options: Notes) -> int:
         if options.session is not None:
             keys = [existing_key(database, options)]
     chosen = [key for key in keys if options.app in (None, key.app_name) and options.user in (None, key.user_id)]
-    listed = [(key, *each) for key in chosen for each in sorted(found.get(key, {}).items(), key=lambda each: each[1].at)]
+    listed = [(key, *each) for key in chosen for each in sorted(found.get(key, {}).items(), key=lambda each: each[1].at) if each[0] != NAME]
     if options.json:
         print_json([_json(*each) for each in listed])
         return 0

@@ -55,11 +55,13 @@ def sessions(options: Sessions) -> int:
         listed = database.sessions()
         with Progress("Reading events", lambda: sum(summary.event_count or 0 for summary in listed)) as progress:
             waiting = database.pending(progress=progress.show, cache=cache_folder() / "pending")
+        titles = database.titles(names=EventNotes(options.db).names(database))
     found = [(summary, waiting.get(summary.key, [])) for summary in listed]
     if options.json:
         print_json(
             [
                 {
+                    "title": titles.get(summary.key, ""),
                     "app_name": summary.key.app_name,
                     "user_id": summary.key.user_id,
                     "id": summary.key.session_id,
@@ -73,6 +75,7 @@ def sessions(options: Sessions) -> int:
         return 0
     rows = [
         (
+            titles.get(summary.key, ""),
             summary.key.app_name,
             summary.key.user_id,
             summary.key.session_id,
@@ -82,7 +85,8 @@ def sessions(options: Sessions) -> int:
         )
         for summary, pending in found
     ]
-    print_table(("APP", "USER", "SESSION", "EVENTS", "LAST UPDATE", "PENDING"), rows, "The database has no sessions.", ids=2)
+    headings = ("TITLE", "APP", "USER", "SESSION", "EVENTS", "LAST UPDATE", "PENDING")
+    print_table(headings, rows, "The database has no sessions.", ids=3)
     return 0
 
 

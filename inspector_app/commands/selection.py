@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Collection, Iterable
 
 from inspector_app.commands.options.base import OfSession
+from inspector_app.commands.options.changing import Name
 from inspector_app.commands.options.running import Resume
 from inspector_app.commands.problems import UsageError
 from inspector_app.presentation.values import visible
@@ -39,7 +40,7 @@ def listing(command: str, target: str, key: SessionKey | None = None) -> str:
     return command_line(command, without_written_password(target), *(session_words(key) if key is not None else ()))
 
 
-def existing_key(database: StoredDatabase, options: OfSession | Resume) -> SessionKey:
+def existing_key(database: StoredDatabase, options: OfSession | Resume | Name) -> SessionKey:
     """Return the key of the session that the options mean.
 
     Raises:

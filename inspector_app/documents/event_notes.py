@@ -1,4 +1,4 @@
-"""The notes on a database's events: in the database if it is ours and can be written, else in a file of our own."""
+"""The notes on a database's events and the names of its sessions: in it if it is ours and can be written, else in a file of our own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from inspector_app.support.data_folder import data_folder
 from runtime.errors.not_found_error import SessionNotFoundError
-from runtime.sessions.note import Note, checked_text, merged
+from runtime.sessions.note import NAME, Note, checked_text, merged
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.open_service import open_session_service
@@ -50,6 +50,10 @@ class EventNotes:
     def of(self, database: StoredDatabase, key: SessionKey) -> dict[str, Note]:
         """Return the notes of a session, by event id; see `read`."""
         return self.read(database, key).get(key, {})
+
+    def names(self, database: StoredDatabase) -> dict[SessionKey, str]:
+        """Return the names that the user gave to sessions."""
+        return {key: notes[NAME].text for key, notes in self.read(database).items() if NAME in notes}
 
     def are_inside(self, database: StoredDatabase) -> bool:
         """Return whether new notes go into the database itself."""

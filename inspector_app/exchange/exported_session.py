@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.presentation.strict_json import event_json, with_note
 from inspector_app.presentation.values import preview
 from runtime.events.marks import drop_kept_temp, kept_rows
-from runtime.sessions.note import Note
+from runtime.history.session_title import message_of, session_title
+from runtime.sessions.note import NAME, Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import StoredDatabase
@@ -31,6 +32,7 @@ class ExportedSession:
 
     Attributes:
         key: the session.
+        title: see `session_title`.
         created, updated: epoch seconds.
         state: its present state, with the prefixes of `user:` and `app:`.
         initial_state: the session's own first state; None if it is not recorded.
@@ -44,6 +46,7 @@ class ExportedSession:
     """
 
     key: SessionKey
+    title: str
     created: float
     updated: float
     state: Json
@@ -83,9 +86,11 @@ def exported_session(
     Raises:
         SessionNotFoundError: the session does not exist.
     """
-    session = ExportedSession(key, database.created(key), updated, {}, None, kept=kept)
-    session.notes = database.notes(key).get(key, {}) if notes is None else notes
+    if notes is None:
+        notes = database.notes(key).get(key, {})
     clean = _unchanged if secrets else _redaction()
+    title = clean(database.titles([key], {key: _name(notes)})[key])
+    session = ExportedSession(key, title, database.created(key), updated, {}, None, notes=notes, kept=kept)
     session.state = _counted(session, _without_temp(database.state(key)), clean, "state")
     first = database.first_state(key) if selection is None else None  # selected events do not lead from it to the state
     session.initial_state = None if first is None else _first_state(session, first, clean)
@@ -118,9 +123,10 @@ def session_of_history(
     end = len(history.events) if last is None else last + 1
     events = history.events[first:end]
     updated = events[-1].timestamp if len(events) else created
-    session = ExportedSession(key, created, updated, {}, None, notes=notes or {}, kept=kept)
     clean = _unchanged if secrets else _redaction()
     now = history.state_at(end - 1)
+    title = session_title(key, created, name=_name(notes or {}), state=now.session, message=message_of(history.events))
+    session = ExportedSession(key, clean(title), created, updated, {}, None, notes=notes or {}, kept=kept)
     session.state = _counted(session, _without_temp({**now.session, **now.user, **now.app}), clean, "state")
     before = history.baseline if first == 0 else history.state_at(first - 1).session
     session.initial_state = None if before is None else _first_state(session, dict(before), clean)
@@ -146,10 +152,19 @@ def started_from(session: ExportedSession, history: History, first: int, last: i
     return {"state": _first_state(session, before.merged(), clean), "unknown": sorted(before.unknown), "others": others}
 
 
+def _name(notes: Mapping[str, Note]) -> str:
+    return notes[NAME].text if NAME in notes else ""
+
+
 def header(session: ExportedSession) -> Json:
-    """Return what a file says of a session beside its events. `initial_state` is there only if it is known."""
+    """Return what a file says of a session beside its events. `initial_state` is there only if it is known.
+
+    `display_name` is there only if the user named the session.
+    """
     key = session.key
-    known = {} if session.initial_state is None else {"initial_state": session.initial_state}
+    known: Json = {} if session.initial_state is None else {"initial_state": session.initial_state}
+    if _name(session.notes):
+        known = {**known, "display_name": session.title}
     return {
         "id": key.session_id,
         "app_name": key.app_name,

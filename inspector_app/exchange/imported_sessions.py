@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -23,8 +24,9 @@ from inspector_app.exchange.stored_sessions import stored_sessions
 from runtime.errors import KnownError
 from runtime.events.event import Event
 from runtime.events.marks import NOTE, drop_kept_temp
+from runtime.history.session_title import one_line
 from runtime.sessions.lineage import SessionCopy
-from runtime.sessions.note import Note, NoteError, note_in
+from runtime.sessions.note import NAME, Note, NoteError, note_in
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
@@ -299,6 +301,9 @@ def _copy(file: Path, found: _Found) -> SessionCopy:
         if note is not None:
             notes[event.id] = note
         events.append(event)
+    name = found.data.get("display_name")
+    if isinstance(name, str) and (shown := one_line(name)):
+        notes[NAME] = Note(shown, at=time.time())
     state = _state(file, found, "state") or {}
     created = found.data.get("create_time")
     if not isinstance(created, (int, float)) or isinstance(created, bool):

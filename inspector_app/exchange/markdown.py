@@ -23,8 +23,9 @@ def markdown(sessions: Iterable[ExportedSession]) -> Iterator[str]:
     for session in sessions:
         data.append(inert({"session": header(session)}))
         key = session.key
-        yield f"# Session {escaped(key.session_id)}\n\n"
-        yield f"App {escaped(key.app_name)}, user {escaped(key.user_id)}, created {local_moment(session.created)}.\n\n"
+        yield f"# {escaped(session.title)}\n\n"
+        names = f"Session {escaped(key.session_id)}, app {escaped(key.app_name)}, user {escaped(key.user_id)}"
+        yield f"{names}, created {local_moment(session.created)}.\n\n"
         if session.state:
             yield f"## State\n\n{_fenced(json_block(session.state), 'json')}\n"
         yield "## Events\n\n"

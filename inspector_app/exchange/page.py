@@ -44,9 +44,9 @@ def page(sessions: Iterable[ExportedSession], title: str) -> Iterator[str]:
 
 def _session(session: ExportedSession, data: list[str]) -> Iterator[str]:
     key = session.key
-    names = f"App <bdi>{_shown(key.app_name)}</bdi>, user <bdi>{_shown(key.user_id)}</bdi>"
+    names = f"Session <bdi>{_shown(key.session_id)}</bdi>, app <bdi>{_shown(key.app_name)}</bdi>, user <bdi>{_shown(key.user_id)}</bdi>"
     times = f"created {local_moment(session.created)}, last update {local_moment(session.updated)}"
-    yield f'<section><h1>Session {_shown(key.session_id)}</h1>\n<p class="about">{names}, {times}</p>\n'
+    yield f'<section><h1>{_shown(session.title)}</h1>\n<p class="about">{names}, {times}</p>\n'
     data.append(inert({"session": header(session)}))
     if session.state:
         keys = counted(len(session.state), "key")

@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import Finding
+from inspector_app.documents.event_notes import EventNotes
 from inspector_app.mcp_server.answers import LINE, cut, event_row, page, short
 from inspector_app.mcp_server.places import Places, opened
 from inspector_app.mcp_server.reading_tools import DATABASE, PAGE, SESSION, on_thread
@@ -73,10 +74,12 @@ class _Questions:
         for target in targets:
             with opened(target) as database:
                 waiting = database.pending()
+                titles = database.titles(names=EventNotes(target).names(database))
                 for summary in database.listing():
                     key = summary.key
                     row: dict[str, Any] = {
                         "session": key.session_id,
+                        "title": titles.get(key, ""),
                         "app": key.app_name,
                         "user": key.user_id,
                         "events": summary.event_count,

@@ -11,7 +11,7 @@ from inspector_app.documents.event_notes import changed_note
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
-from runtime.sessions.note import Note
+from runtime.sessions.note import NAME, Note
 
 
 class SessionNotes(QObject):
@@ -124,7 +124,7 @@ class SessionNotes(QObject):
             self._take(found)
 
     def _take(self, notes: Mapping[str, Note]) -> None:
-        kept = {event_id: note for event_id, note in notes.items() if not note.is_empty}
+        kept = {event_id: note for event_id, note in notes.items() if not note.is_empty and event_id != NAME}
         if kept != self._notes:
             self._notes = kept
             self.changed.emit()

@@ -6,14 +6,17 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from runtime.history.rewound import without_rewound
 from runtime.sessions.session_key import SessionKey
+from runtime.support.lazy import lazy_module
 from runtime.support.visible_text import has_visible, visible
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from runtime.events.event import Event
+    from runtime.history import rewound
+else:
+    rewound = lazy_module("runtime.history.rewound")  # few sessions have rewinds, and it loads google-genai
 
 MOST = 80  # characters of a title
 _LOOKED_AT = 2 * MOST  # characters of a text that are enough for most titles
@@ -54,7 +57,9 @@ def message_of(events: Sequence[Event]) -> str:
     Args:
         events: the session's events in commit order.
     """
-    return first_message(without_rewound(events)) or first_message(events)
+    if not any(event.actions.rewind_before_invocation_id for event in events):
+        return first_message(events)
+    return first_message(rewound.without_rewound(events)) or first_message(events)
 
 
 def first_message(events: Iterable[Event]) -> str:

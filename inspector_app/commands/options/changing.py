@@ -8,6 +8,7 @@ import typer
 
 from inspector_app.commands import parameters as given
 from inspector_app.commands.completion import events as events_of
+from inspector_app.commands.completion import sessions as sessions_of
 from inspector_app.commands.options.base import CHANGE, OfSession, Options, command, exclude
 from inspector_app.commands.problems import UsageError
 
@@ -90,6 +91,24 @@ class NoteOptions(OfSession):
             raise UsageError("--delete removes the note and the bookmark: give it alone.")
         if not self.delete and self.text is None and self.bookmark is None:
             raise UsageError("Give the note's text, --bookmark, --no-bookmark or --delete. `agent-inspector notes` lists what there is.")
+
+
+@command(
+    "name",
+    CHANGE,
+    "noting:name",
+    'agent-inspector name sessions.db 0b5ad3a2 "The trip that was booked twice"',
+    'agent-inspector name sessions.db 0b5ad3a2 ""',
+)
+class Name(Options):
+    """Name a session. A database of another program is not changed: its names are kept in your data folder."""
+
+    db: given.Database
+    session: Annotated[str, given.argument("SESSION", "The session's id, or its beginning.", propose=sessions_of)]
+    text: Annotated[str, given.argument("TEXT", "The name. An empty one deletes it: the session is called by its first message.", None)]
+    app: given.App = None
+    user: given.User = None
+    json: given.AsJson = False
 
 
 @command("delete", CHANGE, "deleting:delete", "agent-inspector delete orders.db --session s1 --session s2")

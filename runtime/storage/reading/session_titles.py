@@ -150,7 +150,8 @@ class StoredTitles:
 
     def _may_rewind(self, connection: ReadingConnection, key: SessionKey) -> bool:
         """Return whether any event of a session may be a rewind."""
-        column, values = self._layout.format.delta_column, ()
+        column = self._layout.format.delta_column
+        values: tuple[bytes, ...] = ()
         condition = _IS_REWIND.format(f"CAST({column} AS text)")
         if not self._layout.format.is_json:
             if not self._is_file:

@@ -163,7 +163,8 @@ def test_sessions(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     (session,) = answer(capsys, "sessions", ordered)
     (pending,) = session.pop("pending")
     assert session.pop("last_update_time") > 1.7e9
-    assert session == {"app_name": "orders", "user_id": "user", "id": "s1", "event_count": 11}
+    about = {"title": "40 boxes of A4 paper", "app_name": "orders", "user_id": "user", "id": "s1", "event_count": 11}
+    assert session == about
     assert pending.pop("call_id").startswith("adk-")
     assert pending.pop("invocation_id").startswith("e-")
     assert pending == {"kind": "long_running", "name": "ask_for_approval", "is_past": False}

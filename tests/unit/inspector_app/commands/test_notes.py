@@ -189,3 +189,56 @@ def test_notes_on_a_server(ours: str, capsys: pytest.CaptureFixture[str]) -> Non
     answer(capsys, "note", url, FIRST, TEXT, "--bookmark")
     assert noted(capsys, url) == {"s1 cdc9893f": (TEXT, True)}
     assert answer(capsys, "events", url, "--where", 'note contains "TOO EARLY"')["id"] == FIRST
+
+
+def titles(capsys: pytest.CaptureFixture[str], database: str) -> list[str]:
+    found = answer(capsys, "sessions", database)
+    return [one["title"] for one in (found if isinstance(found, list) and found and isinstance(found[0], dict) else found[0])]
+
+
+def test_a_session_is_listed_by_its_first_message_and_its_name(
+    ours: str, foreign: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert titles(capsys, ours) == ["40 boxes of A4 paper"]
+    for database, session in ((ours, "s1"), (foreign, "s-")):
+        before = Path(database).read_bytes()
+        named = answer(capsys, "name", database, session, " Paper\n<b>for</b> all ")
+        assert named["title"] == "Paper <b>for</b> all"
+        assert titles(capsys, database) == ["Paper <b>for</b> all"]
+        assert noted(capsys, database) == {}
+        assert (Path(database).read_bytes() == before) == (database == foreign)
+        main(["sessions", database])
+        heading, line = capsys.readouterr().out.splitlines()
+        assert heading.startswith("TITLE") and line.startswith("Paper <b>for</b> all ")
+        answer(capsys, "name", database, session, "")
+    assert titles(capsys, ours) == ["40 boxes of A4 paper"]
+    assert titles(capsys, foreign) == ["How is the weather in Lisbon?"]
+
+
+def test_a_name_that_is_too_long_or_of_no_session_is_refused(ours: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["name", ours, "s1", "x" * (MOST_CHARACTERS + 1)]) == 1
+    assert main(["name", ours, "none", "x"]) == 1
+    capsys.readouterr()
+    assert titles(capsys, ours) == ["40 boxes of A4 paper"]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "html", "md"])
+def test_an_export_is_headed_by_the_title_and_carries_the_name(
+    kind: str, foreign: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def exported(name: str) -> Path:
+        out = tmp_path / f"{name}.{kind}"
+        assert main(["export", foreign, str(out)]) == 0
+        return out
+
+    heads = {"html": "<h1>{}</h1>", "md": "# {}\n"}
+    if kind in heads:
+        assert heads[kind].format("How is the weather in Lisbon?") in exported("unnamed").read_text()
+    answer(capsys, "name", foreign, "s-1", "Lisbon, password=hunter2hunter2")
+    out = exported("named")
+    assert "hunter2" not in out.read_text()
+    new = str(tmp_path / "new.db")
+    assert main(["import", str(out), new]) == 0
+    capsys.readouterr()
+    assert titles(capsys, new)[0].startswith("Lisbon, ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import gc
 import os
 import time
@@ -21,14 +22,16 @@ from inspector_app.documents.trace_recording import key_of_traces
 from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.support.data_folder import cache_folder, unsaved_folder
 from inspector_app.support.worker import Worker
+from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.history.in_memory import history_in_memory
 from runtime.history.invocations import Invocation, PendingItem, invocations
 from runtime.history.key_writers import Write, writes_of
+from runtime.history.session_title import message_of, session_title
 from runtime.history.state_at import History
 from runtime.history.state_checkpoints import SharedWrite
 from runtime.sessions.lineage import Lineage
-from runtime.sessions.note import Note
+from runtime.sessions.note import NAME, Note
 from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
@@ -193,6 +196,27 @@ class Source(abc.ABC):
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
         """Return the writes of a session's state key, the oldest first. For a shared key, a database has other sessions' writes, too."""
         return writes_of(await self.history(key), key, name)
+
+    async def names(self) -> dict[SessionKey, str]:
+        """Return the names that the user gave to sessions."""
+        return self._own_names()
+
+    def _own_names(self) -> dict[SessionKey, str]:
+        return {key: notes[NAME].text for key, notes in self._notes.items() if NAME in notes}
+
+    async def titles(self, keys: Sequence[SessionKey] | None = None) -> dict[SessionKey, str]:
+        """Return the titles of some sessions or of all, see `session_title`; none for a session that does not exist."""
+        keys = [summary.key for summary in await self.sessions()] if keys is None else keys
+        lineages = await self.lineages()
+        found = {}
+        for key in keys:
+            with contextlib.suppress(SessionNotFoundError, KeyError):
+                history, created, name = await self.history(key), await self.created(key), (await self.notes(key)).get(NAME, Note())
+                fork_at = lineages[key].event_count if key in lineages else None
+                state = history.state_at(len(history.events) - 1).session
+                message = await run_in_thread(message_of, history.events)
+                found[key] = session_title(key, created, name=name.text, state=state, message=message, fork_at=fork_at)
+        return found
 
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """Return the origin of each fork."""
@@ -482,6 +506,20 @@ class DatabaseSource(Source):
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
         """See `Source.writes`."""
         return await self._worker.call(self._stored.writes, key, name)
+
+    async def titles(self, keys: Sequence[SessionKey] | None = None) -> dict[SessionKey, str]:
+        """See `Source.titles`."""
+        return await self._worker.call(self._read_titles, keys)
+
+    def _read_titles(self, keys: Sequence[SessionKey] | None) -> dict[SessionKey, str]:
+        return self._stored.titles(keys, self._read_names())
+
+    async def names(self) -> dict[SessionKey, str]:
+        """See `Source.names`."""
+        return await self._worker.call(self._read_names)
+
+    def _read_names(self) -> dict[SessionKey, str]:
+        return self._event_notes.names(self._stored) if self._event_notes is not None else self._own_names()
 
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""

@@ -43,7 +43,7 @@ class Sessions(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
-        SessionsController(work.cursor, work.catalog, work.current, self.model, self.pane)
+        SessionsController(work.cursor, work.catalog, work.titles, work.costs, work.current, self.model, self.pane)
         DeletionController(work, self.pane, self._deletion_hint)
         self.exchange = exchange = ExchangeController(work, self.pane, self._exchange_hint)
         exchange.workbench_requested.connect(self.places.workbench_requested)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
-from inspector_app.presentation.values import visible
+from inspector_app.presentation.values import counted, visible
 from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import STEP, Order, in_order, matches
 from runtime.sessions.session_key import SessionKey
@@ -39,6 +39,9 @@ class Database:
         sessions: the sessions of the present layout, filtered ones included.
         news: changes that the next layout applies to `sessions`.
         marks: session → mark; see `MARKS`.
+        titles: session → title, as far as they are known; the owner adds to it.
+        waits: session → name of the call that waits for a person.
+        costs: session → what its model calls cost, as text; as far as that is known.
         earlier: session → what its earlier messages still wait for.
         forks: session → its origin.
         size: the database's size as text.
@@ -49,6 +52,9 @@ class Database:
     sessions: dict[SessionKey, Summary] = field(default_factory=dict)
     news: list[News] = field(default_factory=list)
     marks: dict[SessionKey, str] = field(default_factory=dict)
+    titles: Mapping[SessionKey, str] = field(default_factory=dict)
+    waits: dict[SessionKey, str] = field(default_factory=dict)
+    costs: dict[SessionKey, str] = field(default_factory=dict)
     earlier: dict[SessionKey, str] = field(default_factory=dict)
     forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
     size: str = ""
@@ -57,7 +63,11 @@ class Database:
     @property
     def beside(self) -> str:
         """The text beside its name."""
-        return " · ".join(filter(None, (self.size, visible(self.info.badge))))
+        return " · ".join(filter(None, (counted(len(self.sessions), "session"), self.size, visible(self.info.badge))))
+
+    def matches(self, session: SessionKey, words: Sequence[str]) -> bool:
+        """Return whether a session passes the filter; see `matches`."""
+        return matches(session, self.titles.get(session, ""), words)
 
 
 @dataclass(slots=True)
@@ -68,7 +78,7 @@ class Layout:
         order: the order of each user's sessions.
         words: the case-folded words of the filter.
         root: the node above the databases.
-        users: database, app and user → the user's node.
+        users: database, app and user → the node above the user's sessions: the user's; the app's or the database's if it has one user.
         sessions: database → its sessions, with the news applied.
         parents: fork → its parent, if the fork is displayed below it.
         forks: parent → the forks below it, the oldest first.
@@ -95,13 +105,13 @@ def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Orde
     """
     laid = Layout(order, words)
     for key, database in databases.items():
-        sessions = laid.sessions[key] = yield from _taken_in(database)
+        laid.sessions[key] = yield from _taken_in(database)
         _nest_forks(laid, key, database)
         top = laid.root.add(_database_node(key, database))
-        apps = yield from _by_app_and_user(laid, key, sessions)
+        apps = yield from _by_app_and_user(laid, key, database)
         for app_name, users in sorted(apps.items()):
-            app = top.add(TreeNode("app", visible(app_name), "", "cube", "dim", "app", key, (key, app_name)))
-            yield from _add_users(laid, app, users)
+            node = TreeNode("app", visible(app_name), "", "cube", "dim", "app", key, (key, app_name))
+            yield from _add_users(laid, top.add(node) if len(apps) > 1 else top, app_name, users)
         laid.count += sum(place[0] == key for place in laid.parents)
     return laid
 
@@ -134,7 +144,7 @@ def _nest_forks(laid: Layout, key: str, database: Database) -> None:
     """Record which forks are displayed below their parent: those whose parent is displayed too, except in a circle of forks."""
     sessions = laid.sessions[key]
     for session, fork in database.forks.items():
-        if all(each in sessions and matches(each, laid.words) for each in (session, fork.parent)):
+        if all(each in sessions and database.matches(each, laid.words) for each in (session, fork.parent)):
             laid.parents[key, session] = fork.parent
             if _is_own_parent(laid, key, session):
                 del laid.parents[key, session]
@@ -155,27 +165,32 @@ def _database_node(key: str, database: Database) -> TreeNode:
     return TreeNode("database", visible(database.info.title), database.beside, icon, role, meaning, key, (key,))
 
 
-def _by_app_and_user(
-    laid: Layout, key: str, sessions: Mapping[SessionKey, Summary]
-) -> Generator[None, None, dict[str, dict[str, list[Summary]]]]:
+def _by_app_and_user(laid: Layout, key: str, database: Database) -> Generator[None, None, dict[str, dict[str, list[Summary]]]]:
     apps: dict[str, dict[str, list[Summary]]] = {}
-    for place, (session, summary) in enumerate(sessions.items(), 1):
-        if matches(session, laid.words) and (key, session) not in laid.parents:
+    for place, (session, summary) in enumerate(laid.sessions[key].items(), 1):
+        if database.matches(session, laid.words) and (key, session) not in laid.parents:
             apps.setdefault(session.app_name, {}).setdefault(session.user_id, []).append(summary)
         if place % STEP == 0:
             yield
     return apps
 
 
-def _add_users(laid: Layout, app: TreeNode, users: Mapping[str, list[Summary]]) -> Generator[None, None, None]:
-    """Add users below their app, on pages if there are many, and their sessions below them."""
-    key, app_name = app.path
+def _add_users(laid: Layout, app: TreeNode, app_name: str, users: Mapping[str, list[Summary]]) -> Generator[None, None, None]:
+    """Add users below their app, on pages if there are many, and their sessions below them. The only user is not displayed."""
+    key = app.database
+    if len(users) == 1:
+        ((user_id, found),) = users.items()
+        _hold(app, (yield from in_order(found, laid.order.rank)), laid.order)
+        app.detail = app.detail or f"{len(found):,}"
+        laid.users[key, app_name, user_id] = app
+        laid.count += len(found)
+        return
     looked_at = 0
     holder = app
     for number, (user_id, found) in enumerate((yield from in_order(list(users.items()), itemgetter(0)))):
         if len(users) > PAGE and number % PAGE == 0:
             holder = app.add(_page(app, "users", number))
-        user = holder.add(TreeNode("user", visible(user_id), f"{len(found):,}", "user", "dim", "user", key, (*app.path, user_id)))
+        user = holder.add(TreeNode("user", visible(user_id), f"{len(found):,}", "user", "dim", "user", key, (key, app_name, user_id)))
         _hold(user, (yield from in_order(found, laid.order.rank)), laid.order)
         laid.users[key, app_name, user_id] = user
         laid.count += len(found)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex
 
-from inspector_app.presentation.values import visible
 from inspector_app.sessions.session_layout import PAGE, name_pages
 from inspector_app.sessions.session_node import Summary, TreeNode
-from inspector_app.sessions.session_order import matches
 from inspector_app.sessions.session_tree_nodes import SessionTreeNodes
 
 MOST_HELD = 2 * PAGE  # sessions or users of a page, or of a branch without pages, above which the tree is laid out again
@@ -39,21 +37,21 @@ class SessionMoves:
             before: its previous summary; None for a new session.
 
         Returns:
-            Whether a page or branch has too many children now.
+            Whether the tree must be laid out again: it needs another heading, or a page or branch has too many children now.
         """
-        if not matches(summary.key, self._nodes.layout.words):
+        session = summary.key
+        if not self._nodes.databases[key].matches(session, self._nodes.layout.words):
             return False
         holder, row = self._nodes.find(key, before)
-        holder = self._insert(key, summary) if holder is None else self._move(holder, row, summary)
-        user = holder.parent if holder.kind == "page" else holder
-        above = user.parent if user is not None else None
-        return any(branch is not None and len(branch.children) > MOST_HELD for branch in (holder, above))
+        if holder is not None:
+            holder = self._move(holder, row, summary)
+        elif (user := self._nodes.layout.users.get((key, session.app_name, session.user_id))) is not None:
+            holder = self._insert(user, summary)
+        else:
+            return True
+        return len(holder.children) > MOST_HELD
 
-    def _insert(self, key: str, summary: Summary) -> TreeNode:
-        session = summary.key
-        top = self._nodes.database(key)
-        assert top is not None
-        user = self._branch(self._branch(top, "app", "cube", session.app_name), "user", "user", session.user_id)
+    def _insert(self, user: TreeNode, summary: Summary) -> TreeNode:
         rank = self._nodes.layout.order.rank(summary)
         holder = self._nodes.holder(user, rank)
         place = bisect_left(holder.summaries, rank, key=self._nodes.layout.order.rank)
@@ -106,27 +104,23 @@ class SessionMoves:
             self._count(user)
         return target
 
-    def remove(self, key: str, before: Summary | None) -> None:
-        """Remove a session."""
+    def remove(self, key: str, before: Summary | None) -> bool:
+        """Remove a session; return whether the tree must be laid out again, without a heading that has no more sessions."""
         holder, row = self._nodes.find(key, before)
         if holder is None or before is None:
-            return
+            return False
         self.remove_row(holder, row)
         self._nodes.layout.count -= 1
         self._nodes.made.pop((key, before.key), None)
         user = self._nodes.layout.users[key, before.key.app_name, before.key.user_id]
         self._prune(holder)
-        if user.children:
-            self._count(user)
+        self._count(user)
+        return not user.children and user.kind != "database"
 
-    def _prune(self, node: TreeNode) -> None:
-        """Remove a node and the nodes above it as far as they are empty."""
-        while node.parent is not None and node.kind not in ("database", "session") and not node.children:
-            if node.kind == "user":
-                del self._nodes.layout.users[node.database, node.path[1], node.path[2]]
-            self.remove_row(node.parent, node.row)
-            node = node.parent
-        self._show_pages(node if node.kind != "page" else node.parent)
+    def _prune(self, page: TreeNode) -> None:
+        """Remove an empty page."""
+        if page.kind == "page" and page.parent is not None and not page.children:
+            self.remove_row(page.parent, page.row)
 
     def remove_row(self, parent: TreeNode, row: int) -> None:
         """Remove a node."""
@@ -136,31 +130,10 @@ class SessionMoves:
         parent.number(row)
         self._model.endRemoveRows()
 
-    def _branch(self, parent: TreeNode, kind: str, icon: str, name: str) -> TreeNode:
-        """Return the app or user with a name; insert it if there is none."""
-        pages = parent.pages
-        if pages:
-            names = [page.branches[0].path[-1] for page in pages]
-            parent = pages[max(bisect_right(names, name) - 1, 0)]
-        branches = parent.branches
-        row = bisect_left([branch.path[-1] for branch in branches], name)
-        if row < len(branches) and branches[row].path[-1] == name:
-            return branches[row]
-        above = parent.parent if parent.kind == "page" and parent.parent is not None else parent
-        made = TreeNode(kind, visible(name), "", icon, "dim", kind, parent.database, (*above.path, name))
-        made.parent = parent
-        self._model.beginInsertRows(self._index(parent), row, row)
-        parent.children.insert(row, made)
-        parent.number(row)
-        self._model.endInsertRows()
-        if kind == "user":
-            self._nodes.layout.users[parent.database, made.path[1], name] = made
-            self._show_pages(above)
-        return made
-
     def _count(self, user: TreeNode) -> None:
-        user.detail = f"{user.count:,}"
-        self._changed(user)
+        if user.kind != "database":  # the model counts all of its sessions
+            user.detail = f"{user.count:,}"
+            self._changed(user)
         self._show_pages(user)
 
     def _show_pages(self, branch: TreeNode | None) -> None:

@@ -7,9 +7,21 @@ from typing import Protocol
 from weakref import ref
 
 from inspector_app.presentation.signs import REQUESTS, SIGNS, Sign
+from inspector_app.presentation.values import visible
 from runtime.sessions.session_key import SessionKey
 
 MARKS: dict[str, Sign] = SIGNS | REQUESTS
+
+
+def state_words(mark: str, waits_for: str) -> str:
+    """Return a session's state in a few words, empty if it is not known.
+
+    Args:
+        mark: see `MARKS`.
+        waits_for: name of the call that waits for a person; empty if none does.
+    """
+    words = "waiting" if mark in REQUESTS else mark
+    return f"{words}: {visible(waits_for)}" if words == "waiting" and waits_for else words
 
 
 class Summary(Protocol):
@@ -29,9 +41,9 @@ class TreeNode:
 
     Attributes:
         kind: `database`, `app`, `user`, `session` or `page`. A page has some users of an app, or some sessions of a user, that has many.
-        name: the displayed name, with control characters made visible.
-        detail: the badge, count or last update.
-        aside: for a fork: its short id if the change is its name, else the change.
+        name: the displayed name, with control characters made visible; a session's title.
+        detail: the badge or count, or a session's second line.
+        pieces: the pieces of a session's second line: state, change of a fork, events, cost, age; some are empty.
         icon: Font Awesome name.
         role: colour role of the icon.
         meaning: the icon's meaning as text.
@@ -52,7 +64,7 @@ class TreeNode:
     meaning: str
     database: str
     path: tuple[str, ...]
-    aside: str = ""
+    pieces: tuple[str, ...] = ()
     row: int = 0
     session: SessionKey | None = None
     summary: Summary | None = None
@@ -79,6 +91,11 @@ class TreeNode:
         """The pages of an app or user; empty if it has none."""
         first = self.children[0] if self.children else None
         return self.branches if first is not None and first.kind == "page" else []
+
+    @property
+    def holds_sessions(self) -> bool:
+        """Whether sessions are directly below, or on its pages."""
+        return bool(self.summaries) or any(page.summaries for page in self.pages[:1])
 
     @property
     def count(self) -> int:

@@ -61,14 +61,15 @@ def in_order(things: Sequence[T], rank: Callable[[T], Any]) -> Generator[None, N
     return found
 
 
-def matches(session: SessionKey, words: Sequence[str]) -> bool:
-    """Return whether each word occurs in a session's app, user or id.
+def matches(session: SessionKey, title: str, words: Sequence[str]) -> bool:
+    """Return whether each word occurs in a session's title, app, user or id.
 
     Args:
         session: the session.
+        title: its title; empty if that is not known.
         words: case-folded words.
     """
     if not words:
         return True
-    text = f"{session.app_name}\n{session.user_id}\n{session.session_id}".casefold()
+    text = f"{title}\n{session.app_name}\n{session.user_id}\n{session.session_id}".casefold()
     return all(word in text for word in words)

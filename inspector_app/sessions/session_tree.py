@@ -1,9 +1,9 @@
-"""The Qt model of the session tree: databases → apps → users → sessions."""
+"""The Qt model of the session tree: databases → apps → users → sessions. The only app or user is not displayed."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
@@ -13,7 +13,7 @@ from inspector_app.presentation.values import plain_tooltip, size
 from inspector_app.sessions.session_layout import Database, Layout, News, lay_out
 from inspector_app.sessions.session_moves import SessionMoves
 from inspector_app.sessions.session_node import Summary, TreeNode
-from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS, matches
+from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS
 from inspector_app.sessions.session_tree_nodes import SessionTreeNodes
 from inspector_app.sessions.wanted_sizes import WantedSizes
 from runtime.sessions.session_key import SessionKey
@@ -33,6 +33,8 @@ class SessionTreeModel(QAbstractItemModel):
     A large tree is laid out in slices. Until that is done the tree before it is displayed, and changes of single sessions wait.
 
     Signals:
+        title_wanted(str, SessionKey): a view displays this session of a database, whose title is not known.
+        renamed(str, SessionKey, str): the user gave a session of a database another name.
         sizes_wanted: a view needs sizes of sessions that are not known; see `take_wanted`.
         moving(bool): rows are about to be moved or removed one by one (True), or that is done; views must not take it for a selection.
 
@@ -40,12 +42,14 @@ class SessionTreeModel(QAbstractItemModel):
         now: returns epoch seconds; last updates are shown relative to it.
     """
 
+    title_wanted = Signal(str, object)
+    renamed = Signal(str, object, str)
     sizes_wanted = Signal()
     moving = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, now: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
-        self._nodes = SessionTreeNodes(now)
+        self._nodes = SessionTreeNodes(now, self.title_wanted.emit)
         self._databases = self._nodes.databases
         self._moves = SessionMoves(self, self._nodes, self._index)
         self._filter = ""
@@ -94,10 +98,7 @@ class SessionTreeModel(QAbstractItemModel):
         if database is None or database.size == size(count):
             return
         database.size = size(count)
-        top = self._nodes.database(key)
-        if top is not None:
-            top.detail = database.beside
-            self._changed(top)
+        self._count(key)
 
     # the sessions in them
 
@@ -125,17 +126,25 @@ class SessionTreeModel(QAbstractItemModel):
         self.update_sessions(key, [summary])
 
     def _show_one_by_one(self, key: str, database: Database, changed: Sequence[Summary], removed: Sequence[SessionKey]) -> bool:
-        """Move single rows; return whether one place holds too many sessions now."""
+        """Move single rows; return whether the tree must be laid out again."""
         is_crowded = False
         self.moving.emit(True)
         for session in removed:
-            self._moves.remove(key, database.sessions.pop(session, None))
+            is_crowded |= self._moves.remove(key, database.sessions.pop(session, None))
             database.marks.pop(session, None)
         for summary in changed:
             is_crowded |= self._moves.put(key, summary, database.sessions.get(summary.key))
             database.sessions[summary.key] = summary
+        self._count(key)
         self.moving.emit(False)
         return is_crowded
+
+    def _count(self, key: str) -> None:
+        """Update the text beside a database's name."""
+        top = self._nodes.database(key)
+        if top is not None:
+            top.detail = self._databases[key].beside
+            self._changed(top)
 
     @staticmethod
     def _moves_forks(database: Database, changed: Sequence[Summary], removed: Sequence[SessionKey]) -> bool:
@@ -176,7 +185,7 @@ class SessionTreeModel(QAbstractItemModel):
             self._lay_out()
 
     def set_filter(self, text: str) -> None:
-        """Display only sessions whose app, user or id contains every word of `text`, ignoring case."""
+        """Display only sessions whose title, app, user or id contains every word of `text`, ignoring case."""
         folded = text.casefold().strip()
         if folded != self._filter:
             self._filter = folded
@@ -212,6 +221,8 @@ class SessionTreeModel(QAbstractItemModel):
         self._nodes.replace(laid)
         for key, database in self._databases.items():
             database.sessions, database.news = laid.sessions[key], []
+            if top := self._nodes.database(key):
+                top.detail = database.beside
             database.marks = {session: mark for session, mark in database.marks.items() if session in database.sessions}
         for key, parent in laid.forks:
             self._nodes.session(key, parent)  # views expand nodes that have children
@@ -235,7 +246,36 @@ class SessionTreeModel(QAbstractItemModel):
         touched = database.marks.keys() | marks.keys()
         database.marks = dict(marks)
         for session in touched:
-            self._refresh_mark(key, session)
+            self._refresh(key, session)
+
+    def set_titles(self, key: str, titles: Mapping[SessionKey, str], changed: Collection[SessionKey] = ()) -> None:
+        """Display titles.
+
+        Args:
+            key: the database; an unknown one is ignored.
+            titles: session → title, as far as they are known; the model keeps the mapping.
+            changed: the sessions whose titles are new.
+        """
+        database = self._databases.get(key)
+        if database is None:
+            return
+        database.titles = titles
+        for session in changed if len(changed) < len(self._nodes.made) else [place[1] for place in self._nodes.made if place[0] == key]:
+            self._refresh(key, session)
+        if self._filter and changed:
+            self._lay_out()
+
+    def set_cost(self, key: str, session: SessionKey, text: str) -> None:
+        """Display what a session's model calls cost."""
+        database = self._databases.get(key)
+        if database is not None and database.costs.get(session, "") != text:
+            database.costs[session] = text
+            self._refresh(key, session)
+
+    def set_waiting(self, key: str, session: SessionKey, name: str) -> None:
+        """Set the name of the call for which a session waits; it is shown with the next mark."""
+        if key in self._databases:
+            self._databases[key].waits[session] = name
 
     def set_earlier(self, key: str, session: SessionKey, text: str) -> None:
         """Set what a session's earlier messages still wait for; it is shown with the next mark."""
@@ -251,9 +291,9 @@ class SessionTreeModel(QAbstractItemModel):
             database.marks.pop(session, None)
         else:
             database.marks[session] = mark
-        self._refresh_mark(key, session)
+        self._refresh(key, session)
 
-    def _refresh_mark(self, key: str, session: SessionKey) -> None:
+    def _refresh(self, key: str, session: SessionKey) -> None:
         node = self._nodes.made.get((key, session))
         if node is not None:
             self._nodes.dress(node)
@@ -316,7 +356,7 @@ class SessionTreeModel(QAbstractItemModel):
         return [
             session
             for session in self._databases[node.database].sessions
-            if session[: len(names)] == names and matches(session, self._nodes.layout.words)
+            if session[: len(names)] == names and self._databases[node.database].matches(session, self._nodes.layout.words)
         ]
 
     def fork_info(self, key: str, session: SessionKey) -> ForkInfo | None:
@@ -397,5 +437,20 @@ class SessionTreeModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain_tooltip(self._nodes.tooltip(node))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return " ".join(filter(None, [node.kind, node.name, node.aside, node.detail, node.meaning]))
+            return " ".join(filter(None, [node.kind, node.name, node.detail, node.meaning]))
+        if role == Qt.ItemDataRole.EditRole:
+            return node.name
         return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Let sessions be renamed."""
+        flags = super().flags(index)
+        return flags | Qt.ItemFlag.ItemIsEditable if index.isValid() and self.node(index).session is not None else flags
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Report the name that the user gave to a session."""
+        node = self.node(index)
+        if role != Qt.ItemDataRole.EditRole or node.session is None or value == node.name:
+            return False
+        self.renamed.emit(node.database, node.session, value)
+        return True

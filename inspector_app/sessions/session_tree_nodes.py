@@ -6,13 +6,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Any
 
-from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.signs import NO_SIGN
 from inspector_app.presentation.values import ago, counted, full_time, visible
 from inspector_app.sessions.session_layout import Database, Layout
-from inspector_app.sessions.session_node import MARKS, Summary, TreeNode
+from inspector_app.sessions.session_node import MARKS, Summary, TreeNode, state_words
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS
 from runtime.sessions.session_key import SessionKey
+
+READING = "reading…"  # in place of a title that is not known yet
 
 
 class SessionTreeNodes:
@@ -20,6 +21,7 @@ class SessionTreeNodes:
 
     Args:
         now: returns the present time in epoch seconds; last updates are displayed relative to it.
+        want: called with the database and the session of a displayed title that is not known.
 
     Attributes:
         databases: the open databases by key.
@@ -27,8 +29,9 @@ class SessionTreeNodes:
         made: the sessions' nodes made so far.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], want: Callable[[str, SessionKey], object] = lambda *_: None) -> None:
         self._now = now
+        self._want = want
         self.databases: dict[str, Database] = {}
         self.layout = Layout(ORDERS[NEWEST_FIRST])
         self.made: dict[tuple[str, SessionKey], TreeNode] = {}
@@ -85,7 +88,7 @@ class SessionTreeNodes:
         if child is None:
             summary = parent.summaries[row]
             session = summary.key
-            path = (*parent.path, session.session_id)
+            path = (parent.database, *session)
             child = TreeNode("session", "", "", *NO_SIGN, parent.database, path, row=row, session=session, summary=summary)
             child.parent = parent
             child.hold(self.layout.forks.get((parent.database, session), []))
@@ -95,16 +98,21 @@ class SessionTreeNodes:
         return child
 
     def dress(self, node: TreeNode) -> None:
-        """Set the name, icon and last update of a session's node. The name of a fork below its parent is the change."""
+        """Set the title, sign and second line of a session's node."""
         assert node.session is not None and node.summary is not None
-        database = self.databases[node.database]
-        node.icon, node.role, meaning = MARKS.get(database.marks.get(node.session, ""), NO_SIGN)
-        node.meaning = ", ".join(filter(None, (meaning, database.earlier.get(node.session, ""))))
-        fork = database.forks.get(node.session)
-        node.name, node.aside = visible(node.session.session_id), fork.text if fork is not None else ""
-        if fork is not None and node.parent is not None and node.parent.kind == "session":
-            node.name, node.aside = fork.text, short_id(node.session.session_id)
-        node.detail = ago(node.summary.last_update_time, self._now())
+        database, session = self.databases[node.database], node.session
+        mark = database.marks.get(session, "")
+        node.icon, node.role, meaning = MARKS.get(mark, NO_SIGN)
+        node.meaning = ", ".join(filter(None, (meaning, database.earlier.get(session, ""))))
+        title, fork, count = database.titles.get(session, ""), database.forks.get(session), node.summary.event_count
+        if not title:
+            self._want(node.database, session)
+        node.name = title or READING
+        change = fork.text if fork is not None and fork.text not in title else ""
+        events = counted(count, "event") if count is not None else ""
+        state = state_words(mark, database.waits.get(session, ""))
+        node.pieces = state, change, events, database.costs.get(session, ""), ago(node.summary.last_update_time, self._now())
+        node.detail = " · ".join(filter(None, node.pieces))
 
     def tooltip(self, node: TreeNode) -> str:
         """Return everything known about a node."""
@@ -120,5 +128,8 @@ class SessionTreeNodes:
         takes_up = database.sizes.get(summary.key, (0, ""))[1]
         updated = ", ".join(filter(None, (events, takes_up, f"last update {full_time(summary.last_update_time)}")))
         fork = database.forks.get(summary.key)
-        lines = [f"session {visible(summary.key.session_id)}", updated, node.meaning, fork.tooltip if fork is not None else ""]
+        key = SessionKey(*map(visible, summary.key))
+        title = database.titles.get(summary.key, "")
+        names = f"session {key.session_id}\napp {key.app_name}, user {key.user_id}"
+        lines = [title, names, updated, node.meaning, fork.tooltip if fork is not None else ""]
         return "\n".join(filter(None, lines))

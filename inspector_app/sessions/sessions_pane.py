@@ -97,7 +97,7 @@ class SessionsPane(QWidget):
         self.tree = SessionTree()
         self._set_up_tree()
         self._empty = EmptyState("No database is open", "Open a session database or an agent, or drop one on the window.")
-        self._nothing_found = EmptyState("No session matches the filter", "The filter searches app, user and session id.")
+        self._nothing_found = EmptyState("No session matches the filter", "The filter searches title, app, user and session id.")
         self._stack = QStackedLayout()
         for page in (self._empty, self._nothing_found, self.tree):
             self._stack.addWidget(page)
@@ -132,9 +132,8 @@ class SessionsPane(QWidget):
         self.tree.setModel(self._model)
         self.tree.setItemDelegate(SessionDelegate(self.tree))
         self.tree.setHeaderHidden(True)
-        self.tree.setUniformRowHeights(True)
         self.tree.setIndentation(14)
-        self.tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.tree.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def _connect_signals(self) -> None:
@@ -236,7 +235,7 @@ class SessionsPane(QWidget):
             if node is None or (node.kind == "session" and not node.children):
                 continue
             index = self._model.index(row, 0, parent)
-            few = len(node.children) <= _OPEN_AT_MOST and not (many and node.kind == "user")
+            few = node.kind == "database" or (len(node.children) <= _OPEN_AT_MOST and not (many and node.holds_sessions))
             is_first_page = node.kind == "page" and row == 0
             if node.path not in self._closed and (few or is_first_page or node.path in self._opened):
                 self.tree.setExpanded(index, True)
@@ -311,8 +310,13 @@ class SessionsPane(QWidget):
     def _add_what_it_offers(self, menu: QMenu, node: TreeNode) -> None:
         add_copy_action(menu, "Copy path" if node.kind == "database" else f"Copy {node.kind} id", node.path[-1])
         if node.session is not None:
+            add_copy_action(menu, "Copy title", node.name)
             add_copy_action(menu, "Copy as command line", _command_line(node))
             add_copy_action(menu, "Copy as JSON", as_json(_facts(node)))
+            menu.addSeparator()
+            rename = menu.addAction(theme.icon("pen", "dim"), "Rename…")
+            rename.setShortcut(QKeySequence(Qt.Key.Key_F2))
+            rename.triggered.connect(partial(self.tree.edit, self._model.index_of(node.database, node.session)))
             menu.addSeparator()
             self._add_comparing(menu, node)
             menu.addSeparator()
@@ -353,6 +357,7 @@ class SessionsPane(QWidget):
 def _facts(node: TreeNode) -> dict[str, object]:
     assert node.session is not None and node.summary is not None
     return {
+        "title": node.name,
         "app_name": node.session.app_name,
         "user_id": node.session.user_id,
         "id": node.session.session_id,

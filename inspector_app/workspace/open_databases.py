@@ -48,6 +48,7 @@ class OpenDatabases(QObject):
         database_failed(str, Exception): a database could not be opened.
         database_counted(Source, list[SessionSummary]): the counts that listing left out are known; the whole list again.
         database_closed(str): a database was closed.
+        titles_found(Source, dict[SessionKey, str]): the titles of all sessions of a database were read.
         unfinished_found(Source, set[SessionKey]): `Source.unfinished` is known for all sessions; these were reported before.
         unsaved_moved(str, str): unsaved sessions of one target were saved to another, where they continue.
         writing_allowed(Source): the user allowed runs to write into a database.
@@ -63,6 +64,7 @@ class OpenDatabases(QObject):
     database_failed = Signal(str, object)
     database_counted = Signal(object, object)
     database_closed = Signal(str)
+    titles_found = Signal(object, object)
     unfinished_found = Signal(object, object)
     writing_allowed = Signal(object)
     unsaved_moved = Signal(str, str)
@@ -80,6 +82,7 @@ class OpenDatabases(QObject):
         self._folder: TemporaryDirectory[str] | None = None
         self._before_full_scan: Callable[[], Awaitable[None]] = _nothing
         self._scanner = Scanner(lambda source: source.target in self._sources, self)
+        self._scanner.titled.connect(self.titles_found)
         self._scanner.counted.connect(self._on_counted)
         self._scanner.pending_found.connect(self._on_pending_found)
         self._scanner.unfinished_found.connect(self._on_unfinished_found)

@@ -17,6 +17,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import SessionSummary
 from runtime.support.worker_threads import run_in_thread
 
+AT_FIRST = 200  # newest sessions of a database whose titles are read when it is listed
 MAX_SCANNED = 2_000  # newest sessions examined one by one before all events of a database are read
 
 REPORT_EVERY = 0.25  # seconds; each report refreshes views
@@ -26,6 +27,7 @@ class Scanner(QObject):
     """Scans databases on connections of its own, so that a click does not wait for a scan.
 
     Signals:
+        titled(Source, dict[SessionKey, str]): the titles of all sessions.
         counted(Source, DatabaseSource, list[SessionSummary]): all counts of a database are known: the
             database, the connection that counted, and the list with counts.
         pending_found(Source, dict[SessionKey, list[PendingItem]]): some sessions were examined; an empty list if nothing is pending.
@@ -35,6 +37,7 @@ class Scanner(QObject):
         is_open: returns whether a database is still open; the scan of a closed one ends.
     """
 
+    titled = Signal(object, object)
     counted = Signal(object, object, object)
     pending_found = Signal(object, object)
     unfinished_found = Signal(object, object)
@@ -61,6 +64,8 @@ class Scanner(QObject):
             await source.complete()
         scanner = await DatabaseSource.open(source.target)
         try:
+            if len(sessions) > AT_FIRST:
+                self.titled.emit(source, await scanner.titles())
             if any(summary.event_count is None for summary in sessions):
                 sessions = await scanner.sessions()
                 self.counted.emit(source, scanner, sessions)

@@ -219,6 +219,11 @@ class SessionCatalog(QObject):
             return None
         return "unfinished" if address in self._unfinished and not present(items) else mark_of(items)
 
+    def waits_for(self, address: SessionAddress) -> str:
+        """Return the name of the call for which a session waits; empty if it waits for none."""
+        now = present(self.pending.get(address, ()))
+        return now[-1].name or "" if now else ""
+
     def earlier(self, address: SessionAddress) -> str:
         """Return what earlier messages of a session still wait for; see `earlier_unanswered`."""
         return earlier_unanswered(self.pending.get(address, ()))

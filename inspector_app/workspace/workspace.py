@@ -27,6 +27,7 @@ from inspector_app.workspace.received_traces import ReceivedTraces
 from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.session_costs import SessionCosts
 from inspector_app.workspace.session_notes import SessionNotes
+from inspector_app.workspace.session_titles import SessionTitles
 from inspector_app.workspace.unsaved_sessions import UnsavedSessions
 from inspector_app.workspace.working_copy import WorkingCopy
 from inspector_app.workspace.write_access import WriteAccess
@@ -57,6 +58,7 @@ class Workspace:
         commits: commits events that no agent yields.
         write_access, working_copy: permission to write.
         runs: runs the agent without displaying it.
+        titles: of all sessions.
         tail: what other processes commit.
         prices, costs: of models, and of the displayed session.
         reader: reads ranges of whole sessions.
@@ -81,6 +83,7 @@ class Workspace:
     write_access: WriteAccess
     working_copy: WorkingCopy
     runs: AgentRuns
+    titles: SessionTitles
     tail: LiveTail
     prices: Prices
     costs: SessionCosts
@@ -110,7 +113,9 @@ def make_workspace(settings: Settings, messages: MessageBus, parent: QObject, *,
     prices = Prices(own_prices(settings.prices))
     notes = SessionNotes(current, tasks, parent)
     tail = LiveTail(cursor, databases, catalog, current, run, tasks, messages, parent)
-    tail.notes_changed.connect(notes.reread)
+    titles = SessionTitles(databases, catalog, tasks, parent)
+    for names in (notes, titles):
+        tail.notes_changed.connect(names.reread)
     return Workspace(
         preferences=settings,
         tasks=tasks,
@@ -131,6 +136,7 @@ def make_workspace(settings: Settings, messages: MessageBus, parent: QObject, *,
         write_access=WriteAccess(databases, current, tasks, messages, parent),
         working_copy=WorkingCopy(cursor, databases, current, tasks, messages, parent),
         runs=AgentRuns(agents, databases, current, run, output, run.sessions, parent),
+        titles=titles,
         tail=tail,
         prices=prices,
         costs=SessionCosts(current, prices, tasks, parent),

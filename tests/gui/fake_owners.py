@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.presentation.costs import CostSum
 from inspector_app.presentation.session_info import ForkInfo
 from runtime.debugger.hold import Hold
 from runtime.events.event import Event
@@ -142,6 +143,9 @@ class FakeCatalog(QObject):
         self.marks_of[address] = mark
         self.marks_changed.emit(address.database, [address.key])
 
+    def waits_for(self, address: SessionAddress) -> str:
+        return next((item.name or "" for item in reversed(self.pending.get(address, ()))), "")
+
     def earlier(self, address: SessionAddress) -> str:
         return earlier_unanswered(self.pending.get(address, ()))
 
@@ -160,6 +164,48 @@ class FakeCatalog(QObject):
 
     def marks(self, database: str) -> dict[SessionKey, str]:
         return {address.key: mark for address, mark in self.marks_of.items() if address.database == database}
+
+
+class FakeTitles(QObject):
+    """The titles of all sessions."""
+
+    changed = Signal(str, object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[str, dict[SessionKey, str]] = {}
+        self.wanted: list[tuple[str, SessionKey]] = []
+        self.renamed: list[tuple[SessionAddress, str]] = []
+
+    def tell(self, database: str, titles: dict[SessionKey, str]) -> None:
+        self.of_database(database).update(titles)
+        self.changed.emit(database, list(titles))
+
+    def of_database(self, database: str) -> dict[SessionKey, str]:
+        return self.known.setdefault(database, {})
+
+    def title(self, address: SessionAddress) -> str:
+        return self.of_database(address.database).get(address.key, address.key.session_id)
+
+    def want(self, database: str, key: SessionKey) -> None:
+        self.wanted.append((database, key))
+
+    def rename(self, address: SessionAddress, name: str) -> None:
+        self.renamed.append((address, name))
+
+
+class FakeCosts(QObject):
+    """What the displayed session costs."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.total: CostSum | None = None
+
+    def tell(self, total: CostSum) -> None:
+        self.total = total
+        self.changed.emit()
 
 
 class FakeDatabases(QObject):

@@ -10,6 +10,7 @@ import pytest
 from PySide6.QtCore import QModelIndex
 
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
+from inspector_app.presentation.values import counted
 from inspector_app.sessions import session_layout, session_moves, session_order, session_tree
 from inspector_app.sessions.session_node import TreeNode
 from inspector_app.sessions.session_order import ORDERS
@@ -42,12 +43,18 @@ def many(count: int = 40) -> list[SessionSummary]:
 
 
 def users(model: SessionTreeModel) -> list[TreeNode]:
-    apps = [app for database in model.node(QModelIndex()).branches for app in database.branches]
-    return [user for app in apps for holder in app.pages or [app] for user in holder.branches]
+    """Return the nodes above sessions: of users, or of an app or a database with one user."""
+
+    def below(node: TreeNode) -> list[TreeNode]:
+        if node.summaries or any(page.meaning == "sessions" for page in node.pages):
+            return [node]
+        return [user for branch in node.branches for user in below(branch)]
+
+    return below(model.node(QModelIndex()))
 
 
 def above(user: TreeNode) -> TreeNode:
-    """Return a user's app."""
+    """Return the node above a user."""
     node = user.parent
     assert node is not None
     while node.kind == "page":
@@ -70,7 +77,8 @@ def shown(model: SessionTreeModel) -> list[SessionKey]:
             for row, each in enumerate(holder.summaries):
                 index = model.index_of(user.database, each.key)
                 assert (index.row(), model.node(index.parent())) == (row, holder)
-        assert user.detail == f"{user.count:,}"
+        listed = model._databases[user.database].sessions
+        assert user.detail == (f"{user.count:,}" if user.kind != "database" else counted(len(listed), "session"))
     assert len(found) == model.shown_sessions
     return found
 
@@ -102,7 +110,7 @@ def test_sessions_keep_their_order_across_pages_while_they_are_added_changed_and
         model.update_sessions("big", list(changed.values()), removed)
         expected = sorted(there.values(), key=lambda each: (each.key.user_id, ORDERS[order].rank(each)))
         assert shown(model) == [each.key for each in expected]
-        branches = users(model) if most > 3 else list({user.path[1]: above(user) for user in users(model)}.values())
+        branches = users(model) if most > 3 else list({above(user).path: above(user) for user in users(model)}.values())
         paged += any(branch.pages for branch in branches)
         for branch in branches:
             sizes = [len(page.children) for page in branch.pages] or [len(branch.children)]
@@ -118,8 +126,8 @@ def test_an_app_with_many_users_has_pages(qtbot, tested) -> None:
     pane = SessionsPane(model)
     qtbot.addWidget(pane)
     model.set_database("big", INFO, [summary(key(f"user-{number:03}", "s")) for number in range(700)])
-    app = model.node(model.index(0, 0, model.index(0, 0)))
-    assert [(page.name, page.detail, len(page.children)) for page in app.pages] == [
+    top = model.node(model.index(0, 0))  # of the only app
+    assert [(page.name, page.detail, len(page.children)) for page in top.pages] == [
         ("1–500", "user-000", 500),
         ("501–700", "user-500", 200),
     ]
@@ -136,7 +144,6 @@ def test_a_user_with_many_sessions_has_pages_and_only_the_first_is_expanded(qtbo
     (user,) = users(model)
     assert [(page.name, len(page.children)) for page in user.pages] == [("1–500", 500), ("501–1,000", 500), ("1,001–1,300", 300)]
     assert user.pages[0].detail == "1970-01-01"
-    pane.tree.expand(model.index_of("big", key("u", "s-00")).parent().parent())
     assert pane.tree.isExpanded(model.index_of("big", key("u", "s-00")).parent())
     assert not pane.tree.isExpanded(model.index_of("big", key("u", "s-700")).parent())
     assert pane.select_session("big", key("u", "s-700"))
@@ -179,7 +186,7 @@ def test_forks_in_a_circle_are_displayed_below_their_user(tested) -> None:
     parents = {names[0]: names[1], names[1]: names[0], names[2]: names[2]}
     model.set_forks("big", {fork: ForkInfo(parent, "forked", "") for fork, parent in parents.items()})
     assert model.shown_sessions == 3
-    assert {model.node(model.index_of("big", name).parent()).kind for name in (names[1], names[2])} == {"user"}
+    assert {model.node(model.index_of("big", name).parent()).kind for name in (names[1], names[2])} == {"database"}
     assert model.node(model.index_of("big", names[0]).parent()).session == names[1]
 
 
@@ -233,7 +240,7 @@ def test_forks_stay_below_their_parents_when_either_changes(tested) -> None:
 
     def below(session: str) -> list[str]:
         index = model.index_of("big", key("u", session))
-        return [str(model.index(row, 0, index).data()) for row in range(model.rowCount(index))]
+        return [model.node(model.index(row, 0, index)).pieces[1] for row in range(model.rowCount(index))]
 
     model.update_sessions("big", [summary(key("u", "s-03"), 4, 3000.0), summary(key("u", "s-01"), 4, 2000.0)])
     assert below("s-01") == ["forked"]
@@ -241,7 +248,7 @@ def test_forks_stay_below_their_parents_when_either_changes(tested) -> None:
     model.update_session("big", summary(key("u", "later")))
     assert below("s-03") == ["again"]
     model.update_sessions("big", [], [key("u", "s-01")])
-    assert model.node(model.index_of("big", key("u", "s-03")).parent()).kind == "user"
+    assert model.node(model.index_of("big", key("u", "s-03")).parent()).kind == "database"
     assert below("s-03") == ["again"]
     assert model.shown_sessions == 4
 

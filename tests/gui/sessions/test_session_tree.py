@@ -23,7 +23,8 @@ def names(model: SessionTreeModel, parent: QModelIndex | None = None) -> list[An
     for row in range(model.rowCount(above)):
         index = model.index(row, 0, above)
         node = model.node(index)
-        line = f"{node.name} {node.detail}".strip()
+        name = node.session.session_id if node.session is not None else node.name
+        line = f"{name} {node.detail}".strip()
         inside = names(model, index)
         found.append([line, *inside] if inside else line)
     return found
@@ -37,12 +38,10 @@ def sessions(tested) -> SessionTreeModel:
     return model
 
 
-def test_sessions_are_listed_newest_first_under_user_app_and_database(sessions: SessionTreeModel) -> None:
+def test_sessions_are_listed_newest_first_under_user_and_database(sessions: SessionTreeModel) -> None:
     sessions.set_database("old", DatabaseInfo("old.db", "v0", read_only=True), [])
-    assert names(sessions) == [
-        ["orders.db v1 · live", ["order_desk", ["joão 1", "s-3 16 min"], ["maria 2", "s-2 now", "s-1 2 min"]]],
-        "old.db v0",
-    ]
+    joao, maria = ["joão 1", "s-3 3 events · 16 min"], ["maria 2", "s-2 3 events · now", "s-1 3 events · 2 min"]
+    assert names(sessions) == [["orders.db 3 sessions · v1 · live", joao, maria], "old.db 0 sessions · v0"]
     assert sessions.node(sessions.index(1, 0)).icon == "lock"
     assert "read-only" in sessions.index(1, 0).data(Qt.ItemDataRole.AccessibleTextRole)
 
@@ -60,9 +59,62 @@ def test_marks_have_an_icon_and_text(sessions: SessionTreeModel) -> None:
     assert sessions.node(sessions.index_of("orders", key("maria", "s-2"))).role == "dim"
 
 
+def test_apps_and_users_are_headings_only_where_there_is_more_than_one(sessions: SessionTreeModel) -> None:
+    sessions.update_sessions("orders", [], [key("joão", "s-3")])
+    assert names(sessions) == [["orders.db 2 sessions · v1 · live", "s-2 3 events · now", "s-1 3 events · 2 min"]]
+    other = summary(key("ana", "x", "desk"), 1, 990.0)
+    sessions.update_session("orders", other)
+    assert names(sessions)[0][1:] == [["desk 1", "x 1 event · now"], ["order_desk 2", "s-2 3 events · now", "s-1 3 events · 2 min"]]
+    assert sessions.sessions_below(sessions.node(sessions.index_of("orders", other.key)).parent) == [other.key]
+    sessions.update_sessions("orders", [], [other.key])
+    assert len(names(sessions)[0]) == 3
+
+
+def test_a_session_is_called_by_its_title(sessions: SessionTreeModel, qtbot) -> None:
+    first, second = key("maria", "s-1"), key("maria", "s-2")
+    wanted: list[SessionKey] = []
+    sessions.title_wanted.connect(lambda _database, session: wanted.append(session))
+    sessions.set_mark("orders", first, "paused")
+    index = sessions.index_of("orders", first)
+    assert index.data() == "reading…" and set(wanted) == {first}
+    titles = {first: "Forty boxes of paper"}
+    with qtbot.waitSignal(sessions.dataChanged):
+        sessions.set_titles("orders", titles, [first])
+    assert index.data() == "Forty boxes of paper" and "s-1" in index.data(Qt.ItemDataRole.ToolTipRole)
+    sessions.set_filter("BOXES")
+    assert sessions.shown_sessions == 1
+    titles[second] = "More boxes"
+    sessions.set_titles("orders", titles, [second])
+    assert sessions.shown_sessions == 2, "a title that is read later passes the filter, too"
+    sessions.set_titles("no such database", {}, [first])
+
+
+def test_the_second_line_tells_state_events_cost_and_age(sessions: SessionTreeModel) -> None:
+    session = key("maria", "s-1")
+    node = sessions.node(sessions.index_of("orders", session))
+    sessions.set_cost("orders", session, "$0.0077")
+    sessions.set_waiting("orders", session, "book_\u202etrip")
+    sessions.set_mark("orders", session, "confirmation")
+    assert node.detail == "waiting: book_⟨U+202E⟩trip · 3 events · $0.0077 · 2 min"
+    sessions.set_mark("orders", session, "paused")
+    assert node.detail.startswith("held · 3 events")
+
+
+def test_a_session_is_renamed_in_place(sessions: SessionTreeModel, qtbot) -> None:
+    session = key("maria", "s-1")
+    sessions.set_titles("orders", {session: "Paper"}, [session])
+    index = sessions.index_of("orders", session)
+    assert index.flags() & Qt.ItemFlag.ItemIsEditable and not index.parent().flags() & Qt.ItemFlag.ItemIsEditable
+    with qtbot.assertNotEmitted(sessions.renamed):
+        sessions.setData(index, "Paper")
+    with qtbot.waitSignal(sessions.renamed) as renamed:
+        sessions.setData(index, "Mine")
+    assert renamed.args == ["orders", session, "Mine"]
+
+
 def test_the_filter_narrows_by_app_user_and_id(sessions: SessionTreeModel) -> None:
     sessions.set_filter(" MARIA s-2")
-    assert names(sessions) == [["orders.db v1 · live", ["order_desk", ["maria 1", "s-2 now"]]]]
+    assert names(sessions) == [["orders.db 3 sessions · v1 · live", "s-2 3 events · now"]]
     assert not sessions.index_of("orders", key("joão", "s-3")).isValid()
     sessions.set_filter("no such user")
     assert sessions.shown_sessions == 0
@@ -73,7 +125,7 @@ def test_the_filter_narrows_by_app_user_and_id(sessions: SessionTreeModel) -> No
 def test_a_session_is_updated_or_added_without_a_model_reset(sessions: SessionTreeModel, qtbot) -> None:
     with qtbot.assertNotEmitted(sessions.modelReset), qtbot.waitSignal(sessions.dataChanged):
         sessions.update_session("orders", summary(key("maria", "s-1"), 9, 1000.0))
-    assert "s-1 now" in str(names(sessions))
+    assert "s-1 9 events · now" in str(names(sessions))
     sessions.update_session("orders", summary(key("maria", "s-9"), 1, 1000.0))
     assert sessions.shown_sessions == 4
     sessions.update_session("no such database", summary(key("x", "y")))
@@ -85,7 +137,7 @@ def test_a_session_is_updated_or_added_without_a_model_reset(sessions: SessionTr
 def test_control_characters_and_markup_in_names_are_made_visible(sessions: SessionTreeModel) -> None:
     sessions.set_database("x", DatabaseInfo("x.db"), [summary(key("u\u202e", "<img src='file:///dev/zero'>\n"))])
     index = sessions.index_of("x", key("u\u202e", "<img src='file:///dev/zero'>\n"))
-    assert "⏎" in index.data()
+    assert "⏎" in index.data(Qt.ItemDataRole.ToolTipRole)
     assert "<img" not in index.data(Qt.ItemDataRole.ToolTipRole)
 
 
@@ -123,4 +175,4 @@ def test_removing_the_selected_session_selects_no_other(qtbot, tested) -> None:
         model.update_sessions("orders", [summary(key("maria", "s-9"), 1, 2000.0)], [key("maria", "s-1")])
     assert not pane.tree.currentIndex().isValid()
     model.update_sessions("orders", [summary(key("maria", "s-1"))])
-    assert pane.tree.currentIndex().data() == "s-1"
+    assert model.node(pane.tree.currentIndex()).session == key("maria", "s-1")

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from pytestqt.qtbot import QtBot
 
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.presentation.costs import CostSum
 from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.workspace.cursor import Cursor
-from tests.gui.fake_owners import FakeCatalog, FakeCurrent
+from tests.gui.fake_owners import FakeCatalog, FakeCosts, FakeCurrent, FakeTitles
 from tests.gui.sessions.summaries import key, summary
 from tests.unit.inspector_app.workspace.fakes import FakeSource
 
@@ -27,6 +29,8 @@ class Scene:
 
     cursor: Cursor
     catalog: FakeCatalog
+    titles: FakeTitles
+    costs: FakeCosts
     current: FakeCurrent
     model: SessionTreeModel
     pane: SessionsPane
@@ -41,12 +45,13 @@ class Scene:
 @pytest.fixture
 def scene(qtbot: QtBot) -> Scene:
     cursor, catalog, current, model = Cursor(), FakeCatalog(), FakeCurrent(), SessionTreeModel(now=lambda: 1000.0)
+    titles, costs = FakeTitles(), FakeCosts()
     pane = SessionsPane(model)
     qtbot.addWidget(pane)
     pane.resize(240, 400)
     pane.show()
-    SessionsController(cursor, catalog, current, model, pane)  # type: ignore[arg-type]
-    return Scene(cursor, catalog, current, model, pane)
+    SessionsController(cursor, catalog, titles, costs, current, model, pane)  # type: ignore[arg-type]
+    return Scene(cursor, catalog, titles, costs, current, model, pane)
 
 
 def test_a_database_is_listed_with_its_marks_and_removed(scene: Scene) -> None:
@@ -61,7 +66,7 @@ def test_a_database_is_listed_with_its_marks_and_removed(scene: Scene) -> None:
 def test_a_read_only_database_is_marked(scene: Scene) -> None:
     scene.catalog.listed.emit(FakeSource(writing_allowed=False), [summary(OLD)])
     node = scene.model.node(scene.model.index(0, 0))
-    assert (node.icon, node.detail) == ("lock", "v1 · read-only")
+    assert (node.icon, node.detail) == ("lock", "1 session · v1 · read-only")
 
 
 def test_marks_and_forks_appear_when_they_are_found(scene: Scene) -> None:
@@ -70,7 +75,20 @@ def test_marks_and_forks_appear_when_they_are_found(scene: Scene) -> None:
     assert "held" in scene.tooltip("new")
     scene.catalog.set_forks("story.db", {NEW: ForkInfo(OLD, "fork at 3", "Fork of session old")})
     node = scene.model.node(scene.model.index_of("story.db", NEW))
-    assert (node.name, node.parent.name) == ("fork at 3", "old")
+    assert (node.pieces[1], node.parent.session) == ("fork at 3", OLD)
+
+
+def test_titles_costs_and_new_names_are_passed_on(scene: Scene) -> None:
+    scene.list_sessions()
+    index = scene.model.index_of("story.db", OLD)
+    assert scene.titles.wanted == [("story.db", NEW), ("story.db", OLD)]
+    scene.titles.tell("story.db", {OLD: "A trip to Lisbon"})
+    assert index.data() == "A trip to Lisbon"
+    scene.cursor.select_session(SessionAddress("story.db", OLD))
+    scene.costs.tell(CostSum(2, cost=Decimal("0.5")))
+    assert "$0.50" in scene.model.node(index).detail
+    scene.model.setData(index, "Mine")
+    assert scene.titles.renamed == [(SessionAddress("story.db", OLD), "Mine")]
 
 
 def test_a_changed_and_a_removed_session_are_updated(scene: Scene) -> None:

@@ -114,12 +114,14 @@ def test_rows_are_copied(pane: SessionsPane, model: SessionTreeModel) -> None:
 
 def test_a_branch_of_many_sessions_stays_collapsed_until_the_user_expands_it(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
     with qtbot.waitSignal(model.modelReset):
-        model.set_database("big", DatabaseInfo("big.db"), [summary(key("u", f"s-{number}")) for number in range(20_000)])
+        model.set_database("big", DatabaseInfo("big.db"), [summary(key(name, f"s-{number}")) for name in "uv" for number in range(20_000)])
     user = model.index_of("big", key("u", "s-1")).parent().parent()
     assert not pane.tree.isExpanded(user)
     pane.tree.expand(user)
     with qtbot.waitSignal(model.modelReset):
-        model.set_database("big", DatabaseInfo("big.db"), [summary(key("u", f"n-{number}")) for number in range(20_000)])
+        model.set_database(
+            "big", DatabaseInfo("big.db"), [summary(key(f"{name}", f"n-{number}")) for name in "uv" for number in range(20_000)]
+        )
     assert pane.tree.isExpanded(model.index_of("big", key("u", "n-1")).parent().parent())
 
 
@@ -130,18 +132,21 @@ def test_hostile_names_are_painted(pane: SessionsPane, model: SessionTreeModel) 
     pane.grab()
 
 
-def test_forks_of_one_place_have_different_names_and_filter_hits_are_underlined(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
+def test_forks_tell_their_change_and_filter_hits_are_underlined(qtbot, pane: SessionsPane, model: SessionTreeModel) -> None:
     keys = [key("maria", name) for name in ("s-1", "s-2", "s-3")]
     model.set_database("orders", DatabaseInfo("orders.db", "v1"), [summary(session) for session in keys])
     model.set_forks("orders", {keys[1]: ForkInfo(keys[0], "fork at 1", ""), keys[2]: ForkInfo(key("maria", "gone"), "fork at 1", "")})
-    names = [(node.name, node.aside) for node in (model.node(model.index_of("orders", session)) for session in keys)]
-    assert names == [("s-1", ""), ("fork at 1", "s-2"), ("s-3", "fork at 1")], "only the first is displayed below its parent"
+    titles = {keys[0]: "s-1", keys[1]: "s-1 (fork at 1)", keys[2]: "s-3"}
+    model.set_titles("orders", titles, keys)
+    nodes = [model.node(model.index_of("orders", session)) for session in keys]
+    assert [(node.name, node.pieces[1]) for node in nodes] == [("s-1", ""), ("s-1 (fork at 1)", ""), ("s-3", "fork at 1")]
+    assert [node.parent.kind for node in nodes] == ["database", "session", "database"], "only the first is displayed below its parent"
     plain = pane.tree.grab().toImage()
     qtbot.keyClicks(pane.filter, "s-")
     marked, accent = pane.tree.grab().toImage(), theme.color("accent").rgb()
     for session in keys:
         row = pane.tree.visualRect(model.index_of("orders", session)).translated(pane.tree.viewport().pos())
-        pixels = [(x, y) for x in range(row.left(), row.right()) for y in range(row.bottom() - 3, row.bottom() - 1)]
+        pixels = [(x, y) for x in range(row.left(), row.right()) for y in range(row.top(), row.center().y() + 1)]
         assert any(marked.pixel(*pixel) == accent for pixel in pixels) and not any(plain.pixel(*pixel) == accent for pixel in pixels)
 
 

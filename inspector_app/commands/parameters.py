@@ -15,6 +15,7 @@ from inspector_app.presentation.tokens import own_price
 THEMES = ("light", "dark", "contrast", "system")
 ENGINES = ("adk", "embedded", "embedded-process")
 FORMATS = tuple(EXPORT_FORMATS)
+SESSION_ORDERS = ("newest", "title", "events", "tokens", "cost", "duration", "errors", "waiting")
 GROUPINGS = ("session", "agent", "model", "tool", "invocation", "call")
 SHELLS = ("bash", "zsh", "fish", "powershell", "pwsh")
 

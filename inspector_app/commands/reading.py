@@ -6,10 +6,10 @@ import importlib
 import json
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from inspector_app.commands import stdout
 from inspector_app.commands.options.base import Options
@@ -34,13 +34,14 @@ from inspector_app.support.data_folder import cache_folder
 from runtime.errors import NotFoundError, StorageError
 from runtime.events.marks import has_unreadable_actions
 from runtime.expressions import Expression, ExpressionError, parse
+from runtime.history.invocations import PendingItem
 from runtime.history.key_writers import Write
 from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.connections.database_url import is_remote, without_written_password
 from runtime.storage.reading.prefilter import prefilter
-from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -51,43 +52,78 @@ _ALL = 2**62  # events
 
 def sessions(options: Sessions) -> int:
     """List the sessions of a database with their pending items."""
+    chosen = _Chosen(options) if options.sort is not None or options.where is not None else None
     with opened(options.db) as database:
         listed = database.sessions()
         with Progress("Reading events", lambda: sum(summary.event_count or 0 for summary in listed)) as progress:
             waiting = database.pending(progress=progress.show, cache=cache_folder() / "pending")
-        titles = database.titles(names=EventNotes(options.db).names(database))
-    found = [(summary, waiting.get(summary.key, [])) for summary in listed]
+            titles = database.titles(names=EventNotes(options.db).names(database))
+            rows = [_Row(summary, titles.get(summary.key, ""), waiting.get(summary.key, [])) for summary in listed]
+            rows = chosen.of(database, rows, progress) if chosen is not None else rows
     if options.json:
-        print_json(
-            [
-                {
-                    "title": titles.get(summary.key, ""),
-                    "app_name": summary.key.app_name,
-                    "user_id": summary.key.user_id,
-                    "id": summary.key.session_id,
-                    "event_count": summary.event_count,
-                    "last_update_time": summary.last_update_time,
-                    "pending": [pending_json(item) for item in pending],
-                }
-                for summary, pending in found
-            ]
-        )
+        print_json([_session_json(row) for row in rows])
         return 0
-    rows = [
-        (
-            titles.get(summary.key, ""),
-            summary.key.app_name,
-            summary.key.user_id,
-            summary.key.session_id,
-            str(summary.event_count),
-            local_time(summary.last_update_time),
-            pending_text(pending),
-        )
-        for summary, pending in found
-    ]
-    headings = ("TITLE", "APP", "USER", "SESSION", "EVENTS", "LAST UPDATE", "PENDING")
-    print_table(headings, rows, "The database has no sessions.", ids=3)
+    cells = [(row.title, *row.summary.key, str(row.summary.event_count), *row.cells, *_ends(row)) for row in rows]
+    figures = [name.upper() for name in chosen.columns] if chosen is not None else []
+    headings = ("TITLE", "APP", "USER", "SESSION", "EVENTS", *figures, "LAST UPDATE", "PENDING")
+    print_table(headings, cells, "No session matches." if listed else "The database has no sessions.", ids=3)
     return 0
+
+
+def _ends(row: _Row) -> tuple[str, str]:
+    return local_time(row.summary.last_update_time), pending_text(row.pending)
+
+
+class _Row(NamedTuple):
+    """A listed session; `figures` are those that its order and condition use, and `cells` the same as text."""
+
+    summary: SessionSummary
+    title: str
+    pending: Sequence[PendingItem]
+    figures: Mapping[str, Any] = {}
+    cells: Sequence[str] = ()
+
+
+class _Chosen:
+    """The sessions that `--where` chooses, as `--sort` sorts them.
+
+    Args:
+        options: has one of them.
+    """
+
+    def __init__(self, options: Sessions) -> None:
+        # Prices and failures take long to load.
+        self._module = importlib.import_module("inspector_app.commands.session_figures")
+        self._target, self._sort = options.db, options.sort
+        self._condition = condition_of(options.where, self._module.session_condition) if options.where is not None else None
+        self.columns: list[str] = self._module.figures_read(self._sort, self._condition)
+
+    def of(self, database: StoredDatabase, rows: Sequence[_Row], progress: Progress) -> list[_Row]:
+        """Return the sessions."""
+        read = self._module.SessionReader(database, self._target) if self.columns else None
+        found, done = [], 0
+        for row in rows:
+            figures = self._module.figures_of(row.summary, row.title, row.pending, read)
+            if self._condition is None or self._condition.matches(figures):
+                known = {name: getattr(figures, name) for name in self.columns}
+                found.append((figures, row._replace(figures=known, cells=figures.cells(self.columns))))
+            progress.show(done := done + (row.summary.event_count or 0))
+        if self._sort is not None:
+            found.sort(key=lambda each: self._module.ORDERS[self._sort](each[0]))
+        return [row for _, row in found]
+
+
+def _session_json(row: _Row) -> dict[str, Any]:
+    return {
+        "title": row.title,
+        "app_name": row.summary.key.app_name,
+        "user_id": row.summary.key.user_id,
+        "id": row.summary.key.session_id,
+        "event_count": row.summary.event_count,
+        **row.figures,
+        "last_update_time": row.summary.last_update_time,
+        "pending": [pending_json(item) for item in row.pending],
+    }
 
 
 def events(options: Events) -> int:
@@ -208,10 +244,15 @@ def invocations(options: Invocations) -> int:
     return 0
 
 
-def condition_of(text: str) -> Expression:
-    """Return the condition of `--where`; exit with a usage error if it has a syntax error."""
+def condition_of(text: str, read: Callable[[str], Expression] = parse) -> Expression:
+    """Return the condition of `--where`; exit with a usage error if it has a syntax error.
+
+    Args:
+        text: the condition.
+        read: reads it.
+    """
     try:
-        return parse(text)
+        return read(text)
     except ExpressionError as error:
         pointer = " " * len(visible(text[: error.position])) + "^"
         stdout.complain(f"agent-inspector: --where is not a valid expression. {error}\n  {visible(text)}\n  {pointer}\n")

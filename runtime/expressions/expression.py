@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runtime.expressions.errors import ExpressionError
-from runtime.expressions.names import NOTED, Note, View
+from runtime.expressions.names import NOTED, Note, Simple, View
 from runtime.expressions.operand import Operand
 from runtime.expressions.parser import Reader
 
@@ -20,7 +20,7 @@ _VALUES_LIMIT = 2_000
 
 
 class Expression:
-    """A condition over an event; made by `parse`.
+    """A condition over an event, or over another object with names of its own; made by `parse`.
 
     Attributes:
         source: the text as written.
@@ -32,8 +32,8 @@ class Expression:
 
     __slots__ = ("_test", "mentions", "required", "source", "uses_notes", "uses_state")
 
-    def __init__(self, source: str) -> None:
-        reader = Reader(source)
+    def __init__(self, source: str, names: Mapping[str, Simple] | None = None) -> None:
+        reader = Reader(source, names)
         self.source = source
         self._test, self.required = reader.expression()
         self.uses_state = reader.uses_state
@@ -44,7 +44,7 @@ class Expression:
         """Return whether the condition holds for an event.
 
         Args:
-            event: committed or partial.
+            event: committed or partial; or the object for whose names the expression was made.
             state_before: the state before it, keys with prefixes. Without it, only the keys that the event itself sets are known, and each
                 of them counts as changed.
             note: the note on it; None if it has none.
@@ -58,16 +58,17 @@ class Expression:
         return f"Expression({self.source!r})"
 
 
-def parse(text: str) -> Expression:
+def parse(text: str, names: Mapping[str, Simple] | None = None) -> Expression:
     """Read an expression.
 
     Args:
         text: the expression; see the package for the grammar.
+        names: the only names that there are, and how each is looked up in an object; None: the names of an event.
 
     Raises:
         ExpressionError: the text is not an expression; the error has the position and what was expected there.
     """
-    return Expression(text)
+    return Expression(text, names)
 
 
 class Template:

@@ -64,7 +64,7 @@ class View:
             return ""
 
 
-Simple = Callable[["Event"], Any]
+Simple = Callable[[Any], Any]  # of an event
 
 # Names with one value; null where the event has none.
 SIMPLE: dict[str, Simple] = {
@@ -158,6 +158,8 @@ NOTED: dict[str, Callable[[Note | None], Any]] = {
 TYPES: dict[str, str] = {
     **dict.fromkeys(("author", "branch", "id", "invocation", "kind", "model", "note", "text", "thought", "transfer", "error"), "a text"),
     **dict.fromkeys(("time", "tokens"), "a number"),
+    "title": "a text",  # of sessions, as the next ones
+    **dict.fromkeys(("events", "cost", "duration", "errors", "waiting", "age"), "a number"),
     **dict.fromkeys(("bookmarked", "edited", "end_of_agent", "escalate", "final", "partial"), "true or false"),
 }
 

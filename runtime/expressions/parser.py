@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -54,13 +54,19 @@ class Mention:
 class Reader:
     """A parser of one expression.
 
+    Args:
+        source: the text as written.
+        simple: the only names that there are, and how each is looked up; None: the names of an event.
+
     Attributes:
         uses_state: whether the expression reads state, so that `state_before` matters.
         mentions: the names that it uses, in the order of the text.
     """
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, simple: Mapping[str, names.Simple] | None = None) -> None:
         self._tokens = tokens(source)
+        self._simple = names.SIMPLE if simple is None else simple
+        self._is_of_event = simple is None
         self._at = 0
         self._depth = 0
         self.uses_state = False
@@ -191,7 +197,7 @@ class Reader:
         if token.kind == "name" and token.text not in _RESERVED:
             return self._path(token)
         self._at -= token.kind != "end"
-        raise self._expected('a name, such as `author`, or a value, such as "text" or 5')
+        raise self._expected(f'a name, such as `{next(iter(self._simple))}`, or a value, such as "text" or 5')
 
     def _list(self) -> list[Any]:
         items: list[Any] = []
@@ -245,11 +251,13 @@ class Reader:
 
     def _named(self, token: Token, steps: tuple[Step, ...], places: Sequence[Token]) -> Operand:
         name = token.text
-        if name in names.SIMPLE:
+        if name in self._simple:
             if steps:
                 raise ExpressionError(f"`{name}` has no fields.", places[0].position)
-            get = names.SIMPLE[name]
+            get = self._simple[name]
             return _single(lambda view: plain(get(view.event)), name)
+        if not self._is_of_event:
+            raise self._no_such(token, list(self._simple))
         if name in names.NOTED:
             if steps:
                 raise ExpressionError(f"`{name}` has no fields.", places[0].position)
@@ -268,9 +276,13 @@ class Reader:
         if name == "state":
             self.uses_state = True
             return _state(steps, places)
-        near = difflib.get_close_matches(name, names.ALL_NAMES, 1)
-        hint = f"did you mean `{near[0]}`?" if near else f"the names are {', '.join(names.ALL_NAMES)}."
-        raise ExpressionError(f"there is no name `{name[:60]}`; {hint} (Put texts in quotes.)", token.position)
+        raise self._no_such(token, names.ALL_NAMES)
+
+    @staticmethod
+    def _no_such(token: Token, known: Sequence[str]) -> ExpressionError:
+        near = difflib.get_close_matches(token.text, known, 1)
+        hint = f"did you mean `{near[0]}`?" if near else f"the names are {', '.join(known)}."
+        return ExpressionError(f"there is no name `{token.text[:60]}`; {hint} (Put texts in quotes.)", token.position)
 
 
 def _literal(value: Any) -> Operand:

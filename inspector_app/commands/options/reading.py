@@ -20,18 +20,27 @@ EXPRESSIONS = (
     " tokens.total, state, json (the whole event).",
 )
 
+_SORTED = "By newest, title, events, tokens, cost, duration, errors or waiting. Default: by app, user and id."
+
 
 @command(
     "sessions",
     READ,
     "reading:sessions",
     "agent-inspector sessions sessions.db",
+    "agent-inspector sessions sessions.db --sort cost --where 'cost > 0.05 and errors > 0'",
     "agent-inspector sessions postgresql://ana@localhost/agents --json",
+    more=(
+        "--where: comparisons of title, events, tokens, cost (US dollars), duration and age (seconds), errors (failed events) and waiting"
+        " (items that wait for a person), joined by and, or, not.",
+    ),
 )
 class Sessions(Options):
     """List the sessions of a database."""
 
     db: given.Database
+    sort: Annotated[str | None, given.option("--sort", "ORDER", _SORTED, given.one_of("an order", given.SESSION_ORDERS))] = None
+    where: Annotated[str | None, given.option("--where", "EXPR", "Only sessions that match this expression; see below.")] = None
     json: given.AsJson = False
 
 

@@ -10,7 +10,6 @@ from inspector_app.branches.compare_page import ComparePage
 from inspector_app.branches.comparison_aspects import aspects_of
 from inspector_app.branches.session_picker import PickableSession, SessionPicker
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted, duration, visible
 from inspector_app.workspace.workspace import Workspace
 from runtime.compare.comparison import Comparison, Totals, compare
@@ -118,9 +117,9 @@ class CompareController(QObject):
             self.compare(self._work.cursor.session, address)
 
     def _name(self, address: SessionAddress) -> str:
-        """Return a session's name as the session list shows it: a fork's name begins with what was changed."""
-        fork = self._work.catalog.fork_info(address)
-        return address.key.session_id if fork is None else f"{fork.text} ({short_id(address.key.session_id)})"
+        """Return a session's title, of a fork also what was changed."""
+        fork, title = self._work.catalog.fork_info(address), self._work.titles.title(address)
+        return title if fork is None or fork.text in title else f"{title}, {fork.text}"
 
     def _title(self, address: SessionAddress) -> str:
         source = self._work.databases.source(address.database)

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal
 from inspector_app.capsules.replay_dialog import ReplayDialog
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.protocol import Engine
-from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_run import RunEnd
@@ -78,7 +77,7 @@ class ReplayController(QObject):
             " so it needs no key and costs nothing.",
             "The replay ends at the first call that no longer matches the recording, and says which one that is.",
         ]
-        dialog = ReplayDialog(f"Replay session {short_id(key.session_id)}", facts, self._hint.window())
+        dialog = ReplayDialog(f"Replay “{self._work.titles.title(wanted.original)}”", facts, self._hint.window())
         dialog.replay_requested.connect(
             lambda paused: self.start(
                 replace(wanted, runs_tools=dialog.runs_tools.isChecked(), goes_on=dialog.goes_on.isChecked(), paused=paused)

@@ -188,7 +188,8 @@ class FindingsController(QObject):
         where = f"session {examination.only.session_id}" if examination.only else examination.target
         compared = f" Checkpoints of {examination.agent.name} were compared with its agents." if examination.agent is not None else ""
         title = f"{words} in {where}, as of {time.strftime('%H:%M:%S')}.{compared}"
-        self._pane.show_findings(title, "Examine the whole database" if examination.only else "Examine again", findings)
+        again = "Examine the whole database" if examination.only else "Examine again"
+        self._pane.show_findings(title, again, findings, self._work.titles.of_database(examination.target))
         self.counted.emit(sum(finding.level != "note" for finding in findings))
 
     def _on_progress(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
@@ -28,9 +28,11 @@ from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.layouts import laid_out, named
+from runtime.sessions.session_key import SessionKey
 
 _ICONS = {"error": ("circle-xmark", "bad"), "warning": ("triangle-exclamation", "warn"), "note": ("circle-info", "dim")}
 _FINDING = Qt.ItemDataRole.UserRole
+_WIDEST = 240  # pixels of a column with kinds or titles, at a scale of 100 %
 
 
 class FindingsPane(QWidget):
@@ -100,23 +102,25 @@ class FindingsPane(QWidget):
         self._empty.set_text(title, hint)
         self._stack.setCurrentWidget(self._empty)
 
-    def show_findings(self, title: str, button: str, findings: Sequence[Finding]) -> None:
+    def show_findings(self, title: str, button: str, findings: Sequence[Finding], titles: Mapping[SessionKey, str]) -> None:
         """Show findings.
 
         Args:
             title: what was examined, and when.
             button: what examining again does.
             findings: in the order to list them.
+            titles: of the sessions, as far as they are known.
         """
         self._title.setText(visible(title))
         self._again.setText(button)
         self._again.setAccessibleName(button)
         self._again.setEnabled(True)
         self.tree.clear()
-        self.tree.addTopLevelItems([_item(finding) for finding in findings])
+        self.tree.addTopLevelItems([_item(finding, titles) for finding in findings])
         header = self.tree.header()
         for column in (0, 1):  # Qt's own fitting leaves no gap between two columns
-            header.resizeSection(column, max(self.tree.sizeHintForColumn(column), header.sectionSizeHint(column)) + theme.px(14))
+            width = max(self.tree.sizeHintForColumn(column), header.sectionSizeHint(column)) + theme.px(14)
+            header.resizeSection(column, min(width, theme.px(_WIDEST)))
         self._on_current_changed(None)
         if findings:
             self._stack.setCurrentIndex(1)
@@ -175,8 +179,8 @@ def visible_details(finding: Finding) -> str:
     return f"{visible(finding.what)}\n{finding.why}\n{finding.advice}{command}"
 
 
-def _item(finding: Finding) -> QTreeWidgetItem:
-    session = short_id(finding.key.session_id) if finding.key else "whole database"
+def _item(finding: Finding, titles: Mapping[SessionKey, str]) -> QTreeWidgetItem:
+    session = titles.get(finding.key) or short_id(finding.key.session_id) if finding.key else "whole database"
     item = QTreeWidgetItem([finding.kind, visible(session), visible(finding.what)])
     item.setIcon(0, theme.icon(*_ICONS[finding.level]))
     item.setToolTip(0, plain_tooltip(finding.level))

@@ -64,7 +64,7 @@ class PendingController(QObject):
         self._pane.session_requested.connect(self._work.cursor.select_session)
         self._work.agents.agent_loaded.connect(self._pane.refresh_form)
         self._work.catalog.pending_changed.connect(self._show_soon)
-        self._work.catalog.forks_changed.connect(self._show_soon)
+        self._work.titles.changed.connect(self._show_soon)
         self._work.current.session_loading.connect(self._show)
         self._work.run.run_started.connect(self._show)
         self._work.run.run_ended.connect(self._on_run_ended)
@@ -96,8 +96,8 @@ class PendingController(QObject):
         self.listed.emit(len(listed) - len(resumed), len(rows))
 
     def _row(self, address: SessionAddress, item: PendingItem) -> PendingRow:
-        source, fork = self._work.databases.source(address.database), self._work.catalog.fork_info(address)
-        return PendingRow(address, item, source.title if source is not None else "", fork.text if fork is not None else "")
+        source = self._work.databases.source(address.database)
+        return PendingRow(address, item, source.title if source is not None else "", self._work.titles.title(address))
 
     def _on_run_ended(self, end: RunEnd) -> None:
         if any(item.kind != "interrupted" for item in self._work.catalog.pending.get(end.address, [])):

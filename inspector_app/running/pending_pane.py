@@ -51,7 +51,7 @@ class PendingRow:
         address: the session.
         item: the pending item.
         database: title of the database.
-        session: label of the session in the session list; empty to use its id.
+        session: the session's title.
     """
 
     address: SessionAddress
@@ -275,7 +275,7 @@ class _UnfinishedList(QTreeWidget):
 
     def _add(self, row: PendingRow) -> None:
         checkpoint = row.item.checkpoint
-        where = " · ".join(filter(None, (row.session or short_id(row.address.key.session_id), row.database)))
+        where = " · ".join(filter(None, (row.session, row.database)))
         item = QTreeWidgetItem([visible(_what(row.item)), visible(where), "", ""])
         item.setIcon(0, theme.icon(*(SIGNS | REQUESTS)[row.item.status if row.item.kind == "interrupted" else row.item.kind][:2]))
         item.setData(0, _ROW, row)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,7 +67,8 @@ class DeletionController(QObject):
             if _is_file(source)
             else "This database is on a server: deleted sessions cannot be restored."
         )
-        dialog = DeletionDialog(source.title, summaries, undo, by_age=by_age, now=time.time(), parent=self._pane.window())
+        titles = self._work.titles.of_database(target)
+        dialog = DeletionDialog(source.title, summaries, titles, undo, by_age=by_age, parent=self._pane.window())
 
         def on_confirmed(chosen: list[SessionKey]) -> None:
             self._work.tasks.spawn(self._delete(source, chosen), f"Deleting sessions of {source.title}")
@@ -103,13 +103,14 @@ class DeletionController(QObject):
             if done % EVERY == 0:
                 hint.suggest(f"Deleting sessions: {done:,} of {total:,}", "", "trash-can", "accent")
 
+        title = self._work.titles.title(SessionAddress(source.target, keys[0]))
         try:
             await delete_sessions(await source.service(), keys, on_progress)
         finally:
             await self._work.databases.relist(source)
             if gone:
                 of_all = "" if gone == total else f"{gone:,} of "  # the error is reported in a message
-                what = f"{of_all}{total:,} sessions were" if total != 1 else f"Session {keys[0].session_id} was"
+                what = f"{of_all}{total:,} sessions were" if total != 1 else f"“{title}” was"
                 kept = f" A copy is in {copy.name}." if copy else ""
                 hint.suggest(f"{what} deleted from {source.title}.{kept}", "Undo" if copy else "", "trash-can", "accent")
                 self._last = (source.target, copy) if copy else None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSpinBox, QVBoxLayout, QWidget
@@ -29,19 +30,27 @@ class DeletionDialog(QDialog):
     Args:
         database: the database's title.
         sessions: the sessions that may be deleted.
+        titles: their titles, as far as they are known.
         undo: a sentence that says whether they can be restored.
         by_age: let the user choose an age; only sessions unchanged for longer are deleted.
-        now: the present time in epoch seconds.
     """
 
     confirmed = Signal(object)
 
     def __init__(
-        self, database: str, sessions: Sequence[Summary], undo: str, *, by_age: bool, now: float, parent: QWidget | None = None
+        self,
+        database: str,
+        sessions: Sequence[Summary],
+        titles: Mapping[SessionKey, str],
+        undo: str,
+        *,
+        by_age: bool,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         set_up_dialog(self, "deletion_dialog", "Delete sessions", 560, 420)
-        self._database, self._now, self._by_age = visible(database), now, by_age
+        self._database, self._now, self._by_age = visible(database), time.time(), by_age
+        self._titles = titles
         self._sessions = sorted(sessions, key=lambda summary: summary.last_update_time)
         self._chosen: list[Summary] = []
         self._question = _label("heading")
@@ -99,7 +108,7 @@ class DeletionDialog(QDialog):
         self._nothing.setVisible(count == 0)
         self._cancel.setText("Close" if count == 0 else "Keep it" if count == 1 else "Keep them")
         self._cancel.setAccessibleName(self._cancel.text())
-        lines = [_line(summary, self._now) for summary in self._chosen[:MOST_NAMED]]
+        lines = [_line(summary, self._titles.get(summary.key, ""), self._now) for summary in self._chosen[:MOST_NAMED]]
         if count > MOST_NAMED:
             lines.append(f"… and {count - MOST_NAMED:,} more")
         self._names.setPlainText("\n".join(lines))
@@ -112,10 +121,10 @@ class DeletionDialog(QDialog):
         self.accept()
 
 
-def _line(summary: Summary, now: float) -> str:
+def _line(summary: Summary, title: str, now: float) -> str:
     key = summary.key
     where = visible(f"{key.app_name} / {key.user_id} / {key.session_id}")
-    return f"{where}   {counted(summary.event_count or 0, 'event')}, last changed {since(summary.last_update_time, now)}"
+    return f"{title}   {where}   {counted(summary.event_count or 0, 'event')}, last changed {since(summary.last_update_time, now)}"
 
 
 def _label(role: str) -> QLabel:

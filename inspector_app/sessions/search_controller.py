@@ -44,6 +44,7 @@ class SearchController(QObject):
         self._cursor = work.cursor
         self._databases = work.databases
         self._tasks = work.tasks
+        self._titles = work.titles
         self._messages = work.messages
         self._pane = pane
         self.folder: Path | None = None
@@ -116,7 +117,7 @@ class SearchController(QObject):
             return
         dialog.show_progress(0, 0)
         self._hits = hits
-        dialog.show_hits([_found(hit) for hit in hits])
+        dialog.show_hits([_found(hit, self._titles.title(SessionAddress(self._target, hit.key))) for hit in hits])
         dialog.say(self._words(words, len(hits)))
 
     def _words(self, words: str, count: int) -> str:
@@ -155,6 +156,6 @@ class SearchController(QObject):
             self.hit_opened.emit()
 
 
-def _found(hit: Hit) -> FoundEvent:
+def _found(hit: Hit, title: str) -> FoundEvent:
     time = f"{day(hit.timestamp)} {clock(hit.timestamp)}" if hit.timestamp else ""
-    return FoundEvent((hit.key.session_id, hit.key.user_id, hit.author, time), hit.excerpt, hit.start, hit.end)
+    return FoundEvent((title, hit.key.user_id, hit.author, time), hit.excerpt, hit.start, hit.end)

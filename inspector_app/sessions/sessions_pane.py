@@ -132,7 +132,7 @@ class SessionsPane(QWidget):
         self.tree.setModel(self._model)
         self.tree.setItemDelegate(SessionDelegate(self.tree))
         self.tree.setHeaderHidden(True)
-        self.tree.setIndentation(14)
+        self.tree.setIndentation(12)
         self.tree.setEditTriggers(QAbstractItemView.EditTrigger.EditKeyPressed)
         self.tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 

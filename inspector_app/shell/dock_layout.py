@@ -14,7 +14,7 @@ from inspector_app.widgets.places import Pane, Side
 LAYOUT_VERSION = 7  # raised when docks are added or removed, so that an older saved layout is not restored
 
 _AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
-_SHARES = {"sessions": 0.155, "detail": 0.33}  # of the window's width
+_SHARES = {"sessions": 0.19, "detail": 0.33}  # of the window's width
 _LOWER_HEIGHT = 150  # pixels at least: a pending answer with its buttons
 _LOWER_SHARE = 0.18  # of the window's height
 

@@ -103,7 +103,7 @@ class Shell(Feature):
         self.leaving = LeaveController(work.unsaved, preferences, work.tasks, work.messages, window)
         self._save_as.triggered.connect(self.leaving.ask_where_to_save)
         OutputLog(work.output, work.messages, work.cursor, self.log)
-        self.notices = BackgroundNotices(work.run, work.catalog, window, self)
+        self.notices = BackgroundNotices(work.run, work.catalog, work.titles, window, self)
         for choice, command in self.themes.items():
             command.setChecked(choice == theme.current().choice)
             command.setData(choice)

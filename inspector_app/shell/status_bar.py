@@ -107,9 +107,9 @@ class StatusBar(QStatusBar):
         """Show the session's database and its badge, such as "v1 · read-only"."""
         self._parts["database"].say(" · ".join(filter(None, (title, badge))))
 
-    def show_session(self, session_id: str) -> None:
-        """Show the id of the session."""
-        self._parts["session"].say(session_id)
+    def show_session(self, title: str, names: str = "") -> None:
+        """Show the session's title, and its names in the tooltip."""
+        self._parts["session"].say(title, tooltip=names)
 
     def show_position(self, index: int | None, count: int, shown: int | None = None) -> None:
         """Show the position of the selected event.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
@@ -21,6 +21,7 @@ from inspector_app.stream.stream_table import PAINT_EACH_MS
 from inspector_app.widgets.actions import allow
 from inspector_app.widgets.places import Places
 from inspector_app.workspace.workspace import Workspace
+from runtime.sessions.session_key import SessionKey
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -46,6 +47,7 @@ class WindowStatus(QObject):
         self._current = work.current
         self._run = work.run
         self._costs = work.costs
+        self._titles = work.titles
         self._places = places
         self._window = window
         self._events = features.stream.events
@@ -81,6 +83,7 @@ class WindowStatus(QObject):
         current.events_added.connect(self._on_events_added)
         self._stream.follow_changed.connect(self._show_live)
         self._costs.changed.connect(self._show_tokens)
+        self._titles.changed.connect(self._on_titles_changed)
 
     def _show_open(self) -> None:
         """Enable the panes' commands once anything is open; on the start page they would lose the keyboard."""
@@ -122,9 +125,19 @@ class WindowStatus(QObject):
             self._show_source(source)
         elif address is None:
             self._window.status.show_database("", "")
-        self._window.status.show_session(address.key.session_id if address is not None else "")
-        title = f"{address.key.session_id} · {address.key.app_name} · " if address else ""
-        self._window.setWindowTitle(f"{visible(title)}Agent Inspector")
+        self._show_title(address)
+
+    def _show_title(self, address: SessionAddress | None) -> None:
+        title = self._titles.title(address) if address is not None else ""
+        names = f"{title}\nsession {address.key.session_id} of {address.key.user_id}" if address is not None else ""
+        self._window.status.show_session(title, names)
+        named = f"{title} · {visible(address.key.app_name)} · " if address is not None else ""
+        self._window.setWindowTitle(f"{named}Agent Inspector")
+
+    def _on_titles_changed(self, target: str, keys: Collection[SessionKey]) -> None:
+        address = self._cursor.session
+        if address is not None and address.database == target and address.key in keys:
+            self._show_title(address)
 
     def _show_source(self, source: Source) -> None:
         info = database_info(source)

@@ -50,7 +50,7 @@ DIALOGS: dict[str, tuple[Callable[[], QDialog], str, str]] = {
     "repeat": (lambda: RepeatDialog("Run again", ["Each run costs."], ["1 run"] * 100), "repeat_run", "repeat_number"),
     "picker": (lambda: SessionPicker("Compare s1 with", []), "picker_compare", "picker_filter"),
     "search": (lambda: SearchDialog("orders.db"), "", "search_words"),
-    "deletion": (lambda: DeletionDialog("orders.db", [], "", by_age=True, now=1e9), "deletion_cancel", "deletion_age"),
+    "deletion": (lambda: DeletionDialog("orders.db", [], {}, "", by_age=True), "deletion_cancel", "deletion_age"),
     "send again": (lambda: SendAgainDialog({"model": "m"}, "Sent as it was.", "Yes."), "send_again_send", "send_again_request"),
     "editor": (lambda: EditorDialog("code"), "OK", ""),
     "help": (lambda: HelpDialog("How conditions are written", "Text"), "close_help", "help_text"),

@@ -146,8 +146,8 @@ class CapsuleController(QObject):
             self._hint.hide()
             raise
         kept = f" {counted(len(choice.kept), 'place')} kept what looks like a secret." if choice.kept else ""
-        replaced = len(made.about["replaced"])
-        secrets = f" {counted(replaced, 'place')} replaced.{kept}" if replaced else kept
+        count = len(made.about["replaced"])
+        secrets = f" {counted(count, 'place')} replaced.{kept}" if count else kept or " Nothing in it looked like a secret."
         text = f"{out} was written: {counted(len(made.events), 'event')}, {size(written)}.{secrets}{test}{notes}"
         self._hint.suggest(text, "Close", "file-export", "accent")
 

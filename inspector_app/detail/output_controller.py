@@ -48,9 +48,8 @@ class OutputController(QObject):
     def _show(self, event: Event) -> None:
         lines = self._output.of_event(event.id)
         tracebacks = [line for line in lines if line.stream == "traceback"]
-        title = "Traceback" if tracebacks else f"Output ({len(lines):,})" if lines else "Output"
         # First: google-adk logs the same error with all its own frames.
-        self._detail.set_output(title, output_text([*tracebacks, *(line for line in lines if line.stream != "traceback")]))
+        self._detail.set_output(output_title(lines), output_text([*tracebacks, *(line for line in lines if line.stream != "traceback")]))
 
     def _on_attributed(self, address: SessionAddress, found: Sequence[WrittenLine]) -> None:
         shown = self._detail.shown_event
@@ -65,6 +64,14 @@ class OutputController(QObject):
 
     async def _restore(self, address: SessionAddress) -> None:
         self._output.restore(address, await run_in_thread(self._store.read, address))
+
+
+def output_title(lines: Sequence[OutputLine]) -> str:
+    """Return what lines are; an exception that was raised outside the agent's code has a message alone."""
+    errors = [line.text for line in lines if line.stream == "traceback"]
+    if errors:
+        return "Traceback" if any('  File "' in text for text in errors) else "Error"
+    return f"Output ({len(lines):,})" if lines else "Output"
 
 
 def output_text(lines: Sequence[OutputLine]) -> str:

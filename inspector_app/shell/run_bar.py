@@ -63,7 +63,7 @@ class RunBar(QToolBar):
 
     @property
     def state_text(self) -> str:
-        """The state of the run, such as "held at 142"."""
+        """The state of the run, such as "held at 142"; empty while nothing runs or waits, which the status bar says."""
         return self._state.text()
 
     def show_state(self, phase: str, text: str, detail: str) -> None:
@@ -74,12 +74,13 @@ class RunBar(QToolBar):
             text: the state, such as "held at 142".
             detail: a dimmed text after it, such as "before tool call pay".
         """
-        if (text, visible(detail)) != (self.state_text, self.detail_text) and self.isVisible():
+        said = "" if phase == "idle" else text
+        if (said, visible(detail)) != (self.state_text, self.detail_text) and self.isVisible():
             announce(self._state, f"{text} {visible(detail)}".rstrip())
         icon, role = RUN_ICONS[phase]
         self._icon_action.setVisible(bool(icon))
         self._icon.show_icon(icon, role)
-        self._state.setText(text)
+        self._state.setText(said)
         self._set_property(self._state, "role", role)
         self._detail.setText(visible(detail))
         self._detail_action.setVisible(bool(detail))

@@ -24,6 +24,7 @@ import asyncio
 import atexit
 import contextlib
 import contextvars
+import datetime
 import gc
 import hmac
 import importlib
@@ -138,10 +139,13 @@ def _make_folder() -> Path:
 
 _ENCODER = json.JSONEncoder(allow_nan=False)
 _SCALARS = frozenset((str, int, float, bool, type(None)))
+_MOMENTS = frozenset((datetime.datetime, datetime.date, datetime.time))  # written as in any JSON; a subclass may have code of its own
 
 
 def to_json(value: Any) -> str:
-    """Return JSON text. What JSON cannot express is replaced: NaN by null, other objects by their `repr`, what is too much by `…`.
+    """Return JSON text. What JSON cannot express is replaced: NaN by null, times by their ISO form, other objects by their `repr`.
+
+    What is too much becomes `…`.
 
     Only `__repr__` and `model_dump` of the agent's objects are called: a subclass of `dict` may have endless items.
     """
@@ -200,6 +204,8 @@ def _replaced(value: Any, above: tuple[Any, ...], left: list[int]) -> Any:
     for container in (list, tuple, set, frozenset):
         if issubclass(kind, container):
             return [_storable(item, (*above, value), left) for item in container.__iter__(value) if left[0] > 0]
+    if kind in _MOMENTS:
+        return value.isoformat()
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not issubclass(kind, type):
         return _storable(dump(mode="json", exclude_none=True), (*above, value), left)

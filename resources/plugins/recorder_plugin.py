@@ -13,6 +13,7 @@ from __future__ import annotations
 import atexit
 import base64
 import contextlib
+import datetime
 import hashlib
 import json
 import logging
@@ -51,6 +52,7 @@ BATCH_SECONDS = 0.25  # that a record may wait for others: a transaction costs m
 IDLE_SECONDS = 5.0  # without a record, after which the thread ends and the file is closed
 CLOSE_SECONDS = 5.0  # that the end of the process waits for the disk
 HIDDEN = "(redacted)"
+_MOMENTS = frozenset((datetime.datetime, datetime.date, datetime.time))  # written as in any JSON; a subclass may have code of its own
 SHARES_CONTENTS = not BasePlugin.__module__.startswith("google.")  # requests of one conversation share objects, as plugins only observe
 
 _TABLES = """
@@ -670,6 +672,8 @@ def _without_objects(value: Any, above: tuple[Any, ...], left: list[int]) -> Any
     for container in (list, tuple, set):
         if issubclass(kind, container):
             return [_without_objects(item, (*above, value), left) for item in container.__iter__(value) if left[0] > 0]
+    if kind in _MOMENTS:
+        return value.isoformat()
     try:
         if hasattr(value, "model_dump"):
             return _without_objects(value.model_dump(exclude_none=True), (*above, value), left)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import time
-from datetime import datetime
+from datetime import date, datetime, timedelta, timezone
+from datetime import time as clock_time
 from typing import Any
 
 from runtime.storage.layouts.read_time_limit import current_limit
@@ -14,6 +15,7 @@ _DEEPEST = 150  # levels
 _MOST_VALUES = 1_000_000  # a few bytes of pickle can repeat the same list a million times
 _VALUES_BETWEEN_LOOKS = 256  # values between two checks of the clock
 _LONGEST_TRACE = 10_000  # characters
+_LONGEST_ZONE = 60  # characters of a time zone's name
 _LONGEST_NUMBER = 10_000  # bits; Python refuses to print many more digits
 
 
@@ -85,10 +87,9 @@ class _Plain:
         args = record.args or ()
         if in_model and len(args) == 1 and isinstance(args[0], str) and record.state is None:
             return args[0]
-        if record.name in ("datetime.datetime", "datetime.date", "datetime.time"):
-            moment = _moment(record)
-            if moment is not None:
-                return moment
+        moment = _moment(record)
+        if moment is not None:
+            return moment
         if record.name in ("builtins.set", "builtins.frozenset", "collections.deque") and args and isinstance(args[0], list):
             return self.value(args[0], depth + 1)
         if record.name == "collections.OrderedDict":
@@ -117,15 +118,32 @@ def _fields(record: Record) -> dict[Any, Any] | None:
 
 
 def _moment(record: Record) -> str | None:
-    packed = record.args[0] if record.args else None
-    if record.name != "datetime.datetime" or not isinstance(packed, bytes) or len(packed) != 10 or len(record.args or ()) != 1:
+    """Return a datetime, date or time in ISO form; None if the object is none."""
+    kind, args = _MOMENTS.get(record.name), record.args or ()
+    packed = args[0] if args else None
+    if kind is None or not isinstance(packed, bytes) or len(args) > 2:
         return None
+    zone = _zone(args[1]) if len(args) == 2 else None
     try:
-        # year (2 bytes), month, day, hour, minute, second, microsecond (3 bytes); the month's highest bit is `fold`
-        date = (int.from_bytes(packed[:2], "big"), packed[2] & 0x7F, packed[3])
-        return datetime(*date, packed[4], packed[5], packed[6], int.from_bytes(packed[7:], "big")).isoformat()
-    except ValueError:
+        text = kind(packed, *([zone] if isinstance(zone, timezone) else [])).isoformat()
+    except (ValueError, TypeError):
         return None
+    return text if len(args) == 1 or isinstance(zone, timezone) else f"{text}[{zone}]"
+
+
+_MOMENTS: dict[str, Any] = {"datetime.datetime": datetime, "datetime.date": date, "datetime.time": clock_time}
+
+
+def _zone(value: Any) -> timezone | str:
+    """Return a pickled time zone: its offset from UTC, or its name, as only the zone's database has its offsets."""
+    args = value.args or () if isinstance(value, Record) else ()
+    if isinstance(value, Record) and value.name == "datetime.timezone" and args and isinstance(args[0], Record):
+        try:
+            return timezone(timedelta(*(args[0].args or ())))
+        except (ValueError, TypeError, OverflowError):
+            return "?"
+    names = [arg for arg in args if isinstance(arg, str)]
+    return names[0][:_LONGEST_ZONE] if names else value.name.rpartition(".")[2].strip("_") if isinstance(value, Record) else "?"
 
 
 def _key(key: Any) -> str:

@@ -79,6 +79,13 @@ def test_what_is_replaced_is_listed_and_can_be_kept(clerk: Inspector, driver: Wi
     kept = written(driver, dialog, tmp_path / "b.capsule")
     assert "my password: hunter22 Tell me the price" in kept.session
     assert kept.about["replaced"] == []
+    assert driver.bench.parts.capsule_hint.text.endswith(" kB. 1 place kept what looks like a secret.")
+
+    dialog = asked(driver)
+    dialog.first.setValue(5)
+    driver.run_until(lambda: dialog.places.topLevelItemCount() == 0 and "holds 6 events" in dialog.holds)
+    written(driver, dialog, tmp_path / "c.capsule")
+    assert driver.bench.parts.capsule_hint.text.endswith(" kB. Nothing in it looked like a secret.")
 
 
 def test_a_slice_and_a_test_are_written(clerk: Inspector, driver: WindowDriver, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import Any
 
@@ -46,6 +47,12 @@ def test_plain_values_are_written_as_they_are() -> None:
         "1": [2],
         "object": "range(0, 3)",
     }
+
+
+def test_times_are_written_in_their_iso_form() -> None:
+    moments = {"at": datetime.datetime(2026, 11, 21, 12, 30, 5), "day": datetime.date(2026, 11, 21), "time": datetime.time(12, 30)}
+    written = {"at": "2026-11-21T12:30:05", "day": "2026-11-21", "time": "12:30:00"}
+    assert json.loads(inspector_plugin.to_json(moments)) == recorder_plugin._plain(moments) == written
 
 
 def test_the_content_of_an_own_dict_is_written_without_its_code() -> None:

@@ -13,6 +13,7 @@ import random
 import sqlite3
 import sys
 import time
+import zoneinfo
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,36 @@ def test_objects_under_temp_keys_are_shown_as_readable_text(protocol: int) -> No
     assert list(read["temp:odd"].values()) == [3, 4]
     assert read["temp:huge"] == "<a whole number of 100001 bits>"
     assert read["k"] == {"x": None}
+
+
+BERLIN = datetime.timezone(datetime.timedelta(hours=1))
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize(
+    "moment",
+    [
+        datetime.datetime(2026, 11, 21, 12, 30, 5),
+        datetime.datetime(2026, 11, 21, 12, 30, 5, 7),
+        datetime.datetime(2026, 11, 21, 12, 30, 5, tzinfo=datetime.UTC),
+        datetime.datetime(2026, 11, 21, 12, 30, 5, tzinfo=BERLIN),
+        datetime.datetime(2026, 11, 21, 2, 30, fold=1),
+        datetime.date(2026, 11, 21),
+        datetime.time(12, 30, 5),
+        datetime.time(12, 30, 5, tzinfo=datetime.UTC),
+        datetime.datetime.min,
+        datetime.datetime.max,
+    ],
+    ids=str,
+)
+def test_every_pickled_time_is_read_in_its_iso_form(moment: Any, protocol: int) -> None:
+    assert read_actions(pickle.dumps({"state_delta": {"temp:when": moment}}, protocol))["state_delta"]["temp:when"] == moment.isoformat()
+
+
+def test_a_pickled_time_has_the_name_of_a_zone_whose_offset_is_not_stored() -> None:
+    moment = datetime.datetime(2026, 11, 21, 12, 30, 5, tzinfo=zoneinfo.ZoneInfo("Europe/Berlin"))
+    read = read_actions(pickle.dumps({"state_delta": {"temp:when": moment}}))["state_delta"]["temp:when"]
+    assert read == "2026-11-21T12:30:05[Europe/Berlin]"
 
 
 def _nested(depth: int) -> bytes:

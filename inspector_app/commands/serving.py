@@ -8,8 +8,7 @@ from inspector_app.commands import stdout
 from inspector_app.commands.options.serving import ApiServer
 from inspector_app.commands.output import print_json, print_line
 from inspector_app.engines.agent_loader import agent_folders
-from inspector_app.server.adk_page import page_in, page_of
-from inspector_app.server.adk_servers import embedded_instead
+from inspector_app.server.adk_servers import embedded_instead, page_in, page_of
 from inspector_app.server.agents import ServedAgents, Stores
 from inspector_app.server.guard import Access
 from inspector_app.server.origins import AllowedOrigins

@@ -16,7 +16,6 @@ from google.genai import types
 from inspector_app.engines.agent_loader import check_names
 from inspector_app.engines.agent_output import OnOutput, OutputLine, source_from_child
 from inspector_app.engines.child_calls import AgentCodeError, ChildInterception, error_from_child
-from inspector_app.engines.child_imports import Imports
 from inspector_app.engines.child_process import PROTOCOL, STOP_SECONDS, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.child_replay import ChildReplay
 from inspector_app.engines.protocol import AgentDescription, Capability, Debugpy, places_from_json
@@ -34,9 +33,8 @@ from runtime.sessions.session import SessionKey
 from runtime.sessions.state import storable
 from runtime.storage.connections.companions import real_file
 from runtime.storage.connections.database_url import named_file
-from runtime.storage.connections.folded_log import fold_log_of
 from runtime.storage.connections.open_files import Identity, identity_of
-from runtime.storage.connections.replaced_log import remove_replaced_log
+from runtime.storage.connections.write_ahead_log import fold_log_of, remove_replaced_log
 from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.json_formats import reader_of_json
 from runtime.support.ids import new_uuid
@@ -604,6 +602,30 @@ def _services(sessions: Mapping[str, Any], recording: Path | None) -> dict[str, 
     """Return the fields of `open`."""
     recorder = {} if recording is None else {"recorder": {"plugin": str(RECORDER_FILE), "file": str(recording)}}
     return {"sessions": dict(sessions), **recorder}
+
+
+class Imports:
+    """The imports of a child that loads an agent.
+
+    Args:
+        child: the child.
+        seconds: between two looks.
+
+    Attributes:
+        passed: seconds until the last look.
+    """
+
+    def __init__(self, child: ChildProcess, seconds: float) -> None:
+        self.seconds = seconds
+        self.passed = 0.0
+        self._child = child
+        self._modules = 0
+
+    async def proceed(self) -> bool:
+        """Return whether a module was imported since the last look. To be called after `seconds`."""
+        self.passed += self.seconds
+        before, self._modules = self._modules, await self._child.modules(self.seconds)
+        return self._modules > before
 
 
 async def _load(child: ChildProcess, path: str, seconds: float, debugpy: Debugpy | None) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from inspector_app.engines.agent_loader import AgentLoadError
 from inspector_app.engines.env_file import EnvFileError
@@ -24,11 +27,11 @@ from inspector_app.server.endpoints.pages import Pages
 from inspector_app.server.endpoints.running import Running
 from inspector_app.server.endpoints.sessions import Sessions
 from inspector_app.server.guard import Access, Guard
-from inspector_app.server.only_app import OnlyApp
 from inspector_app.server.runs import Runs, SessionBusyError
 from runtime.errors import AlreadyExistsError, KnownError, NotFoundError, ResumeError, StaleSessionError, StorageError
 from runtime.version import __version__
 
+_WITHOUT_APP = re.compile(r"/(users/|app-info$)")
 # The HTTP status for each kind of error; 400 for all others.
 _STATUS: list[tuple[type[KnownError], int]] = [
     (NotFoundError, 404),
@@ -110,3 +113,24 @@ def _no_such_page(request: Request, error: Exception) -> Response:
     return JSONResponse(
         {"detail": getattr(error, "detail", "Not Found")}, getattr(error, "status_code", 404), getattr(error, "headers", None)
     )
+
+
+class OnlyApp:
+    """Adds the only agent's name to paths that begin with `/users/`, as google-adk does.
+
+    Args:
+        app: the application.
+        name: the agent's name; None if there are several, and the paths stay as they are.
+    """
+
+    def __init__(self, app: ASGIApp, *, name: str | None) -> None:
+        self._app = app
+        self._name = name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request."""
+        if self._name is not None and scope["type"] == "http" and _WITHOUT_APP.match(scope["path"]):
+            path = f"/apps/{self._name}{scope['path']}"
+            changed: dict[str, Any] = {**scope, "path": path, "raw_path": path.encode()}
+            scope = changed
+        await self._app(scope, receive, send)

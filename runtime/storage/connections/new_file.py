@@ -5,9 +5,11 @@ Until then they have an unpredictable name. Both names are taken exclusively, so
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import secrets
+import sqlite3
 import stat
 import time
 from collections.abc import Iterator
@@ -15,7 +17,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from runtime.errors.storage_error import StorageError
+from runtime.storage.connections.open_files import open_files
 from runtime.support.linkless import create_file
+
+logger = logging.getLogger(__name__)
 
 _LEFT = re.compile(r".+\.[0-9a-f]{16}\.unfinished(-wal|-shm|-journal)?")
 _LEFT_AFTER = 3_600.0  # seconds without a change after which the writer of a file has been killed
@@ -72,3 +77,30 @@ def give_name(unfinished: Path, target: Path) -> None:
 def dated_name(file: Path, kind: str) -> Path:
     """Return an unpredictable name beside a file, such as `session.db.backup-20261121-113000-5f3a9c`."""
     return file.with_name(f"{file.name}.{kind}-{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}")
+
+
+def back_up(connection: sqlite3.Connection, file: Path) -> Path:
+    """Copy a database to a file beside it, such as `session.db.backup-20261121-113000-5f3a9c`.
+
+    Args:
+        connection: an open connection to the database, not in a transaction.
+        file: the database's file.
+
+    Returns:
+        The complete copy. An interrupted copy never has this name.
+
+    Raises:
+        sqlite3.Error: the copy cannot be written.
+        OSError: the copy cannot be written.
+    """
+    backup = dated_name(file, "backup")
+    with unfinished_file(backup, 0o600) as unfinished:
+        copy = open_files.connect(unfinished)
+        try:
+            unfinished.chmod(file.stat().st_mode & 0o777)
+            connection.backup(copy)
+        finally:
+            copy.close()
+        give_name(unfinished, backup)
+    logger.info("Copied %s to %s before the first write.", file.name, backup)
+    return backup

@@ -9,7 +9,7 @@ How a file may be opened depends on the other processes that use it, which may c
   read-only with a lock, which leaves no file behind in that journal mode.
 - A write-ahead log, and another process has the database open: a private copy is kept up to date and read, see `wal_copy.py`.
 - As before, but too large to copy, or with a rollback journal: opened read-only, in one short transaction.
-- A write-ahead log of a replaced file, see `replaced_log.py`: as without companions, but the file is closed after the read.
+- A write-ahead log of a replaced file, see `write_ahead_log.py`: as without companions, but the file is closed after the read.
 - Companions, and no process has the database open: a writer died. Reading would repair the file, so a private copy of the file and its
   companions is read instead.
 """
@@ -33,8 +33,8 @@ from runtime.errors.storage_error import StorageError
 from runtime.storage.connections.companions import check_companions, companion, copy_with_companions, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.open_files import open_files
-from runtime.storage.connections.replaced_log import has_replaced_log
 from runtime.storage.connections.wal_copy import CLOCK_TICK, WalCopy
+from runtime.storage.connections.write_ahead_log import has_replaced_log
 from runtime.support.linkless import is_regular, open_regular
 
 T = TypeVar("T")

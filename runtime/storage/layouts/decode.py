@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -12,6 +14,14 @@ from runtime.events.marks import STORED_TEXT, UNREADABLE_EVENT
 from runtime.storage.layouts.column_values import as_name, in_seconds, read_time, to_epoch, without_lone_surrogates
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.layouts.stored_event import StoredEvent, event_with_unknown
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
+
+
+_KEY = '"timestamp":'
+# The last brace of the text closes the event, so a key directly before it is the event's own.
+_LAST_KEY = re.compile(r'[,{]\s*"timestamp":\s*(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*\}\s*$')
 
 
 def decode_v1(row: EventRow) -> Event:
@@ -94,3 +104,18 @@ def _unreadable(data: Any, why: str) -> Event:
     event = StoredEvent.model_validate({"author": "", "error_code": UNREADABLE_EVENT, "error_message": why})
     event._unknown = [((STORED_TEXT,), data if isinstance(data, str) else repr(data))]
     return event
+
+
+def timestamp_of(row: EventRow, decode: Callable[[EventRow], Event]) -> float:
+    """Return an event's own time in epoch seconds.
+
+    Args:
+        row: a row of the table `events`.
+        decode: the layout's decoder, used if the time is not the last key of the text, where google-adk and we write it.
+    """
+    data = row[3]
+    if isinstance(data, str):
+        found = _LAST_KEY.search(data, max(0, data.rfind(_KEY) - 3))
+        if found:
+            return float(found[1])
+    return decode(row).timestamp

@@ -18,14 +18,13 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from runtime.errors.storage_error import ConnectionLostError, EmptyDatabaseError, ServerFullError, StorageError
 from runtime.errors.unstorable_value_error import UnstorableValueError
-from runtime.storage.connections.backup import back_up
 from runtime.storage.connections.companions import check_companions, real_file, size_on_disk
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import file_of, shown_url
-from runtime.storage.connections.folded_log import fold_log
+from runtime.storage.connections.new_file import back_up
 from runtime.storage.connections.open_files import identity_of, open_files
-from runtime.storage.connections.replaced_log import remove_replaced_log
 from runtime.storage.connections.server import check_jsonb, no_driver, server_tables, set_up_server
+from runtime.storage.connections.write_ahead_log import fold_log, remove_replaced_log
 from runtime.storage.layouts.column_values import as_datetime, as_text, dump_state, to_epoch
 from runtime.storage.layouts.commit_record import Execute, forget_temp_values, record_all_shared, record_events_of_others
 from runtime.storage.layouts.detect import Layout, layout_of, layout_of_file, sqlite_tables

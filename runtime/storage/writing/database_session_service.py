@@ -24,9 +24,8 @@ from runtime.sessions.temp_trace import read_trace
 from runtime.storage.connections.database_url import database_url
 from runtime.storage.layouts.column_values import load_json_object, read_epoch, read_state, read_time, to_epoch, to_micros
 from runtime.storage.layouts.commit_record import Execute, shared_json
-from runtime.storage.layouts.decode import decode_sqlite, decode_v1
+from runtime.storage.layouts.decode import decode_sqlite, decode_v1, timestamp_of
 from runtime.storage.layouts.table_names import WrittenLayout
-from runtime.storage.layouts.timestamps import timestamp_of
 from runtime.storage.reading.notes import note_of
 from runtime.storage.writing.copy_writer import record_copy, write_copy, write_note
 from runtime.storage.writing.database import Database

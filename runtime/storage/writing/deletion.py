@@ -23,8 +23,8 @@ from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.new_file import dated_name, give_name, unfinished_file
 from runtime.storage.connections.open_files import open_files
-from runtime.storage.connections.replaced_log import remove_replaced_log
 from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.connections.write_ahead_log import remove_replaced_log
 from runtime.storage.layouts.detect import sqlite_tables
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES

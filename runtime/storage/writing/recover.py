@@ -20,7 +20,7 @@ from runtime.storage.connections.database_url import named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.new_file import give_name, unfinished_file
 from runtime.storage.connections.open_files import open_files
-from runtime.storage.connections.replaced_log import remove_replaced_log
+from runtime.storage.connections.write_ahead_log import remove_replaced_log
 from runtime.storage.layouts.known_tables import known_tables
 from runtime.storage.reading.damaged_pages import PageReader, RawText, Row, Value
 from runtime.storage.writing.recovered_tables import LOST, NewDatabase, Table

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from inspector_app.engines.agent_output import OutputLine
-from inspector_app.engines.child_engine import AgentStillLoadingError, ChildEngine
-from inspector_app.engines.child_imports import Imports
+from inspector_app.engines.child_engine import AgentStillLoadingError, ChildEngine, Imports
 from inspector_app.engines.child_process import PROTOCOL, ChildEndedError, ChildError, ChildProcess
 from inspector_app.engines.environments import own_environment
 from tests.interop.engines.conftest import AGENTS, EMBEDDED, PYTHONS, Start

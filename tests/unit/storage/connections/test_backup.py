@@ -11,7 +11,7 @@ import pytest
 
 from runtime.events import Event, EventActions
 from runtime.sessions.session import SessionKey
-from runtime.storage.connections.backup import back_up
+from runtime.storage.connections.new_file import back_up
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of

@@ -12,7 +12,7 @@ import pytest
 
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
-from runtime.storage.connections.folded_log import fold_log_of
+from runtime.storage.connections.write_ahead_log import fold_log_of
 from tests.unit.storage.tail.sql_writer import SqlWriter
 from tests.whole_file import events_of_file
 

@@ -14,8 +14,7 @@ import pytest
 from runtime.errors import StorageError
 from runtime.sessions.session import SessionKey
 from runtime.storage.connections import new_file
-from runtime.storage.connections.backup import back_up
-from runtime.storage.connections.new_file import give_name, unfinished_file
+from runtime.storage.connections.new_file import back_up, give_name, unfinished_file
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.writing.convert import convert
 from runtime.storage.writing.copy_database import copy_database

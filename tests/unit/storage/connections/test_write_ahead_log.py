@@ -14,9 +14,8 @@ import pytest
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
 from runtime.sessions.session_key import SessionKey
-from runtime.storage.connections.folded_log import fold_log_of
 from runtime.storage.connections.open_files import identity_of
-from runtime.storage.connections.replaced_log import has_replaced_log, remove_replaced_log
+from runtime.storage.connections.write_ahead_log import fold_log_of, has_replaced_log, remove_replaced_log
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.tail.open_tail import open_tail
 from runtime.storage.writing.recover import recover

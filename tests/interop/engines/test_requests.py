@@ -19,8 +19,12 @@ __all__ = ["twelve"]
 
 
 @pytest.mark.parametrize("engine", ["2.13", "1.39", EMBEDDED] if IS_SOAK else ["2.13"])
-async def test_what_is_in_each_request_is_what_its_bytes_hold(engine: str, twelve: Path, tmp_path: Path, start_engine: Start) -> None:
+async def test_what_is_in_each_request_is_what_the_model_received(
+    engine: str, twelve: Path, tmp_path: Path, start_engine: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wrong: list[Any] = []
+    received = tmp_path / "received.jsonl"
+    monkeypatch.setenv("FAKE_LLM_RECEIVED", str(received))
     checked = 0
     for name, messages in CONVERSATIONS.items():
         if not runs_on(name, engine) or (name == "told" and engine == EMBEDDED):  # it loads no YAML
@@ -41,6 +45,9 @@ async def test_what_is_in_each_request_is_what_its_bytes_hold(engine: str, twelv
             if call is None:
                 continue
             request = recording.request(call.number)
+            told = [json.loads(line) for line in received.read_text("utf-8").splitlines()]
+            asked = {"instruction": request.config.get("system_instruction"), "contents": list(request.contents)}
+            assert asked in told, (name, index)
             held = set(leaves(request.contents)), json.dumps(request.contents)
             for entry in prompt_events(found[1], index, request):
                 checked += 1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
 from typing import Any
 
 from google.adk.models import BaseLlm, LlmResponse
@@ -15,6 +18,8 @@ class FakeLlm(BaseLlm):
     replies: list[Any]
 
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
+        if file := os.environ.get("FAKE_LLM_RECEIVED"):
+            _keep(llm_request, Path(file))
         said = sum(content.role == "model" for content in llm_request.contents)
         reply = self.replies[min(said, len(self.replies) - 1)]
         if isinstance(reply, str):
@@ -25,6 +30,12 @@ class FakeLlm(BaseLlm):
             yield _answer(types.Part(text="".join(reply)))
         else:
             yield _answer(*(types.Part(function_call=types.FunctionCall(name=name, args=args)) for name, args in reply))
+
+
+def _keep(request: Any, file: Path) -> None:
+    contents = [content.model_dump(mode="json", exclude_none=True) for content in request.contents]
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps({"instruction": request.config.system_instruction, "contents": contents}) + "\n")
 
 
 def _answer(*parts: types.Part, partial: bool | None = None) -> LlmResponse:

@@ -82,7 +82,7 @@ async def open_child(plan: EnginePlan, database: str | None, recording: Path | N
         plan.decision.agent,
         _nothing,
         sessions=await run_in_thread(_sessions, database, environment.adk_version if is_adk else None),
-        environ=await run_in_thread(child_variables, environment, None, plan.decision.agent),
+        environ=await run_in_thread(child_variables, environment, plan.decision.agent),
         embedded=not is_adk,
         debugpy=debugpy,
         recording=recording,

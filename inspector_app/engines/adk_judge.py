@@ -33,7 +33,7 @@ def judging(plan: EnginePlan) -> Callable[[Mapping[str, Any]], dict[str, Any]] |
                 capture_output=True,
                 text=True,
                 timeout=SECONDS,
-                env=child_variables(environment, agent=agent),
+                env=child_variables(environment, agent),
                 check=False,
             )
         except (OSError, subprocess.TimeoutExpired) as error:

@@ -136,7 +136,7 @@ class ChildAgent:
                 self._take_commit,
                 sessions=sessions,
                 recording=recording,
-                environ=await run_in_thread(child_variables, self._environment, None, self._path),
+                environ=await run_in_thread(child_variables, self._environment, self._path),
                 embedded=self._is_embedded,
                 debugpy=self.debugpy,
                 on_output=self._on_output,

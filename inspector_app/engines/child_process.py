@@ -172,7 +172,6 @@ class ChildProcess:
         python: the Python that runs it.
         on_output: called with each line that the child writes.
         on_ended: called once, with the error that says how it ended; also after `close`.
-        cwd: its working folder; None means ours.
         environ: its environment variables; None means ours.
         embedded: run agents on the embedded runtime in place of google-adk.
     """
@@ -183,7 +182,6 @@ class ChildProcess:
         on_output: OnOutput = lambda line: None,
         on_ended: Callable[[ChildEndedError], None] = lambda error: None,
         *,
-        cwd: str | Path | None = None,
         environ: Mapping[str, str] | None = None,
         embedded: bool = False,
     ) -> None:
@@ -191,7 +189,6 @@ class ChildProcess:
         self._mode = ["embedded"] if embedded else []
         self._on_output = on_output
         self._on_ended = on_ended
-        self._cwd = cwd
         self._environ = environ
         self._process: subprocess.Popen[bytes] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -387,7 +384,6 @@ class ChildProcess:
                 stderr=subprocess.PIPE,
                 pass_fds=theirs,
                 start_new_session=True,
-                cwd=self._cwd,
                 env={**(os.environ if self._environ is None else self._environ), ENGINE_VARIABLE: "1"},
             )
         except OSError as error:

@@ -114,7 +114,6 @@ def find_environment(agent: str | Path, *, python: str | None = None, environ: M
     Args:
         agent: the agent's folder or file.
         python: the Python, or the folder of its environment, that the user has named.
-        environ: environment variables; None means this process's.
 
     Raises:
         EnvironmentNotFoundError: `python` names no Python.
@@ -357,7 +356,7 @@ def _table(settings: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def child_variables(environment: Environment, environ: Mapping[str, str] | None = None, agent: Path | None = None) -> dict[str, str]:
+def child_variables(environment: Environment, agent: Path | None = None) -> dict[str, str]:
     """Return the environment variables for a process of an environment, as if it were activated. May wait for the system's keyring.
 
     Args:
@@ -365,7 +364,7 @@ def child_variables(environment: Environment, environ: Mapping[str, str] | None 
         environ: environment variables; None means this process's.
         agent: the agent's folder or file; it gets the keys of the keyring. None: none.
     """
-    variables = dict(os.environ if environ is None else environ)
+    variables = dict(os.environ)
     if agent is not None:
         variables = AgentEnvironment(agent if agent.is_dir() else agent.parent).keys() | variables
     for name in ("PYTHONHOME", "VIRTUAL_ENV"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from enum import Enum
 from typing import Any, ClassVar, TypeVar, cast
@@ -52,6 +52,11 @@ class _StoredFields(BaseAgentState):
 
 
 AgentState = TypeVar("AgentState")
+
+
+def callbacks_of(field: str) -> Any:
+    """Return a property that is the callbacks of an agent's field as a list."""
+    return property(lambda agent: list(as_list(getattr(agent, field))), doc=f"The `{field}` as a list.")
 
 
 class BaseAgent(BaseModel):
@@ -148,15 +153,8 @@ class BaseAgent(BaseModel):
         """The root of the tree."""
         return next(reversed([self, *self.ancestors()]))
 
-    @property
-    def canonical_before_agent_callbacks(self) -> list[Callable[..., Any]]:
-        """The `before_agent_callback` as a list."""
-        return list(as_list(self.before_agent_callback))
-
-    @property
-    def canonical_after_agent_callbacks(self) -> list[Callable[..., Any]]:
-        """The `after_agent_callback` as a list."""
-        return list(as_list(self.after_agent_callback))
+    canonical_before_agent_callbacks: ClassVar[Any] = callbacks_of("before_agent_callback")
+    canonical_after_agent_callbacks: ClassVar[Any] = callbacks_of("after_agent_callback")
 
     def find_agent(self, name: str) -> BaseAgent | None:
         """Return this agent or the agent below it with that name; None if there is none."""

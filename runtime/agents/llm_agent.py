@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from google.genai import types
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from runtime.agents.base_agent import BaseAgent
+from runtime.agents.base_agent import BaseAgent, callbacks_of
 from runtime.contexts.invocation_context import InvocationContext
 from runtime.contexts.readonly_context import ReadonlyContext
 from runtime.errors.engine_needed_error import EngineNeededError
@@ -26,7 +26,7 @@ from runtime.models.base_llm import BaseLlm
 from runtime.models.registry import LLMRegistry
 from runtime.planners.base_planner import BasePlanner
 from runtime.sessions.state_schema import check_write
-from runtime.support.calling import Callbacks, as_list, call
+from runtime.support.calling import Callbacks, call
 from runtime.support.texts import text_of
 from runtime.tools.agent_tool import AgentTool
 from runtime.tools.base_tool import BaseTool
@@ -126,35 +126,12 @@ class LlmAgent(BaseAgent):
             raise EngineNeededError("An LlmAgent with a code_executor")
         return executor
 
-    @property
-    def canonical_before_model_callbacks(self) -> list[Callable[..., Any]]:
-        """The `before_model_callback` as a list."""
-        return list(as_list(self.before_model_callback))
-
-    @property
-    def canonical_after_model_callbacks(self) -> list[Callable[..., Any]]:
-        """The `after_model_callback` as a list."""
-        return list(as_list(self.after_model_callback))
-
-    @property
-    def canonical_on_model_error_callbacks(self) -> list[Callable[..., Any]]:
-        """The `on_model_error_callback` as a list."""
-        return list(as_list(self.on_model_error_callback))
-
-    @property
-    def canonical_before_tool_callbacks(self) -> list[Callable[..., Any]]:
-        """The `before_tool_callback` as a list."""
-        return list(as_list(self.before_tool_callback))
-
-    @property
-    def canonical_after_tool_callbacks(self) -> list[Callable[..., Any]]:
-        """The `after_tool_callback` as a list."""
-        return list(as_list(self.after_tool_callback))
-
-    @property
-    def canonical_on_tool_error_callbacks(self) -> list[Callable[..., Any]]:
-        """The `on_tool_error_callback` as a list."""
-        return list(as_list(self.on_tool_error_callback))
+    canonical_before_model_callbacks: ClassVar[Any] = callbacks_of("before_model_callback")
+    canonical_after_model_callbacks: ClassVar[Any] = callbacks_of("after_model_callback")
+    canonical_on_model_error_callbacks: ClassVar[Any] = callbacks_of("on_model_error_callback")
+    canonical_before_tool_callbacks: ClassVar[Any] = callbacks_of("before_tool_callback")
+    canonical_after_tool_callbacks: ClassVar[Any] = callbacks_of("after_tool_callback")
+    canonical_on_tool_error_callbacks: ClassVar[Any] = callbacks_of("on_tool_error_callback")
 
     @property
     def canonical_model(self) -> BaseLlm:

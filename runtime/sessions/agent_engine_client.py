@@ -39,12 +39,12 @@ class ConflictError(StorageError):
 class AgentEngineClient:
     """Sends requests and repeats those that failed on the way. Thread-safe; each call blocks.
 
+    The address is the location's, or `GOOGLE_VERTEX_BASE_URL`; an `http:` address must be on this machine, and gets no credentials.
+
     Args:
         project, location: the Google Cloud project and its location; None: from the environment.
         api_key: an express mode key in place of project, location and credentials.
         credentials: None: the application default credentials, looked up at the first request.
-        base_url: another address; None: from the environment, otherwise the location's. An `http:` address must be on this machine, and
-            gets no credentials.
 
     Attributes:
         place: the beginning of resource names, such as `projects/P/locations/L`; empty in express mode.
@@ -60,7 +60,6 @@ class AgentEngineClient:
         *,
         api_key: str | None = None,
         credentials: Credentials | None = None,
-        base_url: str | None = None,
     ) -> None:
         project, location = project or os.environ.get("GOOGLE_CLOUD_PROJECT"), location or os.environ.get("GOOGLE_CLOUD_LOCATION")
         if not api_key and not (project and location):
@@ -68,7 +67,7 @@ class AgentEngineClient:
                 "Sessions of an Agent Engine need a project and a location: set GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION."
             )
         host = "aiplatform.googleapis.com" if api_key or location == "global" else f"{location}-aiplatform.googleapis.com"
-        address = base_url or os.environ.get(_BASE_URL) or f"https://{host}"
+        address = os.environ.get(_BASE_URL) or f"https://{host}"
         self._is_open = urlsplit(address).scheme == "http"
         if self._is_open and urlsplit(address).hostname not in _LOOPBACK:
             raise StorageError(f"{address} would be sent credentials without encryption. Use an https: address.")

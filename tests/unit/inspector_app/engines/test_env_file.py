@@ -206,8 +206,8 @@ def test_the_env_file_wins_over_the_keyring(kept: AgentKeys, tmp_path: Path, env
 def test_the_process_wins_over_the_keyring_also_in_a_child(kept: AgentKeys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     agent = Path(write_agent(tmp_path / "shop", KEYS))
     (agent / ".env").write_text("GOOGLE_API_KEY=file")
-    assert child_variables(own_environment(), None, agent)["SECOND"] == "kept"
+    assert child_variables(own_environment(), agent)["SECOND"] == "kept"
     monkeypatch.setenv("SECOND", "process")
-    assert child_variables(own_environment(), None, agent / "agent.py")["SECOND"] == "process"
-    assert "GOOGLE_API_KEY" not in child_variables(own_environment(), None, agent)  # the child reads the file
+    assert child_variables(own_environment(), agent / "agent.py")["SECOND"] == "process"
+    assert "GOOGLE_API_KEY" not in child_variables(own_environment(), agent)  # the child reads the file
     assert load_agent(str(agent)).app.root_agent.description == "process/file"

@@ -178,10 +178,11 @@ def test_a_file_in_the_place_of_a_folder_harms_nothing(agent: Path) -> None:
     assert find_environment(agent, environ={}).env_file is None
 
 
-def test_a_child_finds_the_programs_of_its_environment_first(agent: Path, tmp_path: Path) -> None:
+def test_a_child_finds_the_programs_of_its_environment_first(agent: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_venv(agent / ".venv")
     environment = find_environment(agent, environ={}).environment
     given = {"PATH": f"/usr/bin{os.pathsep}{folder / 'bin'}", "VIRTUAL_ENV": str(tmp_path / "ours"), "PYTHONHOME": "/x", "OTHER": "1"}
-    variables = child_variables(environment, given)
+    monkeypatch.setattr(os, "environ", given)
+    variables = child_variables(environment)
     assert variables["PATH"] == f"{folder / 'bin'}{os.pathsep}/usr/bin"
     assert variables == {"PATH": variables["PATH"], "VIRTUAL_ENV": str(folder), "OTHER": "1"}

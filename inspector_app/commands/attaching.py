@@ -23,19 +23,8 @@ def attach(options: Attach) -> int:
         status: int = load_app(off_screen=False).run_window([], theme=options.theme, size=options.size, attach=chosen)
         return status
     if options.json:
-        print_json(
-            [
-                {
-                    "pid": app.pid,
-                    "name": app.name,
-                    "engine": app.engine,
-                    "place": app.place,
-                    "attached_by": app.attached_by,
-                    "answers": app.answers,
-                }
-                for app in apps
-            ]
-        )
+        names = ("pid", "name", "engine", "place", "attached_by", "answers")
+        print_json([{name: getattr(app, name) for name in names} for app in apps])
         return 0
     rows = [(app.name, str(app.pid), app.engine, app.place, app.why_not or "") for app in apps]
     if not rows:

@@ -54,8 +54,9 @@ class _Argument(TyperArgument):
 
 
 def _parameters_of(options: type[Options]) -> list[Any]:
-    """Return the parameters of a command, one for each of its options."""
-    return [_parameter(options, name, *get_args(hint)) for name, hint in get_type_hints(options, include_extras=True).items()]
+    """Return the parameters of a command, one for each of its options; those that must be given come first."""
+    found = [_parameter(options, name, *get_args(hint)) for name, hint in get_type_hints(options, include_extras=True).items()]
+    return sorted(found, key=lambda each: not each.required)
 
 
 def _parameter(options: type[Options], name: str, kind: Any, shown: Any) -> TyperOption | TyperArgument:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +72,16 @@ async def drive(
     return _status(failure, ended, options.agent or "")
 
 
+async def then(events: AsyncGenerator[Event, None], report: Callable[[], None]) -> AsyncGenerator[Event, None]:
+    """Yield a run's events; report at its end, however it ends."""
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield event
+    finally:
+        report()
+
+
 async def _ended(
     service: BaseSessionService | ChildSessions,
     key: SessionKey,
@@ -109,9 +119,7 @@ def _status(failure: Exception | None, ended: Invocation | None, agent: str) -> 
 def _print_end(key: SessionKey, ended: Invocation, options: Run | Resume | ForkOptions) -> None:
     if options.json:
         end = {
-            "app_name": key.app_name,
-            "user_id": key.user_id,
-            "session_id": key.session_id,
+            **key._asdict(),
             "invocation_id": ended.invocation_id,
             "status": ended.status,
             "pending": [pending_json(item) for item in ended.pending],

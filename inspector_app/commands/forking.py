@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from google.genai import types
 from inspector_app.commands import stdout
 from inspector_app.commands.child_runs import message_of
 from inspector_app.commands.driven import driven
-from inspector_app.commands.driving import drive
+from inspector_app.commands.driving import drive, then
 from inspector_app.commands.opening import open_artifacts, planned_engine
 from inspector_app.commands.options.branching import ForkOptions, Forks
 from inspector_app.commands.output import complain_of_nothing, counted, local_time, print_json, print_line
@@ -30,8 +29,8 @@ from runtime.errors import NotFoundError
 from runtime.events import Event
 from runtime.events.kinds import text_of
 from runtime.forks.fork import Cut, Files, Fork, fork_session
+from runtime.forks.recorded_answers import RecordedAnswers
 from runtime.forks.recording import Recording, RecordingError, overridable_part, recording_until
-from runtime.forks.session_replay import Repeat
 from runtime.forks.tree import ForkNode, fork_trees
 from runtime.sessions.lineage import Changed, Lineage
 from runtime.sessions.session_key import SessionKey
@@ -80,27 +79,20 @@ async def _run(
         elif reason := agent.why_not("rerun"):
             raise RecordingError(reason)
         else:
-            events = _told(agent.rerun(made.key, recording), options.json)
+            repeat = agent.rerun(made.key, recording)
+            events = then(repeat.events(), lambda: _report(repeat.answers, options.json))
         return await drive(events, agent.sessions, made.key, options, earlier)
 
 
-async def _told(rerun: Repeat, as_json: bool) -> AsyncGenerator[Event, None]:
-    """Yield the events of a repeated run; at its end, print how much came from the recording."""
-    try:
-        async with aclosing(rerun.events()) as events:
-            async for event in events:
-                yield event
-    finally:
-        replay = rerun.answers
-        if as_json:
-            counts = {"model_calls": replay.model_calls, "tool_calls": replay.tool_calls}
-            print_json({"rerun": {"answered_from_the_recording": counts, "divergences": [*map(str, replay.divergences)]}})
-        else:
-            print_line(
-                f"answered from the recording: {counted(replay.model_calls, 'model call')}, {counted(replay.tool_calls, 'tool call')}"
-            )
-            for sentence in replay.divergences:
-                print_line(visible(f"Diverged: {sentence}"))
+def _report(answers: RecordedAnswers, as_json: bool) -> None:
+    """Print how much came from the recording."""
+    if as_json:
+        counts = {"model_calls": answers.model_calls, "tool_calls": answers.tool_calls}
+        print_json({"rerun": {"answered_from_the_recording": counts, "divergences": [*map(str, answers.divergences)]}})
+    else:
+        print_line(f"answered from the recording: {counted(answers.model_calls, 'model call')}, {counted(answers.tool_calls, 'tool call')}")
+        for sentence in answers.divergences:
+            print_line(visible(f"Diverged: {sentence}"))
 
 
 def _recording(events: Sequence[Event], options: ForkOptions) -> Recording:
@@ -148,7 +140,7 @@ def _cut(events: Sequence[Event], options: ForkOptions, recording: Recording | N
 def _print_fork(made: Fork, more_notes: Sequence[str], as_json: bool) -> None:
     notes = [*made.notes, *more_notes]
     if as_json:
-        print_json({"fork": {**_key_json(made.key), "database": made.database, **_lineage_json(made.lineage), "notes": notes}})
+        print_json({"fork": {**made.key._asdict(), "database": made.database, **_lineage_json(made.lineage), "notes": notes}})
         return
     lineage = made.lineage
     is_rerun = lineage.changed is not None and not lineage.event_count
@@ -160,13 +152,9 @@ def _print_fork(made: Fork, more_notes: Sequence[str], as_json: bool) -> None:
         print_line(visible(note))
 
 
-def _key_json(key: SessionKey) -> dict[str, Any]:
-    return {"app_name": key.app_name, "user_id": key.user_id, "session_id": key.session_id}
-
-
 def _lineage_json(lineage: Lineage) -> dict[str, Any]:
     return {
-        "parent": {**_key_json(lineage.parent), "database": lineage.database},
+        "parent": {**lineage.parent._asdict(), "database": lineage.database},
         "event_id": lineage.event_id,
         "event_count": lineage.event_count,
         "forked_at": lineage.at,
@@ -191,7 +179,7 @@ def forks(options: Forks) -> int:
 def _node_json(node: ForkNode) -> dict[str, Any]:
     lineage = _lineage_json(node.lineage) if node.lineage else {}
     children = [_node_json(child) for child in node.children]
-    return {**_key_json(node.key), "database": node.database, "exists": node.exists, **lineage, "children": children}
+    return {**node.key._asdict(), "database": node.database, "exists": node.exists, **lineage, "children": children}
 
 
 def _place(lineage: Lineage) -> str:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from inspector_app.commands import stdout
 from inspector_app.commands.driven import open_driven
-from inspector_app.commands.driving import drive
+from inspector_app.commands.driving import drive, then
 from inspector_app.commands.options.running import Run
 from inspector_app.commands.output import counted, print_json, print_line
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import session_key
 from inspector_app.presentation.values import visible
-from runtime.events import Event
 from runtime.forks.recording import Recording, RecordingError
 from runtime.forks.session_replay import Repeat, SessionReplay, recordings_of
 
@@ -43,22 +41,17 @@ async def replay(options: Run) -> int:
 
 async def _drive(recordings: Sequence[Recording], repeat: Callable[[Recording], Repeat], service: Any, key: Any, options: Run) -> int:
     run = SessionReplay(recordings, repeat, goes_on=options.go_on)
-    status = await drive(_told(run, options), service, key, options, set())
+    status = await drive(then(run.events(), lambda: _report(run, options)), service, key, options, set())
     return DIFFERENT if run.divergences and status == 0 else status
 
 
-async def _told(run: SessionReplay, options: Run) -> AsyncGenerator[Event, None]:
-    try:
-        async with aclosing(run.events()) as events:
-            async for event in events:
-                yield event
-    finally:
-        if options.json:
-            counts = {"model_calls": run.model_calls, "tool_calls": run.tool_calls}
-            print_json({"replay": {**counts, "divergences": [*map(str, run.divergences)]}})
-        else:
-            if run.model_calls or run.tool_calls:  # a capsule's stand-in agent calls neither
-                print_line(f"From the recording: {counted(run.model_calls, 'model answer')}, {counted(run.tool_calls, 'tool result')}.")
-            for each in run.divergences:
-                text = str(each) if options.go_on else f"No longer as recorded: {each.what}. --go-on continues live."
-                stdout.complain(f"agent-inspector: {visible(text)}\n")
+def _report(run: SessionReplay, options: Run) -> None:
+    if options.json:
+        counts = {"model_calls": run.model_calls, "tool_calls": run.tool_calls}
+        print_json({"replay": {**counts, "divergences": [*map(str, run.divergences)]}})
+    else:
+        if run.model_calls or run.tool_calls:  # a capsule's stand-in agent calls neither
+            print_line(f"From the recording: {counted(run.model_calls, 'model answer')}, {counted(run.tool_calls, 'tool result')}.")
+        for each in run.divergences:
+            text = str(each) if options.go_on else f"No longer as recorded: {each.what}. --go-on continues live."
+            stdout.complain(f"agent-inspector: {visible(text)}\n")

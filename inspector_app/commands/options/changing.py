@@ -111,40 +111,39 @@ class Name(Options):
     json: given.AsJson = False
 
 
+class _Deletion(Options):
+    """What deleting commands share."""
+
+    yes: given.Yes = False
+    dry_run: given.DryRun = False
+    in_place: given.InPlace = False
+    json: given.AsJson = False
+
+    def check(self) -> None:
+        """Raise UsageError if the options contradict each other."""
+        exclude(("--yes", self.yes or None), ("--dry-run", self.dry_run or None))
+        if self.json and not (self.yes or self.dry_run):
+            raise UsageError("--json cannot ask for confirmation: give --yes or --dry-run.")
+
+
 @command("delete", CHANGE, "deleting:delete", "agent-inspector delete orders.db --session s1 --session s2")
-class Delete(Options):
+class Delete(_Deletion):
     """Delete sessions with their events. They are copied first; `undelete` restores them."""
 
     db: given.Database
     session: given.Sessions
     app: given.App = None
     user: given.User = None
-    yes: given.Yes = False
-    dry_run: given.DryRun = False
-    in_place: given.InPlace = False
-    json: given.AsJson = False
-
-    def check(self) -> None:
-        """Raise UsageError if the options contradict each other."""
-        _check_deletion(self)
 
 
 @command("prune", CHANGE, "deleting:prune", "agent-inspector prune orders.db --days 30 --dry-run")
-class Prune(Options):
+class Prune(_Deletion):
     """Delete the sessions that have not changed for some days. They are copied first; `undelete` restores them."""
 
     db: given.Database
     days: Annotated[int, given.option("--days", "N", "Minimum days without a change.", given.count)]
     app: Annotated[str | None, given.option("--app", "A", "Only sessions of this app.")] = None
     user: Annotated[str | None, given.option("--user", "U", "Only sessions of this user.")] = None
-    yes: given.Yes = False
-    dry_run: given.DryRun = False
-    in_place: given.InPlace = False
-    json: given.AsJson = False
-
-    def check(self) -> None:
-        """Raise UsageError if the options contradict each other."""
-        _check_deletion(self)
 
 
 @command("undelete", CHANGE, "deleting:undelete", "agent-inspector undelete orders.db orders.db.deleted-20261121-113000-5f3a9c")
@@ -154,9 +153,3 @@ class Undelete(Options):
     db: given.Database
     copy: Annotated[str, given.argument("COPY", "The copy whose name `delete` or `prune` printed.")]
     json: given.AsJson = False
-
-
-def _check_deletion(options: Delete | Prune) -> None:
-    exclude(("--yes", options.yes or None), ("--dry-run", options.dry_run or None))
-    if options.json and not (options.yes or options.dry_run):
-        raise UsageError("--json cannot ask for confirmation: give --yes or --dry-run.")

@@ -149,7 +149,7 @@ class CurrentRun(QObject):
         self._tasks = tasks
         self._messages = messages
         self._availability = ActionAvailability(cursor, agents, databases, current)
-        self.sessions = NewSessions(cursor, agents, databases, self._availability)
+        self.sessions = NewSessions(cursor, agents, databases, self._availability, messages)
         self._debugger: Debugger | None = None
         self._engine: Engine | None = None
         self._told_hold: Hold | None = None

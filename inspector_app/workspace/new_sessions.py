@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ from inspector_app.engines.samples import is_bundled
 from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
 from inspector_app.workspace.cursor import Cursor
+from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from runtime import sessions
 from runtime.errors.storage_error import StorageError
@@ -36,13 +36,17 @@ class NewSessions:
         agents: the loaded agent.
         databases: the open databases.
         availability: knows the database of a new session.
+        messages: receives what could not be recorded of a new session.
     """
 
-    def __init__(self, cursor: Cursor, agents: CurrentAgent, databases: OpenDatabases, availability: ActionAvailability) -> None:
+    def __init__(
+        self, cursor: Cursor, agents: CurrentAgent, databases: OpenDatabases, availability: ActionAvailability, messages: MessageBus
+    ) -> None:
         self._cursor = cursor
         self._agents = agents
         self._databases = databases
         self._availability = availability
+        self._messages = messages
 
     def place(self) -> Source | None:
         """Return the database of a new session; None for this window's own sessions."""
@@ -85,8 +89,13 @@ class NewSessions:
             return await self.create(on_commit, user_id=user_id, state=state, session_id=session_id, unsaved=unsaved)
         source = named or await self._databases.unsaved_source(place, needs_file=loaded.needs_file)
         if loaded.needs_file and source.ours and "://" not in source.target:
-            with suppress(StorageError):  # without this record, the session's first values are called unknown
+            try:
                 await run_in_thread(sessions.record_creation, Path(source.target), key, state or {})
+            except StorageError as error:
+                self._messages.warning(
+                    f"What session {key.session_id} was created with could not be recorded: its first values are shown as not recorded,"
+                    f" and a rewind clears them. {error}"
+                )
         if unsaved or is_bundled(loaded.folder):
             source.repeatable.add(key)
         return SessionAddress(source.target, key)

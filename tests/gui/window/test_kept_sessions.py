@@ -521,14 +521,36 @@ root_agent = Wallet(name="wallet")
 """
 
 
-def test_first_writes_of_a_session_that_began_here_are_known_also_after_saving(
-    inspector: Inspector, opened: Callable[..., None], driver: WindowDriver, tmp_path: Path
+@pytest.fixture
+def wallet(inspector: Inspector, tmp_path: Path) -> Path:
+    """An agent on google-adk."""
+    folder = tmp_path / "wallet"
+    folder.mkdir()
+    (folder / "agent.py").write_text(WALLET)
+    inspector.settings.keep_engine(folder, {"kind": "adk", "python": adk_python()})
+    trust_folder(inspector, folder)
+    return folder
+
+
+def test_a_creation_that_cannot_be_recorded_is_reported(
+    inspector: Inspector, opened: Callable[..., None], driver: WindowDriver, wallet: Path
 ) -> None:
-    wallet = tmp_path / "wallet"
-    wallet.mkdir()
-    (wallet / "agent.py").write_text(WALLET)
-    inspector.settings.keep_engine(wallet, {"kind": "adk", "python": adk_python()})
-    trust_folder(inspector, wallet)
+    opened(wallet)
+    first = driver.run_message("currency")
+    assert "could not be recorded" not in driver.log_text()
+    with closing(sqlite3.connect(first.database)) as connection, connection:
+        connection.execute("CREATE TRIGGER no_more BEFORE INSERT ON inspector_commits BEGIN SELECT RAISE(ABORT, 'no more records'); END")
+    inspector.window.commands.new_session.trigger()
+    driver.run_until_idle()
+    second = inspector.cursor.session
+    assert second is not None and (second.database, second.key != first.key) == (first.database, True)
+    assert f"What session {second.key.session_id} was created with could not be recorded: " in driver.log_text()
+    assert "no more records" in driver.log_text()
+
+
+def test_first_writes_of_a_session_that_began_here_are_known_also_after_saving(
+    inspector: Inspector, opened: Callable[..., None], driver: WindowDriver, tmp_path: Path, wallet: Path
+) -> None:
     opened(wallet)
 
     def check(*names: str) -> None:

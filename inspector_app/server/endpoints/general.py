@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 from typing import Annotated, Any
 
@@ -17,6 +18,7 @@ from runtime.agents.llm_agent import LlmAgent
 from runtime.errors import KnownError
 from runtime.version import __version__
 
+_log = logging.getLogger(__name__)
 _TELEMETRY_HEADER = "x-adk-telemetry-request"  # which google-adk's page sends, and a page of another origin cannot
 
 
@@ -61,8 +63,8 @@ class General:
         for name in self._agents.names:
             try:
                 apps.append(await self._details(name))
-            except KnownError:
-                continue
+            except KnownError as error:
+                _log.warning("%s is left out of the list of agents: %s", name, error)
         return JSONResponse({"apps": [{**app, "agents": None} for app in apps]})
 
     async def app_info(self, app_name: str) -> Response:

@@ -38,12 +38,7 @@ class CodeFiles:
 
 
 def code_files(folder: Path, suffixes: tuple[str, ...] = CODE) -> CodeFiles:
-    """Return a folder's code files, without hidden folders, Python environments and `node_modules`.
-
-    Args:
-        folder: the folder.
-        suffixes: the endings of the files' names.
-    """
+    """Return a folder's code files, without hidden folders, Python environments and `node_modules`."""
     found = CodeFiles()
     listed = 0
     for root, folders, names in os.walk(folder):

@@ -115,11 +115,7 @@ Begin = Callable[[Engine, SessionKey], AsyncGenerator[Event, None]]
 
 
 class Runs:
-    """The runs of one server.
-
-    Args:
-        database: where their sessions are stored.
-    """
+    """The runs of one server."""
 
     def __init__(self, database: Path) -> None:
         self.store = RunStore(str(database))

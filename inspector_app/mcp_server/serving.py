@@ -36,12 +36,7 @@ _RUNS = types.ToolAnnotations(read_only_hint=False, destructive_hint=False, open
 
 
 def serve(paths: Sequence[str], *, allow_runs: bool) -> None:
-    """Answer a coding agent until it closes the input.
-
-    Args:
-        paths: databases and agents' folders.
-        allow_runs: also offer the tools that run agents.
-    """
+    """Answer a coding agent until it closes the input."""
     asyncio.run(_serve(Places(paths), allow_runs))
 
 

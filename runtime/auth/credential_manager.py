@@ -40,18 +40,11 @@ class CredentialManager:
         self._exchangers.register(credential_type, exchanger_instance)
 
     async def request_credential(self, context: Any) -> None:
-        """Ask the user for the credential; see `ToolContext.request_credential`.
-
-        Args:
-            context: the tool call.
-        """
+        """Ask the user for the credential; see `ToolContext.request_credential`."""
         context.request_credential(AuthHandler(self._auth_config).generate_auth_request())
 
     async def get_auth_credential(self, context: Any) -> AuthCredential | None:
         """Return the credential, ready for use; None if the user must be asked.
-
-        Args:
-            context: the tool call.
 
         Raises:
             ValueError: the request is incomplete.

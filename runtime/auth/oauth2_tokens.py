@@ -39,10 +39,6 @@ def authorization_request(credential: AuthCredential, scheme: AuthScheme) -> Aut
 
     A client without a secret, or one that asks for it with `code_challenge_method`, proves by PKCE that the code is its own.
 
-    Args:
-        credential: the client.
-        scheme: the service's scheme.
-
     Raises:
         ValueError: the client's id or the scheme's address is missing, or the client asks for another method than S256.
     """
@@ -93,13 +89,7 @@ def is_expired(oauth2: OAuth2Auth) -> bool:
 
 
 async def fetch_tokens(credential: AuthCredential, scheme: AuthScheme, form: dict[str, str]) -> AuthCredential | None:
-    """Return a credential with new tokens; None if there are none, with the reason in the log.
-
-    Args:
-        credential: the client.
-        scheme: the service's scheme.
-        form: the request.
-    """
+    """Return a credential with new tokens; None if there are none, with the reason in the log."""
     oauth2, address = credential.oauth2, _token_address(scheme)
     is_public = bool(oauth2 and not oauth2.client_secret and oauth2.code_challenge_method)
     if oauth2 is None or not oauth2.client_id or not (oauth2.client_secret or is_public) or not address:

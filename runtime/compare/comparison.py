@@ -131,10 +131,6 @@ def prompt_of(events: Sequence[Event], index: int) -> list[types.Content]:
     """Return the conversation that an event's agent had before the event, as it was sent to its model.
 
     Instructions and tools are not stored; an agent that sees only its present turn (`include_contents="none"`) saw less.
-
-    Args:
-        events: the session's events, in commit order.
-        index: the event's index.
     """
     event = events[index]
     return contents.Conversation(event.author, event.branch, invocation_id=event.invocation_id).contents(

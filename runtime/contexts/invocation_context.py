@@ -331,11 +331,7 @@ class InvocationContext(BaseModel):
                 self.end_of_agents[event.author] = False
 
     def reset_sub_agent_states(self, agent_name: str) -> None:
-        """Remove the checkpoints of all agents below an agent, as a loop does before its next iteration.
-
-        Args:
-            agent_name: an agent of the running agent's tree.
-        """
+        """Remove the checkpoints of all agents below an agent, as a loop does before its next iteration."""
         agent = self.agent.find_agent(agent_name)
         for below in agent.descendants() if agent else ():
             key = self.places.key(below)

@@ -182,13 +182,7 @@ def state_before(view: View, key: str) -> Any:
 
 
 def walk(value: Any, steps: tuple[Step, ...], budget: Budget) -> Iterator[Any]:
-    """Yield the values at a path: one, none, or with `*` any number.
-
-    Args:
-        value: plain JSON.
-        steps: the path.
-        budget: pays for the steps.
-    """
+    """Yield the values at a path: one, none, or with `*` any number."""
     for number, step in enumerate(steps):
         if step is None:
             if type(value) is not dict and type(value) is not list:

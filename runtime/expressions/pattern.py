@@ -56,10 +56,6 @@ class Pattern:
     def found_in(self, text: str, budget: Budget) -> bool:
         """Return whether the pattern is found anywhere in the text's first `TEXT_LIMIT` characters.
 
-        Args:
-            text: the text to search.
-            budget: pays for the steps.
-
         Raises:
             ExpressionTooCostlyError: the budget is used up.
         """

@@ -83,10 +83,6 @@ class Recording:
 def recording_until(events: Sequence[Event], event_id: str) -> Recording:
     """Return the recording of an event's invocation up to and including that event.
 
-    Args:
-        events: the session's events, in commit order.
-        event_id: the last event that is repeated.
-
     Raises:
         NotFoundError: the event does not exist.
         RecordingError: its invocation has no user message: it is a summary, a rewind, or a manual edit.

@@ -66,20 +66,12 @@ class LiteLLMClient:
     """The functions of litellm that `LiteLlm` calls; give a subclass as `llm_client` to call others."""
 
     async def acompletion(self, model: str, messages: list[Any], tools: list[Any] | None, **kwargs: Any) -> Any:
-        """Return litellm's completion, or its stream.
-
-        Args:
-            model, messages, tools, kwargs: see `litellm.acompletion`.
-        """
+        """Return litellm's completion, or its stream."""
         litellm = await run_in_thread(_load)
         return await litellm.acompletion(model=model, messages=messages, tools=tools, **kwargs)
 
     def completion(self, model: str, messages: list[Any], tools: list[Any] | None, stream: bool = False, **kwargs: Any) -> Any:
-        """Return litellm's completion, or its stream, from synchronous code.
-
-        Args:
-            model, messages, tools, stream, kwargs: see `litellm.completion`.
-        """
+        """Return litellm's completion, or its stream, from synchronous code."""
         return _load().completion(model=model, messages=messages, tools=tools, stream=stream, **kwargs)
 
 

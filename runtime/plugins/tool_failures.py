@@ -76,14 +76,7 @@ class ToolFailures:
         return was_raised
 
     def error_in(self, tool: BaseTool, tool_args: dict[str, Any], context: ToolContext, result: Any) -> str | None:
-        """Return the error that a tool's result reports, or None.
-
-        Args:
-            tool: the tool.
-            tool_args: the call's arguments.
-            context: the call's context.
-            result: what the model receives.
-        """
+        """Return the error that a tool's result reports, or None."""
         told: dict[str, Any] = result if isinstance(result, dict) else {}
         if self._classifier is not None:
             try:

@@ -83,12 +83,6 @@ class RewindPlan:
 def rewind_plan(history: History, key: SessionKey, present: Mapping[str, Any], invocation_id: str) -> RewindPlan:
     """Return what taking back an invocation and all later ones would do.
 
-    Args:
-        history: the session's history.
-        key: the session.
-        present: the session's present merged state.
-        invocation_id: the first invocation to take back.
-
     Raises:
         InvocationNotFoundError: the session has no such invocation, or a rewind has already taken it back.
     """

@@ -132,13 +132,7 @@ class AgentEngineClient:
                 return {}
 
     def all_of(self, path: str, field: str, query: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the items of a list, page by page.
-
-        Args:
-            path: the list's resource name.
-            field: the field with the items.
-            query: parameters, such as `filter`.
-        """
+        """Yield the items of a list, page by page."""
         page: dict[str, Any] = {"nextPageToken": ""}
         while "nextPageToken" in page:
             token = {"pageToken": page["nextPageToken"]} if page["nextPageToken"] else {}

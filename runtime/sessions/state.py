@@ -453,10 +453,6 @@ def is_plain(value: Any) -> bool:
 def checked_text(text: str, path: Path) -> str:
     """Return a string if it can be encoded. Lone surrogates, which Python uses for undecodable file names, cannot.
 
-    Args:
-        text: the string.
-        path: its place; see `storable`.
-
     Raises:
         UnstorableValueError: the string contains a lone surrogate.
     """

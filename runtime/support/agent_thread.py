@@ -134,11 +134,7 @@ class Inline:
 
 
 class Nested:
-    """Calls of a run that a sync call drives with `Runner.run`: the agent's thread makes them while it waits for the run's events.
-
-    Args:
-        submit: passes a job to that thread.
-    """
+    """Calls of a run that a sync call drives with `Runner.run`: the agent's thread makes them while it waits for the run's events."""
 
     def __init__(self, submit: Callable[[Job], None]) -> None:
         self._submit = submit

@@ -8,12 +8,7 @@ from pathlib import Path
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a new file and sync it to disk.
-
-    Args:
-        path: the file; must not exist.
-        data: the content.
-    """
+    """Write a new file and sync it to disk."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()

@@ -122,10 +122,6 @@ class OpenFolder:
     def folder(self, *names: str, create: bool = False) -> Iterator[OpenFolder]:
         """Yield a folder below this one.
 
-        Args:
-            names: the names on the way.
-            create: make the folders that do not exist.
-
         Raises:
             LinkError: one of them is a link or a special file.
             OSError: one of them cannot be opened.

@@ -9,12 +9,7 @@ if TYPE_CHECKING:
 
 
 def ask_for_confirmation(name: str, tool_context: ToolContext) -> str | None:
-    """Return why a call that needs confirmation must not run, after requesting it if necessary; None if the user approved it.
-
-    Args:
-        name: the tool, as the model calls it.
-        tool_context: the call.
-    """
+    """Return why a call that needs confirmation must not run, after requesting it if necessary; None if the user approved it."""
     if tool_context.tool_confirmation is None:
         tool_context.request_confirmation(
             hint=f"Please approve or reject the tool call {name}() by responding with a FunctionResponse with an expected"

@@ -34,10 +34,6 @@ def code_places(root: Any, folder: Path) -> list[dict[str, Any]]:
     """Return where the code of agents, tools and callbacks is: `kind`, `agent`, `name`, `file`, `line`.
 
     An agent's place is the call that names it, found in the source; of an agent whose name is computed, its class in the agent's folder.
-
-    Args:
-        root: the root agent or node.
-        folder: the agent's folder.
     """
     named = _named_calls(folder)
     places: list[dict[str, Any]] = []

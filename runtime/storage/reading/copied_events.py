@@ -26,12 +26,7 @@ class Readable(Protocol):
 
 
 class CopiedEvents:
-    """One session's events as rows of google-adk's v1 layout.
-
-    Args:
-        key: the session.
-        events: in commit order.
-    """
+    """One session's events, in commit order, as rows of google-adk's v1 layout."""
 
     def __init__(self, key: SessionKey, events: Iterable[Event]) -> None:
         self._connection = open_files.connect(":memory:")

@@ -256,13 +256,7 @@ class EventPages:
         return ([], 0) if found is None else (found.data, self.place_of(found.last + 1))
 
     def save_scan(self, saved: SavedScan, count: int, data: Iterable[Any]) -> None:
-        """Save what a scan found.
-
-        Args:
-            saved: where to save it.
-            count: number of events that were read.
-            data: JSON values.
-        """
+        """Save what a scan found."""
         saved.save(self._file, self._rowids[count - 1], data)
 
     def index_of(self, event_id: str) -> int | None:

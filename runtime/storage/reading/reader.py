@@ -356,21 +356,13 @@ class StoredDatabase:
         return shared_writes(key, name, commits, self.events)
 
     def recorded_ends(self, key: SessionKey | None = None) -> dict[SessionKey, dict[str, RecordedEnd]]:
-        """Return the recorded ends of invocations, by session and invocation id.
-
-        Args:
-            key: the session, or None for all sessions.
-        """
+        """Return the recorded ends of the invocations of one session or of all, by session and invocation id."""
         if not self.layout.records_ends and not (self._is_file and self._file.read(has_recorded_ends)):
             return {}  # a file may have got the table since it was opened
         return self._file.read(lambda connection: recorded_ends(connection, key))
 
     def notes(self, key: SessionKey | None = None) -> dict[SessionKey, dict[str, Note]]:
-        """Return the notes in the database itself, by session and event id; empty for a database that is not ours.
-
-        Args:
-            key: the session, or None for all sessions.
-        """
+        """Return the notes on one session or on all that are in the database itself, by session and event id; empty if it is not ours."""
 
         def read(connection: ReadingConnection) -> dict[SessionKey, dict[str, Note]]:
             # The database may have got the table since it was opened.
@@ -380,11 +372,7 @@ class StoredDatabase:
         return self._file.read(read)
 
     def has_event_field(self, name: str) -> bool:
-        """Return whether any event has a field of this name; False for layouts whose events are not JSON. It reads every event.
-
-        Args:
-            name: a key of the event's JSON object.
-        """
+        """Return whether any event has a field of this name; False for layouts whose events are not JSON. It reads every event."""
         # The text also occurs in state and in other values, so each event that has it is parsed.
         field = "CASE WHEN instr(event_data, ?) > 0 AND json_valid(event_data) THEN json_type(event_data, ?) END"
         query = f"SELECT EXISTS (SELECT 1 FROM events WHERE {field} IS NOT NULL)"

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.presentation.values import visible
+from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 from inspector_app.widgets.list_below import ListBelow
@@ -41,7 +41,7 @@ class SessionPicker(QDialog):
         self._sessions = list(sessions)
         heading = plain_label(visible(title), wraps=True, parent=self)
         self.filter = named(QLineEdit(self), "picker_filter", "Filter sessions")
-        self.filter.setPlaceholderText("Filter by database, app, user or session")
+        self.filter.setPlaceholderText("Filter by title, app, user, database or session id")
         self.filter.textChanged.connect(self._fill)
         self.list = QListWidget(self)
         ListBelow(self.filter, self.list)
@@ -60,8 +60,10 @@ class SessionPicker(QDialog):
         words = text.casefold().split()
         self.list.clear()
         for session in self._sessions:
-            if all(word in session.text.casefold() for word in words):
+            text = f"{session.text} {session.address.key.session_id}".casefold()
+            if all(word in text for word in words):
                 item = QListWidgetItem(visible(session.text))
+                item.setToolTip(plain_tooltip(f"{session.text}\nsession {session.address.key.session_id}"))
                 item.setData(Qt.ItemDataRole.UserRole, session.address)
                 self.list.addItem(item)
                 if self.list.count() == MOST_SHOWN:

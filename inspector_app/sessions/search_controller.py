@@ -158,4 +158,4 @@ class SearchController(QObject):
 
 def _found(hit: Hit, title: str) -> FoundEvent:
     time = f"{day(hit.timestamp)} {clock(hit.timestamp)}" if hit.timestamp else ""
-    return FoundEvent((title, hit.key.user_id, hit.author, time), hit.excerpt, hit.start, hit.end)
+    return FoundEvent((title, hit.key.user_id, hit.author, time), hit.excerpt, hit.start, hit.end, hit.key.session_id)

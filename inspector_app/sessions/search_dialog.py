@@ -45,12 +45,14 @@ class FoundEvent:
         cells: texts of all columns but the last.
         text: an excerpt of the event.
         start, end: position of the first hit in the excerpt.
+        session_id: of its session, for the tooltip.
     """
 
     cells: tuple[str, ...]
     text: str
     start: int
     end: int
+    session_id: str = ""
 
 
 class SearchDialog(QDialog):
@@ -143,7 +145,7 @@ class SearchDialog(QDialog):
         for row, hit in enumerate(hits):
             for column, text in enumerate((*hit.cells, hit.text)):
                 cell = QTableWidgetItem(visible(text))
-                cell.setToolTip(plain_tooltip(text))
+                cell.setToolTip(plain_tooltip(text if column else f"{text}\nsession {hit.session_id}"))
                 if column == _TEXT:
                     lead, word = visible(hit.text[: hit.start]), visible(hit.text[hit.start : hit.end])
                     cell.setData(_MARKED, (len(lead), len(lead) + len(word)))

@@ -40,7 +40,7 @@ class Database:
         news: changes that the next layout applies to `sessions`.
         marks: session → mark; see `MARKS`.
         titles: session → title, as far as they are known; the owner adds to it.
-        waits: session → name of the call that waits for a person.
+        waits: session → name of the call that waits for an answer.
         costs: session → what its model calls cost, as text; as far as that is known.
         earlier: session → what its earlier messages still wait for.
         forks: session → its origin.

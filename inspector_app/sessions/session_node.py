@@ -18,7 +18,7 @@ def state_words(mark: str, waits_for: str) -> str:
 
     Args:
         mark: see `MARKS`.
-        waits_for: name of the call that waits for a person; empty if none does.
+        waits_for: name of the call that waits for an answer; empty if none does.
     """
     words = "waiting" if mark in REQUESTS else mark
     return f"{words}: {visible(waits_for)}" if words == "waiting" and waits_for else words

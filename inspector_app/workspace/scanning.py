@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.long_session import LONG
 from inspector_app.documents.sources import DatabaseSource, Source
+from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session_key import SessionKey
@@ -65,7 +66,8 @@ class Scanner(QObject):
         scanner = await DatabaseSource.open(source.target)
         try:
             if len(sessions) > AT_FIRST:
-                self.titled.emit(source, await scanner.titles())
+                with contextlib.suppress(KnownError):  # reported when a session is selected
+                    self.titled.emit(source, await scanner.titles())
             if any(summary.event_count is None for summary in sessions):
                 sessions = await scanner.sessions()
                 self.counted.emit(source, scanner, sessions)

@@ -101,7 +101,7 @@ class SessionTitles(QObject):
 
     def _on_listed(self, source: Source, sessions: Sequence[SessionSummary]) -> None:
         known = self.of_database(source.target)
-        new = [summary for summary in sessions if summary.key not in known]
+        new = [summary for summary in sessions if summary.key not in known] if known else sessions
         for summary in heapq.nlargest(AT_FIRST, new, key=lambda summary: summary.last_update_time):
             self._wanted.setdefault(source.target, set()).add(summary.key)
         self._on_settled()

@@ -251,5 +251,11 @@ class FakeWorkingCopy(QObject):
 
 def fake_workspace(**owners: Any) -> Any:
     """Return a workspace of fakes that do nothing, and of these owners."""
-    fakes = {"agents": FakeAgents(), "databases": FakeDatabases(), "catalog": FakeCatalog(), "current": FakeCurrent()}
-    return SimpleNamespace(**fakes | {"messages": FakeMessages(), "commits": None} | owners)
+    fakes = {
+        "agents": FakeAgents(),
+        "databases": FakeDatabases(),
+        "catalog": FakeCatalog(),
+        "current": FakeCurrent(),
+        "titles": FakeTitles(),
+    }
+    return SimpleNamespace(**fakes | {"titles": FakeTitles(), "messages": FakeMessages(), "commits": None} | owners)

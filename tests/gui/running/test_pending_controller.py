@@ -13,13 +13,12 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.running.pending_controller import PendingController
 from inspector_app.running.pending_pane import PendingPane
 from inspector_app.workspace.cursor import Cursor
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session import SessionKey
-from tests.gui.fake_owners import FakeCatalog, FakeRun, fake_workspace
+from tests.gui.fake_owners import FakeCatalog, FakeRun, FakeTitles, fake_workspace
 from tests.unit.inspector_app.workspace.fakes import FakeTasks
 
 HERE, THERE = (SessionAddress("one.db", SessionKey("shop", "u", name)) for name in ("here", "there"))
@@ -31,6 +30,7 @@ class Scene:
 
     cursor: Cursor
     catalog: FakeCatalog
+    titles: FakeTitles
     run: FakeRun
     tasks: FakeTasks
     resumed: list[str]
@@ -44,18 +44,18 @@ class Scene:
 
 @pytest.fixture
 def scene(qtbot: QtBot) -> Scene:
-    cursor, catalog, run, tasks, pane = Cursor(), FakeCatalog(), FakeRun(), FakeTasks(), PendingPane()
+    cursor, catalog, titles, run, tasks, pane = Cursor(), FakeCatalog(), FakeTitles(), FakeRun(), FakeTasks(), PendingPane()
     qtbot.addWidget(pane)
     pane.resize(900, 300)
     pane.show()
     cursor.select_session(HERE)
     resumed: list[str] = []
     controller = PendingController(
-        fake_workspace(cursor=cursor, catalog=catalog, run=run, tasks=tasks),
+        fake_workspace(cursor=cursor, catalog=catalog, titles=titles, run=run, tasks=tasks),
         SimpleNamespace(ask=resumed.append),  # type: ignore[arg-type]
         pane,
     )
-    return Scene(cursor, catalog, run, tasks, resumed, pane, controller)
+    return Scene(cursor, catalog, titles, run, tasks, resumed, pane, controller)
 
 
 def approval(call_id: str) -> PendingItem:
@@ -69,10 +69,10 @@ def test_items_of_the_selected_session_are_listed_first(scene: Scene) -> None:
     assert [row.address for row in scene.pane.rows] == [HERE, HERE, THERE]
 
 
-def test_a_forks_items_have_its_label(scene: Scene) -> None:
+def test_items_have_the_title_of_their_session(scene: Scene) -> None:
     scene.catalog.set_pending(HERE, [approval("1")])
-    scene.catalog.set_forks("one.db", {HERE.key: ForkInfo(HERE.key, "fork at 4", "Fork of session here")})
-    assert scene.texts(1) == ["fork at 4 · title of one.db"]
+    scene.titles.tell("one.db", {HERE.key: "A trip to Lisbon (fork at 4)"})
+    assert scene.texts(1) == ["A trip to Lisbon (fork at 4) · title of one.db"]
 
 
 def test_an_invocation_is_not_pending_while_it_is_resumed(scene: Scene, qtbot: QtBot) -> None:

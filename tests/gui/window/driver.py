@@ -136,9 +136,9 @@ class Stream(Part):
 class Sessions(Part):
     """The session list."""
 
-    def titles(self) -> list[str]:
-        """Return the names of the listed sessions, from the top."""
-        return [str(index.data()) for index in self.indexes("session")]
+    def ids(self) -> list[str]:
+        """Return the ids of the listed sessions, from the top."""
+        return [str(index.data(NODE_ROLE).session.session_id) for index in self.indexes("session")]
 
     def indexes(self, kind: str) -> list[QModelIndex]:
         """Return the rows of a kind, such as "database", "app", "user" or "session", from the top."""

@@ -171,7 +171,8 @@ def test_the_session_list_compares_a_fork_with_its_parent(story: Inspector, driv
     titles = [
         label.text() for label in (page.findChild(QLabel, f"compare_{side}_title") for side in ("left", "right")) if label is not None
     ]
-    assert titles[0].startswith("story-1 · ") and titles[1].startswith("fork at 7 ("), "named as in the list of sessions"
+    story_of = "Write a story about the keeper of the north light"
+    assert titles[0].startswith(f"{story_of} · ") and titles[1].startswith(f"{story_of} (fork at 7) · "), "named as in the list of sessions"
 
 
 def test_with_many_sessions_the_newest_and_the_parent_are_offered(

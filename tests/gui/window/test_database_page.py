@@ -30,6 +30,8 @@ def file(tmp_path: Path) -> Path:
     for table, owner in (("app_states", "app_name"), ("user_states", "user_id")):
         connection.execute(f"UPDATE {table} SET state = '{{\"kept\": [\"' || {owner} || '\"]}}'")
     connection.execute("INSERT INTO user_states SELECT app_name, 'gone', '{\"basket\": 3}', update_time FROM user_states LIMIT 1")
+    for app, user in (("app_name", "'zz'"), ("'zz'", "user_id")):  # so that apps and users are headings
+        connection.execute(f"INSERT INTO sessions SELECT {app}, {user}, 'another', '{{}}', create_time, create_time FROM sessions LIMIT 1")
     connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT, body BLOB)")
     connection.executemany("INSERT INTO notes (text, body) VALUES (?, ?)", [(f"note {n}" * (n + 1), PICKLE) for n in range(250)])
     connection.commit()

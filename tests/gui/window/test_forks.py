@@ -67,9 +67,10 @@ def test_a_fork_made_by_keyboard_is_listed_below_its_unchanged_parent(story: Ins
     tree = story.features.sessions.model
     node = tree.node(tree.index_of(fork.database, fork.key))
     assert node.parent is tree.node(tree.index_of(original.database, original.key)), "nested below its parent"
-    assert node.name == "fork at 5"
+    title = "Write a story about the keeper of the north light (fork at 5)"
+    driver.qtbot.waitUntil(lambda: node.name == title)
     waiting = story.window.findChild(QTreeWidget, "pending_list")
-    assert "fork at 5 · story.db" in [waiting.topLevelItem(row).text(1) for row in range(waiting.topLevelItemCount())]
+    assert f"{title} · story.db" in [waiting.topLevelItem(row).text(1) for row in range(waiting.topLevelItemCount())]
     assert "Fork of session" in tree.index_of(fork.database, fork.key).data(Qt.ItemDataRole.ToolTipRole)
     assert story.window.parts.sessions.tree.isExpanded(tree.index_of(original.database, original.key))
 
@@ -96,9 +97,8 @@ def test_fork_and_edit_the_message(story: Inspector, story_db: Path, driver: Win
     assert first.content is not None and first.content.parts is not None and "ferry" in (first.content.parts[0].text or "")
     tree = story.features.sessions.model
     node = tree.node(tree.index_of(fork.database, fork.key))
-    assert node.parent is tree.node(tree.index_of(original.database, original.key)) and node.name.startswith(
-        'edited: "Write a story about a ferry'
-    )
+    assert node.parent is tree.node(tree.index_of(original.database, original.key))
+    assert node.pieces[1].startswith('edited: "Write a story about a ferry')
     tooltip = tree.index_of(fork.database, fork.key).data(Qt.ItemDataRole.ToolTipRole)
     assert "north light" in tooltip and "ferry" in tooltip
 
@@ -238,7 +238,7 @@ def test_a_fork_with_another_tool_result(
     assert inspector.features.stream.events.event_count > place + 1, "later calls are live"
     # The change is shown in the session list and above the fork's events.
     tree = inspector.features.sessions.model
-    assert tree.node(tree.index_of(fork.database, fork.key)).name == "result: {products: []}"
+    assert tree.node(tree.index_of(fork.database, fork.key)).pieces[1] == "result: {products: []}"
     assert bench.parts.origin_hint.text.startswith(
         f"Fork of {short_id(original.key.session_id)}, run again with another result: {{products: ["
     )

@@ -112,9 +112,9 @@ def _copy_last_event(connection: sqlite3.Connection, event_id: str) -> None:
 def test_sessions_are_added_and_removed(live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot) -> None:
     selected = live.cursor.session
     writer.add_session("other")
-    qtbot.waitUntil(lambda: driver.sessions.titles() == ["other", "s"])
+    qtbot.waitUntil(lambda: driver.sessions.ids() == ["other", "s"])
     writer.run("DELETE FROM sessions WHERE id = 'other'")
-    qtbot.waitUntil(lambda: driver.sessions.titles() == ["s"])
+    qtbot.waitUntil(lambda: driver.sessions.ids() == ["s"])
     for sql in ("BEGIN", "DELETE FROM events", "DELETE FROM sessions", "COMMIT"):
         writer.run(sql)
     qtbot.waitUntil(lambda: any("deleted by another process" in message.text for message in live.window.message_bar.messages))
@@ -145,7 +145,7 @@ def test_the_newest_session_is_followed_if_the_user_chose_so(
     live: Inspector, writer: SqlWriter, driver: WindowDriver, qtbot: QtBot
 ) -> None:
     writer.add_session("other")
-    qtbot.waitUntil(lambda: "other" in driver.sessions.titles())
+    qtbot.waitUntil(lambda: "other" in driver.sessions.ids())
     assert live.cursor.session.key == KEY
     live.window.commands.follow_newest.trigger()
     writer.add_session("newest")

@@ -49,7 +49,7 @@ def run(driver: WindowDriver, times: int) -> RepeatPage:
 
 
 def test_runs_are_grouped_by_path_and_an_error_of_one_does_not_stop_the_others(dice: Inspector, driver: WindowDriver) -> None:
-    before = driver.sessions.titles()
+    before = driver.sessions.ids()
     page = run(driver, 4)
     assert dice.run.blocked("send") is not None
     driver.run_until_idle()
@@ -60,7 +60,7 @@ def test_runs_are_grouped_by_path_and_an_error_of_one_does_not_stop_the_others(d
     assert any("the model is down" in row[5] for row in rows)
     assert all("ms" in row[2] or " s" in row[2] for row in rows)
     assert dice.run.blocked("send") is None
-    assert len(driver.sessions.titles()) == len(before) + 4
+    assert len(driver.sessions.ids()) == len(before) + 4
 
 
 def test_one_run_is_opened_and_two_are_compared(dice: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:

@@ -44,7 +44,8 @@ def look_for(dialog: SearchDialog, words: str, inspector: Inspector, qtbot: QtBo
 def test_a_click_on_a_result_goes_to_its_event(dialog: SearchDialog, inspector: Inspector, qtbot: QtBot) -> None:
     look_for(dialog, "order 123", inspector, qtbot)
     assert dialog.said == ONE
-    assert [dialog.table.item(0, column).text() for column in range(3)] == ["s-0000012", "user12", "order_desk"]
+    assert [dialog.table.item(0, column).text() for column in range(1, 3)] == ["user12", "order_desk"]
+    assert dialog.table.item(0, 0).text().startswith("order_desk, 2"), "a session without a message is called by its app and time"
     assert cell_text(dialog, 0, "text").startswith("order 123 ") and cell_text(dialog, 0, "time").startswith("20")
     cell = dialog.table.visualItemRect(dialog.table.item(0, 4)).center()
     qtbot.mouseClick(dialog.table.viewport(), Qt.MouseButton.LeftButton, pos=cell)

@@ -52,7 +52,7 @@ def test_sessions_in_view_are_measured(model: SessionTreeModel, inspector: Inspe
     assert len(known(model)) < 60
     for key, (count, words) in known(model).items():
         assert (count, words) == (3, size(in_file(many, key)))
-    assert model.node(model.index(0, 0)).detail.startswith(f"{size(many.stat().st_size)} · v1")
+    assert model.node(model.index(0, 0)).detail.startswith(f"{COUNT} sessions · {size(many.stat().st_size)} · v1")
     key = next(iter(known(model)))
     assert f"3 events, {known(model)[key][1]}, last update" in model.index_of(str(many), key).data(Qt.ItemDataRole.ToolTipRole)
     before = len(known(model))

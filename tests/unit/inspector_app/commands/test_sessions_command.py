@@ -26,7 +26,7 @@ def said(author: str, what: str | types.Part, at: float, tokens: int = 0, **more
 
 @pytest.fixture
 async def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Three sessions: a cheap long one, a dear one with an error, and one of an unknown model that waits for a person."""
+    """Three sessions: a cheap long one, a dear one with an error, and one of an unknown model that waits for an answer."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("COLUMNS", "200")
     asked = types.Part(function_call=types.FunctionCall(id="c", name="approve", args={}))

@@ -89,6 +89,7 @@ async def test_why_a_value_is_wrong_takes_few_short_answers(asking: Callable[...
     async with asking(shop) as agent:
         sessions = await agent.ask("which_sessions")
         session = sessions["sessions"][0]["session"]
+        assert sessions["sessions"][0]["title"] == "Two chairs, with my voucher"
         writes = (await agent.ask("who_wrote", session=session, key="total"))["writes"]
         assert [write["after"] for write in writes] == ["200", "180", "162"]
         assert [write["who"] for write in writes[1:]] == ["clerk, tool apply_voucher", "closer, tool apply_voucher"], "it was applied twice"

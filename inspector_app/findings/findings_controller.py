@@ -185,7 +185,9 @@ class FindingsController(QObject):
         self._done = examination.target, examination.only
         counts = [(level, sum(finding.level == level for finding in findings)) for level in LEVELS]
         words = ", ".join(f"{count:,} {level}{'s' if count > 1 else ''}" for level, count in counts if count) or "No findings"
-        where = f"session {examination.only.session_id}" if examination.only else examination.target
+        source = self._work.databases.source(examination.target)
+        name = "the unsaved sessions" if source is not None and source.is_unsaved else examination.target
+        where = self._work.titles.title(SessionAddress(examination.target, examination.only)) if examination.only else name
         compared = f" Checkpoints of {examination.agent.name} were compared with its agents." if examination.agent is not None else ""
         title = f"{words} in {where}, as of {time.strftime('%H:%M:%S')}.{compared}"
         again = "Examine the whole database" if examination.only else "Examine again"

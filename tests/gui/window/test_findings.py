@@ -74,7 +74,9 @@ def test_of_a_large_database_only_the_session_is_examined_until_asked(
     pane = inspector.window.parts.findings
     inspector.window.workbench.raise_pane("findings")
     qtbot.waitUntil(lambda: len(pane.findings) == 3)
-    assert "in session s" in pane.title
+    address = inspector.cursor.session
+    assert address is not None
+    assert f"in {inspector.work.titles.title(address)}, as of" in pane.title
     again = pane.findChild(QPushButton, "examine_again")
     assert again is not None
     assert again.text() == "Examine the whole database"

@@ -285,6 +285,22 @@ def test_sessions_beyond_the_scan_limit_are_found_and_counted(
     assert tree.node(tree.index_of(address.database, address.key)).icon == "triangle-exclamation"
 
 
+@pytest.mark.parametrize(
+    "statement", ["UPDATE sessions SET state = '[1'", "INSERT OR REPLACE INTO app_states SELECT app_name, '[1]', update_time FROM sessions"]
+)
+def test_a_state_that_cannot_be_read_is_reported(
+    statement: str, inspector: Inspector, long_db: Path, tmp_path: Path, opened: Callable[..., None], driver: WindowDriver
+) -> None:
+    file = tmp_path / "damaged.db"
+    file.write_bytes(long_db.read_bytes())
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(statement)
+    opened(file)
+    driver.run_until_idle()
+    assert inspector.features.stream.events.event_count == COUNT
+    assert "A stored state is damaged" in driver.log_text()
+
+
 def test_a_database_can_be_closed_while_it_is_scanned(
     inspector: Inspector, long_db: Path, opened: Callable[..., None], monkeypatch: pytest.MonkeyPatch, driver: WindowDriver, qtbot: QtBot
 ) -> None:

@@ -782,10 +782,13 @@ _COOKIES = re.compile(
 )
 _IN_TAGS = re.compile(r"(?P<keep>(?:\s{0,40}<!\[CDATA\[)?)(?P<value>[^<&\\]+)(?=<|&lt;|\\)")
 _NOT_RANDOM = re.compile(r"[^\d]*\Z|[^A-Za-z%]*\Z|.{0,7}\Z|.*[^\w+/=%.~:@!#$^*&;?-]", re.DOTALL)
-_DATE = re.compile(r"(?:19|20)\d\d[-/][01]\d[-/][0-3]\d(?:[T ][\d:.]{4,15}(?:Z|[+-]\d\d:?\d\d)?)?")
+_DATE = re.compile(
+    r"\b(?:(?:19|20)\d\d[-/.][01]\d[-/.][0-3]\d(?:[T ][\d:.]{4,15}(?:Z|[+-]\d\d:?\d\d)?)?"
+    r"|[0-3]?\d[./][0-3]?\d[./](?:19|20)\d\d)(?![\w/.-]\w)"
+)
 _PROSE_WORD = re.compile(  # a word with the marks around it, initials, a short number, or marks alone; four consonants are no word
     r"(?!\W{0,3}[b-df-hj-np-tv-xzB-DF-HJ-NP-TV-XZ]{4,20}\W{0,3}\Z)[^\w=&%#@/\\+~]{0,3}"
-    r"(?:[^\W\d_]?[^\W\d_A-Z]{0,20}|[A-Z]{1,5}|(?:[A-Z][a-z]{0,2}\.){1,4}|\d{1,4})(?:['’-][^\W\d_]?[^\W\d_A-Z]{0,20}){0,3}"
+    r"(?:[^\W\d_]?[^\W\d_A-Z]{0,20}|[A-Z]{1,5}|(?:[A-Z][a-z]{0,2}\.){1,4}|\d{1,4}(?:st|nd|rd|th|[.:]\d{1,2})?)(?:['’-][^\W\d_]?[^\W\d_A-Z]{0,20}){0,3}"
     r"[^\w=&%#@/\\+~]{0,3}\Z"
 )
 _SENTENCE = re.compile(r"[^\W\d_]?[^\W\d_A-Z]{0,12}[,;]? [^\W\d_]?[^\W\d_A-Z]{0,20}[,;]? \w")
@@ -880,7 +883,11 @@ def _is_prose(text: str, name: str) -> bool:
     Passwords may be words. What is named a secret or a key may be a phrase that restores a wallet, which has no punctuation.
     """
     words = _DATE.sub("", text).split()
-    if len(words) < 2 or text.upper() == text.lower() or _MAY_BE_WORDS.search(_words(name)) or not all(map(_PROSE_WORD.match, words)):
+    if _MAY_BE_WORDS.search(_words(name)):
+        return False
+    if not words:
+        return True  # a date alone
+    if len(words) < 2 or text.upper() == text.lower() or not all(map(_PROSE_WORD.match, words)):
         return False
     return bool(_PUNCTUATION.search(text)) or (len(words) < 12 and not _MAY_BE_PHRASE.search(_words(name)))
 

@@ -275,7 +275,8 @@ def test_innocent_texts_stay(value: Any) -> None:
         {"client_secret": "witch collapse practice feed shame open despair creek road again ice least"}, {"token": "123 456"},
         {"wallet_token": " ".join(["witch", "collapse", "practice", "feed"] * 3)},
         {"token": "Bearer dXNlcjpwYXNzd29yZA"}, {"cookie": "theme=dark; session=abcdefgh"}, {"token": "wxyz qrst bcdf hjkl"},
-        {"signature": "2026-11-02:9f86d081884c7d65"}, "password: correct horse battery", "token: aBcDeFgHiJkL was refused by it",
+        {"signature": "2026-11-02:9f86d081884c7d65"}, {"password": "2026-11-02"}, {"token": "2026-11-02-a7Bc9d"},
+        "password: correct horse battery", "token: aBcDeFgHiJkL was refused by it",
     ],
 )  # fmt: skip
 def test_words_that_may_be_a_secret_do_not_stay(value: Any) -> None:

@@ -95,7 +95,10 @@ def _cleared(facts: SessionFacts, event_id: str, keys: Sequence[str]) -> Finding
 
 
 def _calls(calls: Sequence[types.FunctionCall]) -> str:
-    return visible(" and ".join(f"{call.name}({preview(call.args, _LONGEST)[1:-1]})" for call in calls))
+    tools: dict[str, list[str]] = {}  # by their arguments: which of them made an addition is not known
+    for call in calls:
+        tools.setdefault(preview(call.args, _LONGEST)[1:-1], []).append(call.name or "?")
+    return visible(" and ".join(f"{' or '.join(names)}({args})" for args, names in tools.items()))
 
 
 def unexplained_state(facts: SessionFacts) -> Iterator[Finding]:

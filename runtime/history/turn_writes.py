@@ -128,6 +128,8 @@ def _added(base: Sequence[Any], after: Sequence[Any]) -> list[Any] | None:
 def _shares(calls: _Calls, results: Mapping[str | None, Any], added: Any, after: Any, *, is_certain: bool) -> tuple[_Calls, _Calls]:
     """Return the calls that added to a list, and those of the same tools with the same results whose additions it lacks.
 
+    Calls of several tools have the same arguments where each may have made the additions.
+
     Args:
         calls: the calls.
         results: the result of each, by its id.
@@ -135,11 +137,18 @@ def _shares(calls: _Calls, results: Mapping[str | None, Any], added: Any, after:
         after: the whole list.
         is_certain: whether the calls are known to add to the list: then a text may have an argument as a part.
     """
-    own = {call.id: _own_values(call, calls) for call in calls}
-    kept = [call for call in calls if any(_holds(added, value, part=is_certain) for value in own[call.id])]
-    forms = {(call.name, _form(results[call.id], own[call.id])) for call in kept}
-    others = [call for call in calls if own[call.id] and (call.name, _form(results[call.id], own[call.id])) in forms]
-    return kept, [call for call in others if not any(_holds(after, value, part=True) for value in own[call.id])]
+    kept: _Calls = []
+    lost: _Calls = []
+    for name in dict.fromkeys(call.name for call in calls):
+        own = {call.id: _own_values(call, alike) for alike in [[call for call in calls if call.name == name]] for call in alike}
+        ours = [call for call in calls if any(_holds(added, value, part=is_certain) for value in own.get(call.id, ()))]
+        forms = {_form(results[call.id], own[call.id]) for call in ours}
+        others = [call for call in calls if own.get(call.id) and _form(results[call.id], own[call.id]) in forms]
+        gone = [call for call in others if not any(_holds(after, value, part=True) for value in own[call.id])]
+        if ours and not gone:
+            return ours, []  # these calls explain what was added
+        kept, lost = [*kept, *ours], [*lost, *gone]
+    return kept, lost
 
 
 def _own_values(call: types.FunctionCall, calls: _Calls) -> list[Any]:

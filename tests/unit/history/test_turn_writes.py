@@ -39,6 +39,8 @@ def added(item: str, tool: str = "add", **more: Any) -> Made:
 A, B, C = added("apple"), added("bean"), added("corn")
 ONE, TWO = ("add", {"item": "apple"}, {"count": 1, "id": "x-1"}), ("add", {"item": "bean"}, {"count": 1, "id": "x-2"})
 
+SEEN_A, SEEN_B = added("apple", "look"), added("bean", "look")
+
 LOST: dict[str, tuple[list[Event], dict[str, Any] | None, list[list[str]]]] = {
     "the first": ([turn(A, B), result({"items": ["bean"]}, A, B)], None, [["apple"]]),
     "the second": ([turn(A, B), result({"items": ["apple"]}, A, B)], {}, [["bean"]]),
@@ -49,6 +51,9 @@ LOST: dict[str, tuple[list[Event], dict[str, Any] | None, list[list[str]]]] = {
     "numbered results": ([turn(ONE, TWO), result({"items": ["bean"]}, ONE, TWO)], None, [["apple"]]),
     "beside another tool": (
         [turn(A, B, added("hm", "note")), result({"items": ["bean"]}, A, B, added("hm", "note"))], None, [["apple"]]
+    ),
+    "beside a tool with the same arguments": (
+        [turn(A, B, SEEN_A, SEEN_B), result({"items": ["bean"]}, A, B, SEEN_A, SEEN_B)], None, [["apple", "apple"]]
     ),
     "in two events": ([turn(A, B), result({"items": ["apple"]}, A), result({"items": ["bean"]}, B, first=1)], None, [["apple"]]),
     "of which the first has the second's value": (
@@ -72,6 +77,8 @@ CLEAN: dict[str, tuple[list[Event], dict[str, Any] | None]] = {
     "one after the other": ([turn(A), result({"items": ["apple"]}, A), turn(B, number=1), result({"items": ["bean"]}, B, number=1)], None),
     "other tools": ([turn(A, added("hm", "note")), result({"items": ["apple"]}, A, added("hm", "note"))], None),
     "no list": ([turn(A, B), result({"last": "bean"}, A, B)], None),
+    "beside a search for more": ([turn(A, SEEN_A, SEEN_B), result({"items": ["apple"]}, A, SEEN_A, SEEN_B)], None),
+    "a search for less": ([turn(A, B, SEEN_B), result({"items": ["apple", "bean"]}, A, B, SEEN_B)], None),
     "a list of its own each time": (
         [turn(A), result({"items": ["apple"]}, A), turn(B, number=1), result({"items": ["bean"]}, B, number=1),
          turn(A, C, number=2), result({"items": ["corn"]}, A, C, number=2)],

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 _NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts, ids and times, in which results differ that say the same
+_DEEPEST = 3  # levels of a value in which lists are compared
 _Calls = Sequence["types.FunctionCall"]
 
 
@@ -28,7 +29,7 @@ class LostUpdate(NamedTuple):
 
     Attributes:
         event_id: the event with the turn's last write.
-        key: the state key.
+        key: the state key, with the place in its value: `cart.items`.
         kept, lost: the calls whose additions it has, and lacks.
     """
 
@@ -77,7 +78,7 @@ def credited(event: Event, turns: Mapping[str, _Calls], before: Any, after: Any)
     if len(calls) < 2:
         return names, ()
     ids = {one.id for one in results}
-    new = [item for item in after if not (isinstance(before, list) and _has_item(before, item))] if isinstance(after, list) else [after]
+    new = _new_parts(before, after)
     writers = [call for call in calls if any(_holds(new, value) for value in _own_values(call, calls))]
     if writers:
         return tuple(dict.fromkeys(call.name or "?" for call in writers if call.id in ids)), ()
@@ -101,12 +102,11 @@ def lost_updates(events: Iterable[Event], first: Mapping[str, Any] | None) -> li
         responses = [one for one in event.get_function_responses() if one.id in of_call] if delta else []
         results.update((one.id, one.response) for one in responses)
         made = [call for one in responses for call in of_call[one.id or ""] if call.id == one.id]
-        for key, after in delta.items():
-            before, state[key] = state.get(key), after
-            if not made or not isinstance(after, list):
-                continue
+        lists = [found for key, value in delta.items() for found in _lists(key, state.get(key), value)] if made else []
+        state |= delta
+        for key, before, after in lists:
             place = id(of_call[made[0].id or ""]), key
-            turn = turns.get(place) or _Turn(before if isinstance(before, list) else [], [], [], None)
+            turn = turns.get(place) or _Turn(before, [], [], None)
             calls, added = [*turn.calls, *made], _added(turn.base, after)
             if added is None:
                 replacing.update((call.name, key) for call in made if turn.base)
@@ -118,6 +118,24 @@ def lost_updates(events: Iterable[Event], first: Mapping[str, Any] | None) -> li
             turns[place] = turn._replace(calls=calls, added=added, update=LostUpdate(event.id, key, kept, lost) if lost else None)
     found = [(turn.update, bool(turn.base)) for turn in turns.values() if turn.update]
     return [update for update, is_certain in found if is_certain or (update.kept[0].name, update.key) not in replacing]
+
+
+def _lists(name: str, before: Any, after: Any, depth: int = 0) -> Iterator[tuple[str, list[Any], list[Any]]]:
+    """Yield the lists in a value, with their names and what they were before; empty if they were none."""
+    if isinstance(after, list):
+        yield name, before if isinstance(before, list) else [], after
+    elif isinstance(after, dict) and depth < _DEEPEST:
+        for key, value in after.items():
+            yield from _lists(f"{name}.{key}", before.get(key) if isinstance(before, dict) else None, value, depth + 1)
+
+
+def _new_parts(before: Any, after: Any) -> Any:
+    """Return what a value has that it had not before."""
+    if isinstance(after, list) and isinstance(before, list):
+        return [item for item in after if not _has_item(before, item)]
+    if isinstance(after, dict) and isinstance(before, dict):
+        return [_new_parts(before.get(key), value) for key, value in after.items()]
+    return [] if same_value(before, after) else [after]
 
 
 def _added(base: Sequence[Any], after: Sequence[Any]) -> list[Any] | None:

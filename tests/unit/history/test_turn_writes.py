@@ -47,6 +47,7 @@ LOST: dict[str, tuple[list[Event], dict[str, Any] | None, list[list[str]]]] = {
     "two of three": ([turn(A, B, C), result({"items": ["old", "corn"]}, A, B, C)], {"items": ["old"]}, [["apple", "bean"]]),
     "objects": ([turn(A, B), result({"items": [{"name": "Bean", "n": 1}]}, A, B)], {"items": []}, [["apple"]]),
     "texts with it": ([turn(A, B), result({"items": ["old", "1 x bean"]}, A, B)], {"items": ["old"]}, [["apple"]]),
+    "in an object": ([turn(A, B), result({"cart": {"n": 1, "items": ["bean"]}}, A, B)], {"cart": {"n": 0, "items": []}}, [["apple"]]),
     "of a user": ([turn(A, B), result({"user:items": ["bean"]}, A, B)], None, [["apple"]]),
     "numbered results": ([turn(ONE, TWO), result({"items": ["bean"]}, ONE, TWO)], None, [["apple"]]),
     "beside another tool": (
@@ -87,6 +88,8 @@ CLEAN: dict[str, tuple[list[Event], dict[str, Any] | None]] = {
     "a list of its own, later": (
         [turn(A, B), result({"items": ["bean"]}, A, B), turn(C, number=1), result({"items": ["corn"]}, C, number=1)], None
     ),
+    "in an object, both": ([turn(A, B), result({"cart": {"items": ["apple", "bean"]}}, A, B)], None),
+    "an object by names": ([turn(A, B), result({"cart": {"apple": [1], "bean": [2]}}, A, B)], None),
     "nothing added": ([turn(A, B), result({"items": ["old"]}, A, B)], {"items": ["old"]}),
     "without arguments": ([turn(("add", {}, None), ("add", {}, None)), result({"items": [1]}, ("add", {}, None), ("add", {}, None))], None),
     "in two events, both": (
@@ -111,6 +114,7 @@ CREDITED: dict[str, tuple[list[Event], list[tuple[str, ...]], str]] = {
     "one call": ([turn(A), result({"k": 1}, A)], [("add",)], "add"),
     "the one whose argument it is": ([turn(A, NOTE), result({"k": "hm"}, A, NOTE)], [("note",)], "note"),
     "the one whose addition it is": ([turn(NOTE, A), result({"k": ["apple"]}, NOTE, A)], [("add",)], "add"),
+    "the one whose addition to an object it is": ([turn(NOTE, A), result({"k": {"items": ["apple"]}}, NOTE, A)], [("add",)], "add"),
     "one of two": ([turn(A, NOTE), result({"k": 7}, A, NOTE)], [()], "add or note"),
     "both": ([turn(A, NOTE), result({"k": ["apple", "hm"]}, A, NOTE)], [("add", "note")], "add, note"),
     "not the one that was overwritten": (

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sqlite3
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -19,11 +20,14 @@ from sqlalchemy.dialects.postgresql import JSONB
 from inspector_app.analysis.doctor import examine
 from inspector_app.cli import main
 from inspector_app.engines.adk_storage import StorageRefusedError, session_storage
+from inspector_app.engines.adk_worker import errors
 from runtime.errors.missing_package_error import install_command
 from runtime.storage.reading.reader import StoredDatabase
 from tests.agent_folders import write_agent
 from tests.fixture_paths import fixtures_dir
+from tests.interop.google_adk import adk_python
 from tests.postgres import server
+from tests.sweep import count
 from tests.unit.inspector_app.analysis.test_doctor import CASES
 from tests.unit.inspector_app.analysis.v1_file import write_v1
 from tests.unit.inspector_app.commands.test_repeat import AGENT as DICE
@@ -221,15 +225,46 @@ def test_an_open_call_that_the_doctor_finds_is_answered_by_its_command(layout: s
     assert "finished" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "words", [["state", "--session", "none"], ["state", "--at", "none"], ["rewind", "--before", "none"], ["costs", "--session", "none"]]
+)
+def test_what_can_be_named_is_listed_by_the_proposed_command(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copy(fixtures_dir() / "open/adk2.13.0-v1-chat_tools.db", "it's a story.db")
+    assert main(["convert", "it's a story.db", "my story's.db"]) == 0
+    (found,) = re.findall(r"`agent-inspector (.*)` lists", refused([words[0], "my story's.db", *words[1:]], capsys))
+    assert main(shlex.split(found)) == 0
+    assert capsys.readouterr().out
+
+
 EXTRAS = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 
-@pytest.mark.parametrize("extra", sorted({*EXTRAS} - {"docs", "test", "interop"}))
+@pytest.mark.sweep
+@pytest.mark.parametrize("extra", sorted({*EXTRAS} - {"docs", "test", "interop"})[: count(2, 100)])
 def test_what_is_missing_is_installed_by_the_proposed_command_beside_this_program(extra: str) -> None:
     command = install_command(extra=extra)
     assert "agent-inspector" not in command, "an index may have another project of that name"
+    printed = installed(command)
+    for package in EXTRAS[extra]:
+        assert f"Requirement already satisfied: {re.split('[^A-Za-z0-9-]', package)[0]}" in printed
+
+
+def installed(command: str) -> str:
+    """Run an installer's command where all that it installs is there already, and return what it prints."""
     offline = {**os.environ, "PIP_NO_INDEX": "1", "PIP_DRY_RUN": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     done = subprocess.run(command, shell=True, env=offline, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    for package in EXTRAS[extra]:
-        assert f"Requirement already satisfied: {re.split('[^A-Za-z0-9-]', package)[0]}" in done.stdout
+    return done.stdout
+
+
+def test_what_google_adk_needs_to_store_sessions_is_installed_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", adk_python())
+    assert errors.install_command("sqlalchemy") == errors.install_command("greenlet")
+    printed = installed(errors.install_command("sqlalchemy.ext.asyncio"))
+    assert "satisfied: sqlalchemy" in printed and "satisfied: greenlet" in printed
+
+
+def test_without_pip_the_proposed_installer_is_uv(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pip", None)  # Python then finds no such package
+    for command in (install_command("jinja2"), errors.install_command("jinja2")):
+        assert command == shlex.join(("uv", "pip", "install", "--python", sys.executable, "jinja2"))

@@ -96,6 +96,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any] | None, list[tuple[s
     "state from the creation": ([HELLO, BYE], {"total": 2, "user:plan": "gold"}, []),
     "secret": ([HELLO, wrote({"api_key": "sk-abcdefghijklmnopqrstuvwx"}), BYE], None, [("secret in state", "warning", "e1")]),
     "secret of a user": ([HELLO, wrote({"user:password": "hunter2"}), BYE], None, [("secret in state", "warning", "e1")]),
+    "words of people": ([HELLO, wrote({"host_signature": "A. Ode, 2026-11-02, Verified", "game_token": "top hat"}), BYE], None, []),
     "empty": ([HELLO, called("pay", "c"), returned("pay", "c"), EMPTY], None, [("empty answer", "warning", "e3")]),
     "thoughts only": (
         [HELLO, {"content": {"role": "model", "parts": [{"text": "hm", "thought": True}]}}],

@@ -30,7 +30,12 @@ class Row:
 
 
 RIGHT: dict[str, tuple[Row, ...]] = {
-    "sessions": (Row("sessions ours.db", fits=True), Row("sessions empty.db", silent=True), Row("sessions v1.db", fits=True)),
+    "sessions": (
+        Row("sessions ours.db", fits=True),
+        Row("sessions empty.db", silent=True),
+        Row("sessions v1.db --sort cost --where 'events > 1'", fits=True),
+        Row("sessions v1.db --where 'title == \"none\"'", silent=True),
+    ),
     "events": (
         Row("events ours.db", fits=True),
         Row("events ours.db --last 2", fits=True),
@@ -41,6 +46,7 @@ RIGHT: dict[str, tuple[Row, ...]] = {
     "invocations": (Row("invocations ours.db", fits=True),),
     "notes": (Row("notes noted.db", fits=True), Row("notes ours.db", silent=True)),
     "note": (Row("note ours.db cdc9893f 'too early'"), Row("note noted.db cdc9893f --delete"), Row("note v1.db cf475386 --bookmark")),
+    "name": (Row("name ours.db s1 'Two pallets'"), Row("name v1.db s-1 ''")),
     "costs": (Row("costs ours.db", fits=True), Row("costs ours.db --by tool --price scripted-order-desk=1,2", fits=True)),
     "export": (Row("export ours.db new.html"), Row("export ours.db new.json"), Row("export ours.db -")),
     "capsule": (Row("capsule ours.db new.capsule --yes"),),
@@ -74,7 +80,15 @@ RIGHT: dict[str, tuple[Row, ...]] = {
 }
 
 WRONG: dict[str, tuple[tuple[str, int], ...]] = {
-    "sessions": (("sessions", 2), ("sessions none.db", 1), ("sessions notes.txt", 1), ("sessions .", 1), ("sessions ''", 2)),
+    "sessions": (
+        ("sessions", 2),
+        ("sessions none.db", 1),
+        ("sessions notes.txt", 1),
+        ("sessions .", 1),
+        ("sessions ''", 2),
+        ("sessions ours.db --sort id", 2),
+        ("sessions ours.db --where 'text == 1'", 2),
+    ),
     "events": (
         ("events ours.db --last -1", 2),
         ("events ours.db --limit x", 2),
@@ -97,6 +111,13 @@ WRONG: dict[str, tuple[tuple[str, int], ...]] = {
         ("note ours.db zz hello", 1),
         ("note none.db cdc9893f hello", 1),
         ("note ours.db '' hello", 2),
+    ),
+    "name": (
+        ("name ours.db", 2),
+        ("name ours.db s1", 2),
+        ("name ours.db zz hello", 1),
+        ("name none.db s1 hello", 1),
+        ("name ours.db '' x", 2),
     ),
     "costs": (("costs ours.db --by colour", 2), ("costs ours.db --price x", 2), ("costs none.db", 1)),
     "export": (

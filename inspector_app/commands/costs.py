@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from pathlib import Path
 
 from inspector_app.commands import stdout
 from inspector_app.commands.options.reading import Costs
 from inspector_app.commands.output import print_json, print_table
+from inspector_app.commands.pricing import known_prices, recorded_models
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import existing_key
 from inspector_app.presentation.costs import CostSum, ModelCall, cost_json, cost_text, model_calls
 from inspector_app.presentation.prices import Prices
-from inspector_app.presentation.tokens import own_prices
 from inspector_app.presentation.values import counted
-from inspector_app.support.preferences import Preferences
-from runtime.errors import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.storage.recordings.recording import Recording, recording_beside
 
 Groups = Callable[[ModelCall], tuple[str, ...]]
 
@@ -36,7 +31,7 @@ GROUPS: dict[str, Groups] = {
 
 def costs(options: Costs) -> int:
     """Sum the model calls of a database or of one session."""
-    prices = Prices({**own_prices(Preferences().prices), **dict(options.price or ())})
+    prices = known_prices(dict(options.price or ()))
     with opened(options.db) as database:
         keys = _keys(database, options)
         by = options.by or ("session" if len(keys) > 1 else "agent")
@@ -83,19 +78,6 @@ def _calls(
 ) -> Iterator[ModelCall]:
     for key in keys:
         yield from model_calls(key, database.plain_events(key), prices, models, model)
-
-
-def recorded_models(target: str) -> dict[str, str]:
-    """Return event id → model of the recording beside a database; empty if there is none that can be read."""
-    file = recording_beside(Path(target))
-    if "://" in target or not file.is_file():
-        return {}
-    try:
-        with closing(Recording(file)) as recording:
-            return recording.models()
-    except StorageError as error:
-        stdout.complain(f"agent-inspector: {error}\n")
-        return {}
 
 
 def _cells(found: CostSum) -> tuple[str, ...]:

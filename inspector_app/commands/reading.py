@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -93,24 +94,32 @@ class _Chosen:
 
     def __init__(self, options: Sessions) -> None:
         # Prices and failures take long to load.
-        self._module = importlib.import_module("inspector_app.commands.session_figures")
+        self._module = importlib.import_module("inspector_app.presentation.session_figures")
         self._target, self._sort = options.db, options.sort
         self._condition = condition_of(options.where, self._module.session_condition) if options.where is not None else None
-        self.columns: list[str] = self._module.figures_read(self._sort, self._condition)
+        used = self._module.figures_used(self._sort or "", self._condition)
+        self.columns = [name for name in self._module.OF_EVENTS if name in used]
 
     def of(self, database: StoredDatabase, rows: Sequence[_Row], progress: Progress) -> list[_Row]:
         """Return the sessions."""
-        read = self._module.SessionReader(database, self._target) if self.columns else None
-        found, done = [], 0
+        read = self._reader(database) if self.columns else lambda _: None
+        found, done, now = [], 0, time.time()
         for row in rows:
-            figures = self._module.figures_of(row.summary, row.title, row.pending, read)
+            about = row.summary
+            waiting = self._module.waiting_of(row.pending)
+            figures = self._module.session_figures(row.title, about.event_count, about.last_update_time, waiting, read(about.key), now)
             if self._condition is None or self._condition.matches(figures):
                 known = {name: getattr(figures, name) for name in self.columns}
-                found.append((figures, row._replace(figures=known, cells=figures.cells(self.columns))))
-            progress.show(done := done + (row.summary.event_count or 0))
+                found.append((figures, row._replace(figures=known, cells=[figures.told(name) for name in self.columns])))
+            progress.show(done := done + (about.event_count or 0))
         if self._sort is not None:
             found.sort(key=lambda each: self._module.ORDERS[self._sort](each[0]))
         return [row for _, row in found]
+
+    def _reader(self, database: StoredDatabase) -> Callable[[SessionKey], Any]:
+        pricing = importlib.import_module("inspector_app.commands.pricing")
+        prices, models = pricing.known_prices(), pricing.recorded_models(self._target)
+        return lambda key: self._module.event_figures(key, list(database.plain_events(key)), prices, models)
 
 
 def _session_json(row: _Row) -> dict[str, Any]:

@@ -19,9 +19,11 @@ from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_folder, files_of
 from inspector_app.documents.trace_recording import key_of_traces
+from inspector_app.presentation.session_figures import EventFigures, event_figures
 from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.support.data_folder import cache_folder, unsaved_folder
 from inspector_app.support.worker import Worker
+from runtime.errors.known_error import KnownError
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import StorageError
 from runtime.history.in_memory import history_in_memory
@@ -48,6 +50,7 @@ from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     from inspector_app.engines import recorder_file
+    from inspector_app.presentation.prices import Prices
     from runtime.artifacts.base_artifact_service import BaseArtifactService
     from runtime.events.event import Event
     from runtime.memory import in_memory_memory_service
@@ -196,6 +199,16 @@ class Source(abc.ABC):
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
         """Return the writes of a session's state key, the oldest first. For a shared key, a database has other sessions' writes, too."""
         return writes_of(await self.history(key), key, name)
+
+    async def event_figures(self, keys: Sequence[SessionKey], prices: Prices) -> dict[SessionKey, EventFigures]:
+        """Return the figures of some sessions' events; those of a session that cannot be read are unknown."""
+        found = {}
+        for key in keys:
+            found[key] = EventFigures()
+            with contextlib.suppress(KnownError, KeyError):
+                events, models = await self.events(key), await self.recorded_models(key)
+                found[key] = await run_in_thread(event_figures, key, events, prices, models)
+        return found
 
     async def names(self) -> dict[SessionKey, str]:
         """Return the names that the user gave to sessions."""
@@ -506,6 +519,19 @@ class DatabaseSource(Source):
     async def writes(self, key: SessionKey, name: str) -> list[Write]:
         """See `Source.writes`."""
         return await self._worker.call(self._stored.writes, key, name)
+
+    async def event_figures(self, keys: Sequence[SessionKey], prices: Prices) -> dict[SessionKey, EventFigures]:
+        """See `Source.event_figures`."""
+        return await self._worker.call(self._read_figures, keys, prices)
+
+    def _read_figures(self, keys: Sequence[SessionKey], prices: Prices) -> dict[SessionKey, EventFigures]:
+        found = {}
+        for key in keys:
+            found[key] = EventFigures()
+            with contextlib.suppress(KnownError):
+                models = _recorded_models(self.recording, key) if self.recording is not None else {}
+                found[key] = event_figures(key, list(self._stored.plain_events(key)), prices, models)
+        return found
 
     async def titles(self, keys: Sequence[SessionKey] | None = None) -> dict[SessionKey, str]:
         """See `Source.titles`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector_app.sessions.deletion_controller import DeletionController
 from inspector_app.sessions.exchange_controller import ExchangeController
+from inspector_app.sessions.figures_controller import FiguresController
 from inspector_app.sessions.search_controller import SearchController
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
@@ -44,6 +45,7 @@ class Sessions(Feature):
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
         SessionsController(work.cursor, work.catalog, work.titles, work.costs, work.current, self.model, self.pane)
+        FiguresController(work.catalog, work.sums, self.model, self.pane)
         DeletionController(work, self.pane, self._deletion_hint)
         self.exchange = exchange = ExchangeController(work, self.pane, self._exchange_hint)
         exchange.workbench_requested.connect(self.places.workbench_requested)

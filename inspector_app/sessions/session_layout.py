@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
+from typing import Any
 
+from inspector_app.presentation.session_figures import ORDERS as FIGURE_ORDERS
+from inspector_app.presentation.session_figures import EventFigures, SessionFigures, session_figures
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
 from inspector_app.presentation.values import counted, visible
 from inspector_app.sessions.session_node import Summary, TreeNode
-from inspector_app.sessions.session_order import STEP, Order, in_order, matches
+from inspector_app.sessions.session_order import STEP, Order, SessionFilter, in_order, matches
+from runtime.expressions import ExpressionTooCostlyError
 from runtime.sessions.session_key import SessionKey
 
 PAGE = 500  # sessions or users on a page: after each change a view visits every row of its open branches
@@ -40,7 +44,8 @@ class Database:
         news: changes that the next layout applies to `sessions`.
         marks: session → mark; see `MARKS`.
         titles: session → title, as far as they are known; the owner adds to it.
-        waits: session → name of the call that waits for an answer.
+        waits: session → how many items wait for a person, and the name of the last one.
+        figures: session → the figures of its events, as far as they are known; the owner adds to it.
         costs: session → what its model calls cost, as text; as far as that is known.
         earlier: session → what its earlier messages still wait for.
         forks: session → its origin.
@@ -53,7 +58,8 @@ class Database:
     news: list[News] = field(default_factory=list)
     marks: dict[SessionKey, str] = field(default_factory=dict)
     titles: Mapping[SessionKey, str] = field(default_factory=dict)
-    waits: dict[SessionKey, str] = field(default_factory=dict)
+    waits: dict[SessionKey, tuple[int, str]] = field(default_factory=dict)
+    figures: Mapping[SessionKey, EventFigures] = field(default_factory=dict)
     costs: dict[SessionKey, str] = field(default_factory=dict)
     earlier: dict[SessionKey, str] = field(default_factory=dict)
     forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
@@ -65,9 +71,20 @@ class Database:
         """The text beside its name."""
         return " · ".join(filter(None, (counted(len(self.sessions), "session"), self.size, visible(self.info.badge))))
 
-    def matches(self, session: SessionKey, words: Sequence[str]) -> bool:
-        """Return whether a session passes the filter; see `matches`."""
-        return matches(session, self.titles.get(session, ""), words)
+    def passes(self, summary: Summary, wanted: SessionFilter) -> bool:
+        """Return whether a session passes a filter; a condition that takes too long does not hold."""
+        if wanted.condition is None:
+            return matches(summary.key, self.titles.get(summary.key, ""), wanted.words)
+        try:
+            return wanted.condition.matches(self.all_figures(summary, wanted.now))
+        except ExpressionTooCostlyError:
+            return False
+
+    def all_figures(self, summary: Summary, now: float) -> SessionFigures:
+        """Return what is known of a session at a time, epoch seconds."""
+        key = summary.key
+        waiting, read = self.waits.get(key, (0, ""))[0], self.figures.get(key)
+        return session_figures(self.titles.get(key, ""), summary.event_count, summary.last_update_time, waiting, read, now)
 
 
 @dataclass(slots=True)
@@ -76,7 +93,8 @@ class Layout:
 
     Attributes:
         order: the order of each user's sessions.
-        words: the case-folded words of the filter.
+        wanted: the filter.
+        figures: session → its figures when the tree was laid out, if the order needs them.
         root: the node above the databases.
         users: database, app and user → the node above the user's sessions: the user's; the app's or the database's if it has one user.
         sessions: database → its sessions, with the news applied.
@@ -86,7 +104,8 @@ class Layout:
     """
 
     order: Order
-    words: Sequence[str] = ()
+    wanted: SessionFilter = field(default_factory=SessionFilter)
+    figures: dict[Summary, SessionFigures] = field(default_factory=dict)
     root: TreeNode = field(default_factory=lambda: TreeNode("root", "", "", "", "", "", "", ()))
     users: dict[tuple[str, str, str], TreeNode] = field(default_factory=dict)
     sessions: dict[str, dict[SessionKey, Summary]] = field(default_factory=dict)
@@ -94,16 +113,26 @@ class Layout:
     forks: dict[tuple[str, SessionKey], list[Summary]] = field(default_factory=dict)
     count: int = 0
 
+    def rank(self, summary: Summary) -> Any:
+        """Return a session's sort key."""
+        if self.order.rank is not None:
+            return self.order.rank(summary)
+        return FIGURE_ORDERS[self.order.figure](self.figures[summary]), -summary.last_update_time, summary.key.session_id
 
-def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Order) -> Generator[None, None, Layout]:
+    def told(self, summary: Summary) -> str:
+        """Return the text about a page's first session."""
+        return self.order.told(summary) if self.order.told is not None else self.figures[summary].told(self.order.figure)
+
+
+def lay_out(databases: Mapping[str, Database], wanted: SessionFilter, order: Order) -> Generator[None, None, Layout]:
     """Lay out the tree of some databases; yield every few milliseconds, and return the tree.
 
     Args:
         databases: the databases in their order. They must not change meanwhile.
-        words: only sessions that match them are in the tree; see `matches`.
+        wanted: only sessions that pass it are in the tree.
         order: the order of each user's sessions.
     """
-    laid = Layout(order, words)
+    laid = Layout(order, wanted)
     for key, database in databases.items():
         laid.sessions[key] = yield from _taken_in(database)
         _nest_forks(laid, key, database)
@@ -116,13 +145,13 @@ def lay_out(databases: Mapping[str, Database], words: Sequence[str], order: Orde
     return laid
 
 
-def name_pages(branch: TreeNode, order: Order) -> None:
+def name_pages(branch: TreeNode, laid: Layout) -> None:
     """Name the pages of an app or a user by the users or sessions on them."""
     first = 1
     for page in branch.pages:
         last = first + len(page.children) - 1
         begin = page.children[0]
-        page.name, page.detail = f"{first:,}–{last:,}", order.told(page.summaries[0]) if page.summaries else begin.name if begin else ""
+        page.name, page.detail = f"{first:,}–{last:,}", laid.told(page.summaries[0]) if page.summaries else begin.name if begin else ""
         first = last + 1
 
 
@@ -144,7 +173,7 @@ def _nest_forks(laid: Layout, key: str, database: Database) -> None:
     """Record which forks are displayed below their parent: those whose parent is displayed too, except in a circle of forks."""
     sessions = laid.sessions[key]
     for session, fork in database.forks.items():
-        if all(each in sessions and database.matches(each, laid.words) for each in (session, fork.parent)):
+        if all(each in sessions and database.passes(sessions[each], laid.wanted) for each in (session, fork.parent)):
             laid.parents[key, session] = fork.parent
             if _is_own_parent(laid, key, session):
                 del laid.parents[key, session]
@@ -168,7 +197,9 @@ def _database_node(key: str, database: Database) -> TreeNode:
 def _by_app_and_user(laid: Layout, key: str, database: Database) -> Generator[None, None, dict[str, dict[str, list[Summary]]]]:
     apps: dict[str, dict[str, list[Summary]]] = {}
     for place, (session, summary) in enumerate(laid.sessions[key].items(), 1):
-        if database.matches(session, laid.words) and (key, session) not in laid.parents:
+        if (key, session) not in laid.parents and database.passes(summary, laid.wanted):
+            if laid.order.figure:
+                laid.figures[summary] = database.all_figures(summary, laid.wanted.now)
             apps.setdefault(session.app_name, {}).setdefault(session.user_id, []).append(summary)
         if place % STEP == 0:
             yield
@@ -180,7 +211,7 @@ def _add_users(laid: Layout, app: TreeNode, app_name: str, users: Mapping[str, l
     key = app.database
     if len(users) == 1:
         ((user_id, found),) = users.items()
-        _hold(app, (yield from in_order(found, laid.order.rank)), laid.order)
+        _hold(app, (yield from in_order(found, laid.rank)), laid)
         app.detail = app.detail or f"{len(found):,}"
         laid.users[key, app_name, user_id] = app
         laid.count += len(found)
@@ -191,23 +222,23 @@ def _add_users(laid: Layout, app: TreeNode, app_name: str, users: Mapping[str, l
         if len(users) > PAGE and number % PAGE == 0:
             holder = app.add(_page(app, "users", number))
         user = holder.add(TreeNode("user", visible(user_id), f"{len(found):,}", "user", "dim", "user", key, (key, app_name, user_id)))
-        _hold(user, (yield from in_order(found, laid.order.rank)), laid.order)
+        _hold(user, (yield from in_order(found, laid.rank)), laid)
         laid.users[key, app_name, user_id] = user
         laid.count += len(found)
         if (looked_at := looked_at + len(found)) > STEP:
             looked_at = 0
             yield
-    name_pages(app, laid.order)
+    name_pages(app, laid)
 
 
-def _hold(user: TreeNode, summaries: list[Summary], order: Order) -> None:
+def _hold(user: TreeNode, summaries: list[Summary], laid: Layout) -> None:
     """Add sessions below their user, on pages if there are many."""
     if len(summaries) <= PAGE:
         user.hold(summaries)
         return
     for first in range(0, len(summaries), PAGE):
         user.add(_page(user, "sessions", first)).hold(summaries[first : first + PAGE])
-    name_pages(user, order)
+    name_pages(user, laid)
 
 
 def _page(branch: TreeNode, what: str, first: int) -> TreeNode:

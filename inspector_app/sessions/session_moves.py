@@ -40,7 +40,7 @@ class SessionMoves:
             Whether the tree must be laid out again: it needs another heading, or a page or branch has too many children now.
         """
         session = summary.key
-        if not self._nodes.databases[key].matches(session, self._nodes.layout.words):
+        if not self._nodes.databases[key].passes(summary, self._nodes.layout.wanted):
             return False
         holder, row = self._nodes.find(key, before)
         if holder is not None:
@@ -52,9 +52,9 @@ class SessionMoves:
         return len(holder.children) > MOST_HELD
 
     def _insert(self, user: TreeNode, summary: Summary) -> TreeNode:
-        rank = self._nodes.layout.order.rank(summary)
+        rank = self._nodes.layout.rank(summary)
         holder = self._nodes.holder(user, rank)
-        place = bisect_left(holder.summaries, rank, key=self._nodes.layout.order.rank)
+        place = bisect_left(holder.summaries, rank, key=self._nodes.layout.rank)
         self._model.beginInsertRows(self._index(holder), place, place)
         holder.summaries.insert(place, summary)
         holder.children.insert(place, None)
@@ -67,7 +67,7 @@ class SessionMoves:
     def _move(self, holder: TreeNode, row: int, summary: Summary) -> TreeNode:
         """Replace a summary and move the session to its place; return its new parent node."""
         node, before = holder.children[row], holder.summaries[row]
-        rank = self._nodes.layout.order.rank
+        rank = self._nodes.layout.rank
         if holder.kind != "session" and rank(before) != rank(summary):  # forks below their parent stay in the order of creation
             user = holder.parent if holder.kind == "page" else holder
             assert user is not None
@@ -81,9 +81,9 @@ class SessionMoves:
         return holder
 
     def _move_below(self, user: TreeNode, holder: TreeNode, row: int, summary: Summary) -> TreeNode:
-        rank = self._nodes.layout.order.rank(summary)
+        rank = self._nodes.layout.rank(summary)
         target = self._nodes.holder(user, rank)
-        place = bisect_left(target.summaries, rank, key=self._nodes.layout.order.rank)
+        place = bisect_left(target.summaries, rank, key=self._nodes.layout.rank)
         if target is holder and place in (row, row + 1):
             holder.summaries[row] = summary
             return holder
@@ -140,7 +140,7 @@ class SessionMoves:
         """Update the names of an app's or user's pages."""
         pages = branch.pages if branch is not None else []
         if branch is not None and pages:
-            name_pages(branch, self._nodes.layout.order)
+            name_pages(branch, self._nodes.layout)
             self._model.dataChanged.emit(self._index(pages[0]), self._index(pages[-1]))
 
     def _changed(self, node: TreeNode) -> None:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from inspector_app.presentation.session_figures import session_condition
 from inspector_app.presentation.values import counted, short_day, visible
 from inspector_app.sessions.session_node import Summary
+from runtime.expressions import Expression, ExpressionError
 from runtime.sessions.session_key import SessionKey
 
 T = TypeVar("T")
+_CONDITION = re.compile(r"[<>=~]|\s(contains|matches|in)\s|^(not\s+)?(errors|waiting)$")
 STEP = 1_000  # sessions handled between two yields, which takes a few milliseconds
 
 
@@ -20,25 +24,63 @@ class Order:
     """An order of sessions.
 
     Attributes:
-        rank: returns the sort key, which differs for all sessions of a user.
-        told: returns the text about a page's first session.
+        figure: the name of the figure by which it sorts, a key of `session_figures.ORDERS`; empty: it sorts by `rank`.
+        rank: returns the sort key, which differs for all sessions of a user; None if there is a figure.
+        told: returns the text about a page's first session; None if there is a figure.
     """
 
-    rank: Callable[[Summary], Any]
-    told: Callable[[Summary], str]
+    figure: str = ""
+    rank: Callable[[Summary], Any] | None = None
+    told: Callable[[Summary], str] | None = None
 
 
 NEWEST_FIRST = "Newest first"
 # the orders that the user can choose, by their names
 ORDERS: dict[str, Order] = {
     NEWEST_FIRST: Order(
-        lambda summary: (-summary.last_update_time, summary.key.session_id), lambda summary: short_day(summary.last_update_time)
+        rank=lambda summary: (-summary.last_update_time, summary.key.session_id),
+        told=lambda summary: short_day(summary.last_update_time),
     ),
     "Most events first": Order(
-        lambda summary: (-(summary.event_count or 0), summary.key.session_id), lambda summary: counted(summary.event_count or 0, "event")
+        rank=lambda summary: (-(summary.event_count or 0), summary.key.session_id),
+        told=lambda summary: counted(summary.event_count or 0, "event"),
     ),
-    "By id": Order(lambda summary: summary.key.session_id, lambda summary: visible(summary.key.session_id)),
+    "Highest cost first": Order("cost"),
+    "Most tokens first": Order("tokens"),
+    "Longest first": Order("duration"),
+    "Most errors first": Order("errors"),
+    "Waiting first": Order("waiting"),
+    "By title": Order("title"),
+    "By id": Order(rank=lambda summary: summary.key.session_id, told=lambda summary: visible(summary.key.session_id)),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFilter:
+    """What sessions are displayed.
+
+    Attributes:
+        words: each must occur in the title, app, user or id, ignoring case.
+        condition: over the names of `SessionFigures`; None: only the words count.
+        problem: what is wrong with the text as a condition; empty if it is none, or nothing is.
+        now: when it is applied, epoch seconds.
+    """
+
+    words: Sequence[str] = ()
+    condition: Expression | None = None
+    problem: str = ""
+    now: float = 0.0
+
+
+def session_filter(text: str) -> SessionFilter:
+    """Return the filter that a text means: a condition if it has a sign of one, else words."""
+    stripped = text.strip()
+    if _CONDITION.search(stripped):
+        try:
+            return SessionFilter(condition=session_condition(stripped))
+        except ExpressionError as error:
+            return SessionFilter(problem=str(error))
+    return SessionFilter(stripped.casefold().split())
 
 
 def in_order(things: Sequence[T], rank: Callable[[T], Any]) -> Generator[None, None, list[T]]:

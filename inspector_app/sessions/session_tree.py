@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, QTimer, Signal
 
+from inspector_app.presentation.session_figures import OF_EVENTS, EventFigures, figures_used
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
 from inspector_app.presentation.values import plain_tooltip, size
 from inspector_app.sessions.session_layout import Database, Layout, News, lay_out
 from inspector_app.sessions.session_moves import SessionMoves
 from inspector_app.sessions.session_node import Summary, TreeNode
-from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS
+from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS, SessionFilter, session_filter
 from inspector_app.sessions.session_tree_nodes import SessionTreeNodes
 from inspector_app.sessions.wanted_sizes import WantedSizes
 from runtime.sessions.session_key import SessionKey
@@ -24,6 +26,7 @@ NODE_ROLE = Qt.ItemDataRole.UserRole + 1  # the `TreeNode` behind an index
 
 MOST_ONE_BY_ONE = 50  # changed sessions that are moved one by one; for more the tree is laid out again
 STEPS_AT_ONCE = 8  # steps of a layout done at once, enough for some 2,500 sessions; the rest is done in slices
+SOON_MS = 100  # from a change of titles or figures to a new layout, so that many changes cause one
 SLICE_SECONDS = 0.004  # that a layout may hold the window's loop in each turn
 
 
@@ -35,6 +38,8 @@ class SessionTreeModel(QAbstractItemModel):
     Signals:
         title_wanted(str, SessionKey): a view displays this session of a database, whose title is not known.
         renamed(str, SessionKey, str): the user gave a session of a database another name.
+        filter_read(str): what is wrong with the text of the filter; empty if nothing is.
+        figures_wanted(bool): whether the order or the filter needs figures that take reading all events.
         sizes_wanted: a view needs sizes of sessions that are not known; see `take_wanted`.
         moving(bool): rows are about to be moved or removed one by one (True), or that is done; views must not take it for a selection.
 
@@ -44,21 +49,27 @@ class SessionTreeModel(QAbstractItemModel):
 
     title_wanted = Signal(str, object)
     renamed = Signal(str, object, str)
+    filter_read = Signal(str)
+    figures_wanted = Signal(bool)
     sizes_wanted = Signal()
     moving = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, now: Callable[[], float] = time.time) -> None:
         super().__init__(parent)
+        self._now = now
         self._nodes = SessionTreeNodes(now, self.title_wanted.emit)
         self._databases = self._nodes.databases
         self._moves = SessionMoves(self, self._nodes, self._index)
-        self._filter = ""
+        self._text, self._filter = "", SessionFilter()
         self._order = NEWEST_FIRST
+        self._used: frozenset[str] = frozenset()  # figures that the order or the filter uses, so that no single row can be moved
         self._wanted = WantedSizes()
         self._laying_out: Generator[None, None, Layout] | None = None
         self._waiting: list[tuple[str, Sequence[Summary], Sequence[SessionKey]]] = []
         self._turns = QTimer(self, interval=0)
         self._turns.timeout.connect(self._on_turn)
+        self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
+        self._soon.timeout.connect(self._lay_out)
 
     # databases
 
@@ -115,7 +126,7 @@ class SessionTreeModel(QAbstractItemModel):
             return
         if self._laying_out is not None:
             self._waiting.append((key, changed, removed))
-        elif len(changed) + len(removed) > MOST_ONE_BY_ONE or self._moves_forks(database, changed, removed):
+        elif self._used or len(changed) + len(removed) > MOST_ONE_BY_ONE or self._moves_forks(database, changed, removed):
             database.news.append(News(changed, removed))
             self._lay_out()
         elif self._show_one_by_one(key, database, changed, removed):
@@ -182,17 +193,27 @@ class SessionTreeModel(QAbstractItemModel):
         """
         if order != self._order:
             self._order = order
+            self._want_figures()
             self._lay_out()
+
+    def _want_figures(self) -> None:
+        self._used = figures_used(ORDERS[self._order].figure, self._filter.condition)
+        self.figures_wanted.emit(not self._used.isdisjoint(OF_EVENTS))
 
     def set_filter(self, text: str) -> None:
-        """Display only sessions whose title, app, user or id contains every word of `text`, ignoring case."""
-        folded = text.casefold().strip()
-        if folded != self._filter:
-            self._filter = folded
+        """Display only sessions that pass a filter; see `session_filter`. A condition with a mistake changes nothing."""
+        if text.casefold().strip() == self._text:
+            return
+        self._text, found = text.casefold().strip(), session_filter(text)
+        if not found.problem:
+            self._filter = found
+            self._want_figures()
             self._lay_out()
+        self.filter_read.emit(found.problem)
 
     def _lay_out(self) -> None:
-        self._laying_out = lay_out(self._databases, self._filter.split(), ORDERS[self._order])
+        self._soon.stop()
+        self._laying_out = lay_out(self._databases, replace(self._filter, now=self._now()), ORDERS[self._order])
         for _ in range(STEPS_AT_ONCE):
             if self._next_step():
                 return
@@ -262,8 +283,20 @@ class SessionTreeModel(QAbstractItemModel):
         database.titles = titles
         for session in changed if len(changed) < len(self._nodes.made) else [place[1] for place in self._nodes.made if place[0] == key]:
             self._refresh(key, session)
-        if self._filter and changed:
-            self._lay_out()
+        if changed and (self._filter.words or "title" in self._used):
+            self._soon.start()
+
+    def set_figures(self, key: str, figures: Mapping[SessionKey, EventFigures]) -> None:
+        """Take the figures of sessions' events.
+
+        Args:
+            key: the database; an unknown one is ignored.
+            figures: session → figures, as far as they are known; the model keeps the mapping.
+        """
+        if key in self._databases:
+            self._databases[key].figures = figures
+            if not self._used.isdisjoint(OF_EVENTS):
+                self._soon.start()
 
     def set_cost(self, key: str, session: SessionKey, text: str) -> None:
         """Display what a session's model calls cost."""
@@ -272,10 +305,10 @@ class SessionTreeModel(QAbstractItemModel):
             database.costs[session] = text
             self._refresh(key, session)
 
-    def set_waiting(self, key: str, session: SessionKey, name: str) -> None:
-        """Set the name of the call for which a session waits; it is shown with the next mark."""
+    def set_waiting(self, key: str, session: SessionKey, count: int, name: str) -> None:
+        """Set how many items of a session wait for a person, and the last one's name; it is shown with the next mark."""
         if key in self._databases:
-            self._databases[key].waits[session] = name
+            self._databases[key].waits[session] = count, name
 
     def set_earlier(self, key: str, session: SessionKey, text: str) -> None:
         """Set what a session's earlier messages still wait for; it is shown with the next mark."""
@@ -298,6 +331,8 @@ class SessionTreeModel(QAbstractItemModel):
         if node is not None:
             self._nodes.dress(node)
             self._changed(node)
+        if "waiting" in self._used:
+            self._soon.start()
 
     def refresh_times(self) -> None:
         """Update the texts that say how long ago the last updates were."""
@@ -352,11 +387,11 @@ class SessionTreeModel(QAbstractItemModel):
 
     def sessions_below(self, node: TreeNode) -> list[SessionKey]:
         """Return the sessions of an app, user or database that pass the filter, forks included."""
-        names = node.path[1:]
+        names, database = node.path[1:], self._databases[node.database]
         return [
             session
-            for session in self._databases[node.database].sessions
-            if session[: len(names)] == names and self._databases[node.database].matches(session, self._nodes.layout.words)
+            for session, summary in database.sessions.items()
+            if session[: len(names)] == names and database.passes(summary, self._nodes.layout.wanted)
         ]
 
     def fork_info(self, key: str, session: SessionKey) -> ForkInfo | None:
@@ -376,7 +411,7 @@ class SessionTreeModel(QAbstractItemModel):
     @property
     def words(self) -> Sequence[str]:
         """The case-folded words of the filter in the displayed layout."""
-        return self._nodes.layout.words
+        return self._nodes.layout.wanted.words
 
     @property
     def database_count(self) -> int:

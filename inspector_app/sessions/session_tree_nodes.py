@@ -67,11 +67,11 @@ class SessionTreeNodes:
             above = self.session(key, parent)
             return above, [fork.key for fork in above.summaries].index(summary.key) if above is not None else -1
         user = layout.users.get((key, summary.key.app_name, summary.key.user_id))
-        if user is None:
+        if user is None or (layout.order.figure and summary not in layout.figures):  # it did not pass the filter
             return None, -1
-        rank = layout.order.rank(summary)
+        rank = layout.rank(summary)
         holder = self.holder(user, rank)
-        row = bisect_left(holder.summaries, rank, key=layout.order.rank)
+        row = bisect_left(holder.summaries, rank, key=layout.rank)
         is_there = row < len(holder.summaries) and holder.summaries[row].key == summary.key
         return (holder, row) if is_there else (None, -1)
 
@@ -80,7 +80,7 @@ class SessionTreeNodes:
         pages = user.pages
         if not pages:
             return user
-        return pages[max(bisect_right(pages, rank, key=lambda page: self.layout.order.rank(page.summaries[0])) - 1, 0)]
+        return pages[max(bisect_right(pages, rank, key=lambda page: self.layout.rank(page.summaries[0])) - 1, 0)]
 
     def child(self, parent: TreeNode, row: int) -> TreeNode:
         """Return the node in a row below another node; make a session's node if needed."""
@@ -110,7 +110,7 @@ class SessionTreeNodes:
         node.name = title or READING
         change = fork.text if fork is not None and fork.text not in title else ""
         events = counted(count, "event") if count is not None else ""
-        state = state_words(mark, database.waits.get(session, ""))
+        state = state_words(mark, database.waits.get(session, (0, ""))[1])
         node.pieces = state, change, events, database.costs.get(session, ""), ago(node.summary.last_update_time, self._now())
         node.detail = " · ".join(filter(None, node.pieces))
 

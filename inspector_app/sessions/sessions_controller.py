@@ -76,7 +76,7 @@ class SessionsController(QObject):
         for key in keys:
             address = SessionAddress(target, key)
             self._model.set_earlier(target, key, self._catalog.earlier(address))
-            self._model.set_waiting(target, key, self._catalog.waits_for(address))
+            self._model.set_waiting(target, key, *self._catalog.waits_for(address))
             self._model.set_mark(target, key, self._catalog.mark(address))
 
     def _on_titles_changed(self, target: str, keys: Collection[SessionKey]) -> None:

@@ -19,12 +19,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from inspector_app.presentation.values import visible
 from inspector_app.sessions.session_delegate import SessionDelegate
 from inspector_app.sessions.session_node import TreeNode
 from inspector_app.sessions.session_order import ORDERS
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import add_copy_action, as_json
+from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.row_menu import RowMenu, passing_menu
@@ -32,6 +34,11 @@ from runtime.sessions.session_key import SessionKey
 
 _OPEN_AT_MOST = 200  # children; a node with more stays closed until the user opens it
 _OPEN_ALL_AT_MOST = 2_000  # sessions in the tree; above this, users stay closed too
+
+_FILTER_HELP = (
+    "Words of the title, app, user or id; or a condition over title, events, tokens, cost, duration, errors, waiting and age,"
+    " such as cost > 0.05 and errors > 0. Times are in seconds."
+)
 
 
 class SessionTree(QTreeView):
@@ -67,6 +74,7 @@ class SessionsPane(QWidget):
         replay_requested(str, SessionKey): the user wants to run this session again with its recorded answers.
         capsule_requested(str, SessionKey): the user wants to write this session into a capsule.
         run_again_requested(str, SessionKey): the user wants to run this session's messages again, several times.
+        reading_stopped: the user does not want to wait until the figures of all sessions are read.
         import_requested(str): the user wants to import sessions into a database.
     """
 
@@ -78,6 +86,7 @@ class SessionsPane(QWidget):
     prune_requested = Signal(str)
     export_requested = Signal(str, object)
     import_requested = Signal(str)
+    reading_stopped = Signal()
     case_requested = Signal(str, object)
     run_again_requested = Signal(str, object)
     replay_requested = Signal(str, object)
@@ -92,7 +101,14 @@ class SessionsPane(QWidget):
         self._selected: tuple[str, SessionKey] | None = None
         self._restoring = False
         self.filter = named(QLineEdit(placeholderText="Filter sessions"), "session_filter", "Filter sessions")
+        self.filter.setToolTip(_FILTER_HELP)
         theme.make_clearable(self.filter)
+        self._said = named(ElidedLabel(), "sessions_said")
+        self._said.setProperty("role", "secondary")
+        self._stop = named(QToolButton(), "sessions_stop", "Stop reading")
+        self._stop.setIcon(theme.icon("xmark", "dim"))
+        self._stop.setToolTip("Stop reading the events of the sessions")
+        self._stop.clicked.connect(self.reading_stopped)
         self.order = self._make_order()
         self.tree = SessionTree()
         self._set_up_tree()
@@ -102,10 +118,32 @@ class SessionsPane(QWidget):
         for page in (self._empty, self._nothing_found, self.tree):
             self._stack.addWidget(page)
         top = laid_out(QHBoxLayout(), (self.filter, 1), self.order, spacing=4)
-        laid_out(QVBoxLayout(self), top, (self._stack, 1), margins=0, spacing=6)
+        line = laid_out(QHBoxLayout(), (self._said, 1), self._stop, spacing=4)
+        laid_out(QVBoxLayout(self), top, line, (self._stack, 1), margins=0, spacing=6)
+        self._say("")
         self._clock = QTimer(self, interval=30_000)
         self._connect_signals()
         self._on_model_reset()
+
+    def _say(self, text: str, *, can_stop: bool = False) -> None:
+        self._said.setText(text)
+        self._said.setVisible(bool(text))
+        self._stop.setVisible(can_stop)
+
+    def show_problem(self, text: str) -> None:
+        """Show what is wrong with the filter; empty if nothing is."""
+        self._say(visible(text))
+
+    def show_reading(self, done: int, count: int) -> None:
+        """Show how many sessions were read whose figures the order or the filter needs; nothing once all are."""
+        if done < count:
+            self._say(f"Reading events: {done:,} of {count:,} sessions", can_stop=True)
+        elif not self._stop.isHidden():
+            self._say("")
+
+    def show_stopped(self) -> None:
+        """Show that the figures of some sessions are not known."""
+        self._say("Not all sessions were read.")
 
     def _make_order(self) -> QToolButton:
         button = named(QToolButton(), "session_order", "Sort sessions")

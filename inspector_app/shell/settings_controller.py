@@ -37,6 +37,7 @@ class SettingsController(QObject):
         self._preferences = work.preferences
         self._prices = work.prices
         self._costs = work.costs
+        self._sums = work.sums
         self._tasks = work.tasks
         self._motion = motion
         self._window = window
@@ -79,3 +80,4 @@ class SettingsController(QObject):
         self._preferences.keep_prices(prices)
         self._prices.set_own(own_prices(prices))
         self._costs.price_again()
+        self._sums.price_again()

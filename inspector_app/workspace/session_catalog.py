@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
+from inspector_app.presentation.session_figures import waiting_of
 from inspector_app.presentation.session_info import ForkInfo
 from runtime.history.invocations import PendingItem, earlier_unanswered, present
 from runtime.sessions.session_key import SessionKey
@@ -219,10 +220,11 @@ class SessionCatalog(QObject):
             return None
         return "unfinished" if address in self._unfinished and not present(items) else mark_of(items)
 
-    def waits_for(self, address: SessionAddress) -> str:
-        """Return the name of the call for which a session waits; empty if it waits for none."""
-        now = present(self.pending.get(address, ()))
-        return now[-1].name or "" if now else ""
+    def waits_for(self, address: SessionAddress) -> tuple[int, str]:
+        """Return how many items of a session wait for a person, and the name of the last one's call; empty if there is none."""
+        pending = self.pending.get(address, ())
+        now = present(pending)
+        return waiting_of(pending), now[-1].name or "" if now else ""
 
     def earlier(self, address: SessionAddress) -> str:
         """Return what earlier messages of a session still wait for; see `earlier_unanswered`."""

@@ -27,6 +27,7 @@ from inspector_app.workspace.received_traces import ReceivedTraces
 from inspector_app.workspace.session_catalog import SessionCatalog
 from inspector_app.workspace.session_costs import SessionCosts
 from inspector_app.workspace.session_notes import SessionNotes
+from inspector_app.workspace.session_sums import SessionSums
 from inspector_app.workspace.session_titles import SessionTitles
 from inspector_app.workspace.unsaved_sessions import UnsavedSessions
 from inspector_app.workspace.working_copy import WorkingCopy
@@ -58,7 +59,7 @@ class Workspace:
         commits: commits events that no agent yields.
         write_access, working_copy: permission to write.
         runs: runs the agent without displaying it.
-        titles: of all sessions.
+        titles, sums: of all sessions.
         tail: what other processes commit.
         prices, costs: of models, and of the displayed session.
         reader: reads ranges of whole sessions.
@@ -84,6 +85,7 @@ class Workspace:
     working_copy: WorkingCopy
     runs: AgentRuns
     titles: SessionTitles
+    sums: SessionSums
     tail: LiveTail
     prices: Prices
     costs: SessionCosts
@@ -137,6 +139,7 @@ def make_workspace(settings: Settings, messages: MessageBus, parent: QObject, *,
         working_copy=WorkingCopy(cursor, databases, current, tasks, messages, parent),
         runs=AgentRuns(agents, databases, current, run, output, run.sessions, parent),
         titles=titles,
+        sums=SessionSums(databases, catalog, prices, tasks, parent),
         tail=tail,
         prices=prices,
         costs=SessionCosts(current, prices, tasks, parent),

@@ -40,7 +40,7 @@ class Expression:
         self.mentions = tuple(reader.mentions)
         self.uses_notes = any(mention.name in NOTED for mention in self.mentions)
 
-    def matches(self, event: Event, state_before: Mapping[str, Any] | None = None, note: Note | None = None) -> bool:
+    def matches(self, event: Any, state_before: Mapping[str, Any] | None = None, note: Note | None = None) -> bool:
         """Return whether the condition holds for an event.
 
         Args:

@@ -143,8 +143,9 @@ class FakeCatalog(QObject):
         self.marks_of[address] = mark
         self.marks_changed.emit(address.database, [address.key])
 
-    def waits_for(self, address: SessionAddress) -> str:
-        return next((item.name or "" for item in reversed(self.pending.get(address, ()))), "")
+    def waits_for(self, address: SessionAddress) -> tuple[int, str]:
+        items = self.pending.get(address, ())
+        return len(items), next((item.name or "" for item in reversed(items)), "")
 
     def earlier(self, address: SessionAddress) -> str:
         return earlier_unanswered(self.pending.get(address, ()))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 
+from inspector_app.presentation.session_figures import EventFigures
 from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.sessions.session_order import ORDERS
 from inspector_app.sessions.session_tree import SessionTreeModel
@@ -84,7 +85,8 @@ def test_a_session_is_called_by_its_title(sessions: SessionTreeModel, qtbot) -> 
     sessions.set_filter("BOXES")
     assert sessions.shown_sessions == 1
     titles[second] = "More boxes"
-    sessions.set_titles("orders", titles, [second])
+    with qtbot.waitSignal(sessions.modelReset):
+        sessions.set_titles("orders", titles, [second])
     assert sessions.shown_sessions == 2, "a title that is read later passes the filter, too"
     sessions.set_titles("no such database", {}, [first])
 
@@ -93,7 +95,7 @@ def test_the_second_line_tells_state_events_cost_and_age(sessions: SessionTreeMo
     session = key("maria", "s-1")
     node = sessions.node(sessions.index_of("orders", session))
     sessions.set_cost("orders", session, "$0.0077")
-    sessions.set_waiting("orders", session, "book_\u202etrip")
+    sessions.set_waiting("orders", session, 1, "book_\u202etrip")
     sessions.set_mark("orders", session, "confirmation")
     assert node.detail == "waiting: book_⟨U+202E⟩trip · 3 events · $0.0077 · 2 min"
     sessions.set_mark("orders", session, "paused")
@@ -176,3 +178,61 @@ def test_removing_the_selected_session_selects_no_other(qtbot, tested) -> None:
     assert not pane.tree.currentIndex().isValid()
     model.update_sessions("orders", [summary(key("maria", "s-1"))])
     assert model.node(pane.tree.currentIndex()).session == key("maria", "s-1")
+
+
+def figured(sessions: SessionTreeModel) -> list[str]:
+    return [each.key.session_id for user in sessions.node(sessions.index(0, 0)).branches for each in user.summaries]
+
+
+def test_the_filter_takes_conditions_over_figures(sessions: SessionTreeModel, qtbot) -> None:
+    dear, cheap, other = key("maria", "s-1"), key("maria", "s-2"), key("joão", "s-3")
+    wanted: list[bool] = []
+    problems: list[str] = []
+    sessions.figures_wanted.connect(wanted.append)
+    sessions.filter_read.connect(problems.append)
+    sessions.set_filter("events >= 3 and age < 500")
+    assert (sessions.shown_sessions, wanted, problems) == (2, [False], [""])
+    sessions.set_filter("cost > 0.05")
+    assert (sessions.shown_sessions, wanted[-1]) == (0, True), "nothing is known yet"
+    figures = {dear: EventFigures(900, 0.5, 10.0, 1), cheap: EventFigures(5, 0.01, 20.0, 0)}
+    with qtbot.waitSignal(sessions.modelReset):
+        sessions.set_figures("orders", figures)
+    assert sessions.index_of("orders", dear).isValid() and sessions.shown_sessions == 1
+    sessions.set_filter("cost > ")
+    assert problems[-1].startswith("At character 7: expected") and sessions.shown_sessions == 1, "a mistake changes nothing"
+    sessions.set_filter("waiting")
+    assert sessions.shown_sessions == 0
+    sessions.set_waiting("orders", other, 2, "pay")
+    with qtbot.waitSignal(sessions.modelReset):
+        sessions.set_mark("orders", other, "confirmation")
+    assert sessions.index_of("orders", other).isValid()
+    sessions.set_filter("maria and joão")
+    assert sessions.shown_sessions == 0, "these are words"
+    sessions.set_filter("")
+    assert sessions.shown_sessions == 3
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("Highest cost first", ["s-1", "s-2"]),
+        ("Longest first", ["s-2", "s-1"]),
+        ("Most tokens first", ["s-1", "s-2"]),
+        ("Most errors first", ["s-1", "s-2"]),
+        ("By title", ["s-2", "s-1"]),
+        ("Waiting first", ["s-1", "s-2"]),
+        ("Newest first", ["s-2", "s-1"]),
+    ],
+)
+def test_sessions_are_sorted_by_their_figures(sessions: SessionTreeModel, order: str, expected: list[str]) -> None:
+    dear, cheap, other = key("maria", "s-1"), key("maria", "s-2"), key("joão", "s-3")
+    sessions.set_titles("orders", {dear: "b", cheap: "A"})
+    sessions.set_figures("orders", {dear: EventFigures(900, 0.5, 10.0, 1), cheap: EventFigures(5, 0.01, 20.0, 0)})
+    sessions.set_waiting("orders", dear, 1, "pay")
+    sessions.set_order(order)
+    assert figured(sessions) == [other.session_id, *expected]
+    sessions.update_sessions("orders", [summary(dear, 4, 880.0)])
+    assert figured(sessions) == [other.session_id, *expected], "also after a change"
+    assert sessions.node(sessions.index_of("orders", dear)).session == dear
+    sessions.set_filter("events > 3")
+    assert sessions.index_of("orders", dear).isValid() and not sessions.index_of("orders", cheap).isValid()

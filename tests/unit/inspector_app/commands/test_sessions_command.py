@@ -11,7 +11,7 @@ from google.genai import types
 
 from inspector_app.cli import main
 from inspector_app.commands.parameters import SESSION_ORDERS
-from inspector_app.commands.session_figures import ORDERS
+from inspector_app.presentation.session_figures import ORDERS
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
 

@@ -6,7 +6,6 @@ from PySide6.QtCore import QObject
 
 from inspector_app.branches.compare_controller import CompareController
 from inspector_app.documents.session_address import SessionAddress
-from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.session_info import ForkInfo
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.widgets.tooltips import set_tooltip
@@ -31,14 +30,16 @@ class ForkOriginController(QObject):
         self._hint.other_accepted.connect(self._on_parent)
         self._work.cursor.session_changed.connect(self._show)
         self._work.catalog.forks_changed.connect(self._show)
+        self._work.titles.changed.connect(self._show)
 
     def _show(self) -> None:
         address = self._work.cursor.session
         info = self._work.catalog.fork_info(address) if address is not None else None
-        if info is None:
+        if info is None or address is None:
             self._hint.hide()
             return
-        self._hint.suggest(info.sentence, "Compare", "code-branch", "accent", other=f"Show {short_id(info.parent.session_id)}")
+        title = self._work.titles.title(SessionAddress(info.database or address.database, info.parent))
+        self._hint.suggest(f"Fork of “{title}”{info.told}", "Compare", "code-branch", "accent", other="Show the original")
         set_tooltip(self._hint, info.tooltip)
         self._hint.button.setToolTip("Compare this fork with the session it was forked from")
         self._hint.other_button.setToolTip("Show the session it was forked from")

@@ -122,16 +122,15 @@ def fork_info(lineage: Lineage) -> ForkInfo:
     text = what or (f"fork at {lineage.event_count:,}" if lineage.event_count else "fork at the start")
     place = f" in {lineage.database}" if lineage.database else ""
     lines = [f"Fork of session {parent}{place}, {where}, made {full_time(lineage.at)}"]
-    parent = short_id(parent)
-    told = f"Fork of {parent}{place}, {where}."
+    told = f"{place}, {where}."
     if changed is not None and changed.after is not None:
         before, after = readable_content(changed.before), readable_content(changed.after)
         text = f"{what}: {preview(after, 60)}"
         lines.append(f"{what}: {preview(before, 200)} → {preview(after, 200)}")
-        told = f"Fork of {parent}{place}, {_AT[changed.what]}: {_from(before)}{preview(after, 120)}"
+        told = f"{place}, {_AT[changed.what]}: {_from(before)}{preview(after, 120)}"
     elif changed is not None and changed.event_id:
         lines.append(f"{what}, answered from the recording up to event {short_id(changed.event_id)}")
-        told = f"Fork of {parent}{place}: the same run again, answered from the recording up to event {short_id(changed.event_id)}."
+        told = f"{place}: the same run again, answered from the recording up to event {short_id(changed.event_id)}."
     return ForkInfo(lineage.parent, visible(text), "\n".join(lines), visible(told), lineage.database)
 
 

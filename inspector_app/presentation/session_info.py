@@ -32,12 +32,12 @@ class ForkInfo:
         parent: the session it was forked from; it may be in another database, or deleted.
         text: the change and its place in a few words.
         tooltip: all details.
-        sentence: `text` as a full sentence.
+        told: what follows the parent's title in a sentence about the fork.
         database: the parent's database; None: the same as the fork's.
     """
 
     parent: SessionKey
     text: str
     tooltip: str
-    sentence: str = ""
+    told: str = ""
     database: str | None = None

@@ -124,7 +124,7 @@ class StreamController(QObject):
         if address is None:
             self._stream.set_empty_text("No session is selected", "Choose one on the left, or send a message to an agent.")
         else:
-            self._stream.set_empty_text("Reading the session…", address.key.session_id)
+            self._stream.set_empty_text("Reading the session…", self._work.titles.title(address))
 
     def _on_session_loaded(self, session: OpenSession) -> None:
         self._stream.set_empty_text("This session has no events yet", "Write a message below.")

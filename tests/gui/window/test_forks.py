@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.presentation.event_summary import short_id, text_of
+from inspector_app.presentation.event_summary import text_of
 from inspector_app.resources.samples.orders.script import order_script
 from inspector_app.resources.samples.story import script
 from runtime.agents.llm_agent import LlmAgent
@@ -240,7 +240,7 @@ def test_a_fork_with_another_tool_result(
     tree = inspector.features.sessions.model
     assert tree.node(tree.index_of(fork.database, fork.key)).pieces[1] == "result: {products: []}"
     assert bench.parts.origin_hint.text.startswith(
-        f"Fork of {short_id(original.key.session_id)}, run again with another result: {{products: ["
+        f"Fork of “{inspector.work.titles.title(original)}”, run again with another result: {{products: ["
     )
     assert bench.parts.origin_hint.text.endswith("→ {products: []}")
     qtbot.mouseClick(bench.parts.origin_hint.button, Qt.MouseButton.LeftButton)

@@ -65,12 +65,12 @@ class Scanner(QObject):
             await source.complete()
         scanner = await DatabaseSource.open(source.target)
         try:
-            if len(sessions) > AT_FIRST:
-                with contextlib.suppress(KnownError):  # reported when a session is selected
-                    self.titled.emit(source, await scanner.titles())
             if any(summary.event_count is None for summary in sessions):
                 sessions = await scanner.sessions()
                 self.counted.emit(source, scanner, sessions)
+            if len(sessions) > AT_FIRST:
+                with contextlib.suppress(KnownError):  # reported when a session is selected
+                    self.titled.emit(source, await scanner.titles())
             latest = await run_in_thread(newest, sessions, MAX_SCANNED)
             await self._scan_one_by_one(source, scanner, latest)
             scanned = {summary.key for summary in latest if (summary.event_count or 0) <= LONG}

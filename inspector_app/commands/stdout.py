@@ -26,23 +26,11 @@ class OutputFailedError(KnownError):
 
 
 def write(text: str, *, flush: bool = True) -> None:
-    """Write text.
-
-    Args:
-        text: the text.
-        flush: whether the reader can act on it at once, while the command is still running.
-
-    Raises:
-        OutputClosedError: the reader has closed the output.
-        OutputFailedError: the output cannot be written.
-    """
-    stream = _answers[-1] if _answers else sys.stdout
-    try:
+    """Write text; with `flush`, the reader can act on it at once, while the command is still running. See `failures_reported`."""
+    with failures_reported() as stream:
         stream.write(text)
         if flush:
             stream.flush()
-    except OSError as error:
-        raise _failure(stream, error) from error
 
 
 @contextmanager

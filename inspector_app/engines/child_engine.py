@@ -539,17 +539,10 @@ class _Run:
 
 
 class ChildRerun:
-    """One repeated run.
-
-    Attributes:
-        answers: how many answers came from the recording, and where the run diverged.
+    """One repeated run; see `runtime.forks.rerun.Rerun`.
 
     Args:
-        engine: runs the agent.
-        key: the fork, made before `recording.first_event_id`.
-        recording: the recording to repeat.
         before_each: called before each run of the agent.
-        runs_tools, strict: see `runtime.forks.replay.Replay`.
     """
 
     def __init__(

@@ -13,12 +13,7 @@ from runtime.models.llm_response import LlmResponse
 
 
 class ChildReplay:
-    """Answers the places that a child reports from a recording, as fields of `go`.
-
-    Args:
-        recording: the recording to repeat.
-        runs_tools, strict: see `runtime.forks.replay.Replay`.
-    """
+    """Answers the places that a child reports from a recording, as fields of `go`; see `runtime.forks.replay.Replay`."""
 
     def __init__(self, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> None:
         self.answers = RecordedAnswers(recording, exact=strict or runs_tools)

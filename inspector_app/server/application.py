@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from pydantic.json_schema import models_json_schema
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,21 +19,22 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from inspector_app.engines.agent_loader import AgentLoadError
 from inspector_app.engines.env_file import EnvFileError
 from inspector_app.server.agents import AgentBusyError, ServedAgents
-from inspector_app.server.bodies import BadBodyError
-from inspector_app.server.document import document
-from inspector_app.server.endpoints.artifacts import Artifacts
-from inspector_app.server.endpoints.development import Development
-from inspector_app.server.endpoints.general import General
+from inspector_app.server.bodies import SCHEMAS, BadBodyError
+from inspector_app.server.endpoints.artifacts import ArtifactBody, Artifacts
+from inspector_app.server.endpoints.development import Development, TestFileBody
+from inspector_app.server.endpoints.general import General, TelemetryBody
 from inspector_app.server.endpoints.graphs import Graphs
 from inspector_app.server.endpoints.pages import Pages
 from inspector_app.server.endpoints.running import Running
 from inspector_app.server.endpoints.sessions import Sessions
 from inspector_app.server.guard import Access, Guard
+from inspector_app.server.request_models import MemoryBody, NewSessionBody, RunBody, StateBody
 from inspector_app.server.runs import Runs, SessionBusyError
 from runtime.errors import AlreadyExistsError, KnownError, NotFoundError, ResumeError, StaleSessionError, StorageError
 from runtime.version import __version__
 
 _WITHOUT_APP = re.compile(r"/(users/|app-info$)")
+_BODIES = (RunBody, NewSessionBody, StateBody, MemoryBody, ArtifactBody, TestFileBody, TelemetryBody)  # read by the endpoints themselves
 # The HTTP status for each kind of error; 400 for all others.
 _STATUS: list[tuple[type[KnownError], int]] = [
     (NotFoundError, 404),
@@ -134,3 +137,14 @@ class OnlyApp:
             changed: dict[str, Any] = {**scope, "path": path, "raw_path": path.encode()}
             scope = changed
         await self._app(scope, receive, send)
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """Return the OpenAPI document, with the models of bodies that endpoints read themselves; made once."""
+    if app.openapi_schema is None:
+        found: dict[str, Any] = get_openapi(title=app.title, version=app.version, routes=app.routes)
+        _, models = models_json_schema([(kind, "validation") for kind in _BODIES], ref_template=SCHEMAS + "{model}")
+        found.setdefault("components", {}).setdefault("schemas", {}).update(models["$defs"])
+        app.openapi_schema = found
+    schema: dict[str, Any] = app.openapi_schema
+    return schema

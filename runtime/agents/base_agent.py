@@ -17,10 +17,9 @@ from runtime.agents.base_agent_config import BaseAgentConfig
 from runtime.border import refuse_stand_ins
 from runtime.contexts.context import Context
 from runtime.contexts.invocation_context import InvocationContext, InvocationPaused
-from runtime.errors.agent_exit_error import AgentExitError
+from runtime.errors.agent_code_error import AgentExitError, SelfCancelledError, is_being_cancelled
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.resume_error import ResumeError
-from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions
 from runtime.events.marks import AGENT_PLACE, CALLBACK, REPLAYED_CHECKPOINT, recorded_place

@@ -32,7 +32,8 @@ class ServiceMissingError(KnownError, ValueError):
 class Context(ReadonlyContext):
     """Access to a running invocation for a callback or a tool call; changes are recorded in its event.
 
-    google-adk 1.x has two classes, `CallbackContext` and `ToolContext`; both names stay.
+    google-adk 1.x has two classes, `CallbackContext` and `ToolContext`; both names stay. Methods that need a service which the
+    Runner does not have raise `ServiceMissingError`.
 
     Args:
         invocation_context: the invocation.
@@ -104,9 +105,6 @@ class Context(ReadonlyContext):
 
         Returns:
             The file as a part with text or bytes; None if it does not exist.
-
-        Raises:
-            ServiceMissingError: the Runner has no artifact service.
         """
         service, names = self._artifacts()
         part: types.Part | None = await service.load_artifact(**names, filename=filename, version=version)
@@ -122,9 +120,6 @@ class Context(ReadonlyContext):
 
         Returns:
             The new version, from 0.
-
-        Raises:
-            ServiceMissingError: the Runner has no artifact service.
         """
         service, names = self._artifacts()
         version: int = await service.save_artifact(**names, filename=filename, artifact=artifact, custom_metadata=custom_metadata)
@@ -140,20 +135,13 @@ class Context(ReadonlyContext):
 
         Returns:
             Its number, time, media type and custom metadata; None if it does not exist.
-
-        Raises:
-            ServiceMissingError: the Runner has no artifact service.
         """
         service, names = self._artifacts()
         found: ArtifactVersion | None = await service.get_artifact_version(**names, filename=filename, version=version)
         return found
 
     async def list_artifacts(self) -> list[str]:
-        """Return the names of the files visible in this session.
-
-        Raises:
-            ServiceMissingError: the Runner has no artifact service.
-        """
+        """Return the names of the files visible in this session."""
         service, names = self._artifacts()
         keys: list[str] = await service.list_artifact_keys(**names)
         return keys
@@ -163,19 +151,12 @@ class Context(ReadonlyContext):
 
         Returns:
             The memory service's response, best match first.
-
-        Raises:
-            ServiceMissingError: the Runner has no memory service.
         """
         ctx = self._invocation_context
         return await self._memory("").search_memory(app_name=ctx.app_name, user_id=ctx.user_id, query=query)
 
     async def load_credential(self, auth_config: AuthConfig) -> AuthCredential | None:
-        """Return a credential from the credential service; None if there is none.
-
-        Raises:
-            ServiceMissingError: the Runner has no credential service.
-        """
+        """Return a credential from the credential service; None if there is none."""
         found: AuthCredential | None = await self._credentials().load_credential(auth_config, self)
         return found
 
@@ -184,18 +165,11 @@ class Context(ReadonlyContext):
 
         Args:
             auth_config: the request with its answer.
-
-        Raises:
-            ServiceMissingError: the Runner has no credential service.
         """
         await self._credentials().save_credential(auth_config, self)
 
     async def add_session_to_memory(self) -> None:
-        """Store this session in the memory service.
-
-        Raises:
-            ServiceMissingError: the Runner has no memory service.
-        """
+        """Store this session in the memory service."""
         await self._memory("Cannot add session to memory: ").add_session_to_memory(self._invocation_context.session)
 
     async def add_events_to_memory(self, *, events: Sequence[Event], custom_metadata: Mapping[str, object] | None = None) -> None:
@@ -206,7 +180,6 @@ class Context(ReadonlyContext):
             custom_metadata: additional data for the service.
 
         Raises:
-            ServiceMissingError: the Runner has no memory service.
             NotImplementedError: the service accepts whole sessions only.
         """
         memory, session_id = self._memory("Cannot add events to memory: "), self._invocation_context.session.id
@@ -219,7 +192,6 @@ class Context(ReadonlyContext):
             memory_id: `MemoryEntry.id`, as `search_memory` returns it.
 
         Raises:
-            ServiceMissingError: the Runner has no memory service.
             NotImplementedError: the service cannot delete single memories.
         """
         await self._memory("Cannot delete memory: ").delete_memory(**self._user(), memory_id=memory_id)
@@ -232,7 +204,6 @@ class Context(ReadonlyContext):
             custom_metadata: additional data for the service.
 
         Raises:
-            ServiceMissingError: the Runner has no memory service.
             NotImplementedError: the service accepts only sessions or events.
         """
         await self._memory("Cannot add memory: ").add_memory(**self._user(), memories=memories, custom_metadata=custom_metadata)

@@ -13,16 +13,18 @@ import json
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, overload
 
 import msgspec
 
 from runtime.events.final_response import is_final_response
-from runtime.support.computed_once import computed_once
 from runtime.support.quick_json import parser_of_many
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
+
+
+T = TypeVar("T")
 
 _OF_MODELS = frozenset({"model_copy", "model_dump", "model_dump_json", "model_extra", "model_fields_set"})
 """Methods of pydantic's models that readers use: those of the model itself, which is made then."""
@@ -44,6 +46,29 @@ _SOMETIMES = (  # members that most events lack, which need no place in each
 _parse = parser_of_many()
 _ERRORS = (msgspec.MsgspecError, ValueError, RecursionError)
 _EMPTY_ACTIONS: dict[str, Any] = {"state_delta": {}, "artifact_delta": {}, "requested_auth_configs": {}, "requested_tool_confirmations": {}}
+
+
+class computed_once(Generic[T]):
+    """Does what `functools.cached_property` does, without the lock that all instances share before Python 3.12.
+
+    Threads that read events would wait for each other there. Two threads may compute the same value; one of the two stays.
+    """
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> computed_once[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: Any, owner: type) -> Any:
+        """Compute the value and put it in place of this descriptor."""
+        if instance is None:
+            return self
+        value = instance.__dict__[self._name] = self._compute(instance)
+        return value
 
 
 class _Node:

@@ -17,8 +17,7 @@ from runtime.auth.auth_tool import as_auth_config, read_answer
 from runtime.contexts.context import ToolContext
 from runtime.contexts.hooks import CallFailure, NoResult
 from runtime.contexts.invocation_context import InvocationContext
-from runtime.errors.agent_exit_error import AgentExitError
-from runtime.errors.self_cancelled_error import SelfCancelledError, is_being_cancelled
+from runtime.errors.agent_code_error import AgentExitError, SelfCancelledError, is_being_cancelled
 from runtime.errors.tool_error import ToolError
 from runtime.events.event import Event
 from runtime.events.event_actions import EventActions

@@ -164,17 +164,14 @@ async def fork_into(
     ends: Mapping[str, RecordedEnd] | None = None,
     notes: Mapping[str, Note] | None = None,
 ) -> Fork:
-    """Fork a session into an open service.
+    """Fork a session into an open service; for what is not listed here, see `fork_session`.
 
     Args:
         service: stores the fork.
         history: the session's history; nothing else may use it during the call.
-        key: the session.
         created: when the session was created, epoch seconds.
-        cut: the fork's last event and id; by default all events and a generated id.
         same_place: whether the service also stores the original session.
         database: the name of the session's database, for the lineage of a fork elsewhere.
-        files: the service that has the session's files, and the service that receives the fork's.
         ends: the recorded ends of the session's invocations.
         notes: the notes on its events, by event id; those on copied events are copied.
 

@@ -17,17 +17,11 @@ from runtime.sessions.session_key import SessionKey
 
 
 class Rerun:
-    """One repeated run.
-
-    Attributes:
-        answers: how many answers came from the recording, and where the run diverged.
+    """One repeated run; see `Replay`.
 
     Args:
         runner: the app's Runner; its session service has the fork.
         key: the fork, made before `recording.first_event_id`.
-        recording: the recording to repeat.
-        run_config: settings of the run.
-        runs_tools, strict, on_request: see `Replay`.
     """
 
     def __init__(

@@ -19,6 +19,9 @@ class SessionEdits(abc.ABC):
     """The Runner's methods that change a session by committing events of their own, so that the history records every change.
 
     If this Runner has an active run in the session, the change goes through that run, and its agents see it when they resume.
+
+    Raises:
+        SessionNotFoundError: by each method: the session does not exist.
     """
 
     session_service: BaseSessionService
@@ -28,8 +31,6 @@ class SessionEdits(abc.ABC):
         """Set state keys manually, with a committed event. This also works during a run of this Runner in that session.
 
         Args:
-            user_id: the session's user.
-            session_id: the session.
             changes: key with scope prefix → JSON value; None clears a key.
             author: the event's author; only an edit by `system` can be undone.
 
@@ -37,7 +38,6 @@ class SessionEdits(abc.ABC):
             The committed event; it records the earlier values, for `undo_state_edit`.
 
         Raises:
-            SessionNotFoundError: the session does not exist.
             StateEditError: the edit changes nothing, or a key cannot be edited.
             UnstorableValueError: a value is not JSON.
         """
@@ -50,7 +50,6 @@ class SessionEdits(abc.ABC):
         """Undo an `edit_state` by committing the inverse event.
 
         Raises:
-            SessionNotFoundError: the session does not exist.
             StateEditError: there is no such edit, or a key has changed since.
         """
         ctx = await self._context_for_edit(user_id, session_id)
@@ -69,16 +68,10 @@ class SessionEdits(abc.ABC):
         A resumed run does not make these calls again. Calls that wait for a person or a long-running job keep waiting.
 
         Args:
-            user_id: the session's user.
-            session_id: the session.
-            invocation_id: the stopped invocation.
             edits: manual edits of these calls: `Interception.unmarked_edits`.
 
         Returns:
             The committed events; none if every call has a result.
-
-        Raises:
-            SessionNotFoundError: the session does not exist.
         """
         ctx = await self._context_for_edit(user_id, session_id)
         events = cancelled_calls(ctx.session.events, invocation_id, edits)
@@ -90,16 +83,9 @@ class SessionEdits(abc.ABC):
         """Report the progress of a long-running call. No agent runs; the call stays open until a function response of the user answers it.
 
         Args:
-            user_id: the session's user.
-            session_id: the session.
-            call_id: the function call.
             response: the function response's object, such as `{"status": "pending", "done": 0.4}`.
 
-        Returns:
-            The committed event.
-
         Raises:
-            SessionNotFoundError: the session does not exist.
             ProgressError: there is no such call, it is not long-running, or it is already answered.
             UnstorableValueError: the response is not JSON.
         """
@@ -117,13 +103,10 @@ class SessionEdits(abc.ABC):
         Agents no longer see the events that were taken back; the session keeps them.
 
         Args:
-            user_id: the session's user.
-            session_id: the session.
             rewind_before_invocation_id: the first invocation to take back.
             run_config: not used, as in google-adk; a rewind reads the whole session.
 
         Raises:
-            SessionNotFoundError: the session does not exist.
             InvocationNotFoundError: the session has no such invocation, or a rewind has already taken it back.
         """
         ctx = await self._context_for_edit(user_id, session_id)

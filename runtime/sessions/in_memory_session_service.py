@@ -19,8 +19,7 @@ from runtime.sessions.event_list import EventList, StoredRow
 from runtime.sessions.lineage import Lineage, PastWrite, SessionCopy
 from runtime.sessions.note import Note
 from runtime.sessions.recorded_end import RecordedEnd
-from runtime.sessions.run_events import RunEvents
-from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.session import RunEvents, Session, SessionKey
 from runtime.sessions.state import Scope, independent, merge_scopes, scope_of, split_delta
 from runtime.support.gc_freeze import collection_paused
 from runtime.support.ids import new_uuid

@@ -24,10 +24,7 @@ _PARAMETER = "credential"
 class AuthenticatedFunctionTool(FunctionTool):
     """Lets a model call a function that needs a credential, which its parameter `credential` receives. The model does not see it.
 
-    Args:
-        func: see `FunctionTool`.
-        auth_config: the request for the credential; without it, none is needed.
-        response_for_auth_required: the call's result while the user is asked.
+    The other arguments are those of `BaseAuthenticatedTool`.
     """
 
     def __init__(

@@ -50,10 +50,4 @@ class BaseAuthenticatedTool(BaseTool):
 
     @abstractmethod
     async def _run_async_impl(self, *, args: dict[str, Any], tool_context: ToolContext, credential: AuthCredential | None) -> Any:
-        """Run the tool with its credential; see `BaseTool.run_async`.
-
-        Args:
-            args: the model's arguments.
-            tool_context: state, actions and services.
-            credential: the credential; None if the tool needs none.
-        """
+        """Run the tool with its credential, which is None if it needs none; see `BaseTool.run_async`."""

@@ -153,7 +153,5 @@ V0 = EventFormat(
     delta_of=delta_of_v0,
     as_json=json_of_v0,
     has_local_times=True,
-    json_ids_win=False,
     other_service="has the older layout with pickled actions, which is read-only here.",
-    writer=None,
 )

@@ -53,11 +53,11 @@ class EventFormat:
     decoder: Callable[[Sequence[str], int], Callable[[EventRow], Event]]
     delta_column: str
     delta_of: Callable[[Any], Mapping[str, Any]]
-    as_json: Callable[[Mapping[str, Any], int], dict[str, Any]] | None
-    has_local_times: bool
-    json_ids_win: bool
     other_service: str
-    writer: str | None
+    writer: str | None = None
+    as_json: Callable[[Mapping[str, Any], int], dict[str, Any]] | None = None
+    has_local_times: bool = False
+    json_ids_win: bool = False
     reader: Callable[[Sequence[str], int], Callable[[EventRow], Any]] | None = None
     amend: Callable[[dict[str, Any]], None] | None = None
     time_order: str = "{}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -79,48 +80,33 @@ V1 = EventFormat(
     reader=_reader("decode_v1"),
     delta_column="event_data",
     delta_of=delta_of,
-    as_json=None,
-    has_local_times=False,
-    json_ids_win=False,
     other_service="has the layout of DatabaseSessionService. Open it with that service or open_session_service, which detects the layout.",
     writer="DatabaseSessionService",
 )
 
-SQLITE = EventFormat(
+SQLITE = replace(
+    V1,
     kind="sqlite",
     badge="sqlite",
     title="sqlite · adk web's SqliteSessionService",
-    own_columns=frozenset({"event_data"}),
     matches=lambda columns: "event_data" in columns and columns["timestamp"].upper() == "REAL",
-    columns=_json_columns,
     decoder=_decoder("decode_sqlite"),
     reader=_reader("decode_sqlite", json_wins=True),
-    delta_column="event_data",
-    delta_of=delta_of,
-    as_json=None,
-    has_local_times=False,
     json_ids_win=True,
     other_service="has adk web's layout. Open it with SqliteSessionService or open_session_service, which detects the layout.",
     writer="SqliteSessionService",
 )
 
-
-TYPESCRIPT = EventFormat(
+TYPESCRIPT = replace(
+    V1,
     kind="typescript",
     badge="ADK for TypeScript",
     title="ADK for TypeScript · @google/adk DatabaseSessionService, read only",
-    own_columns=frozenset({"event_data"}),
     matches=lambda columns: columns.get("event_data", "").lower() == "json" and columns["timestamp"].lower() == "datetime",
-    columns=_json_columns,
     decoder=_decoder("decode_typescript"),
     reader=_reader("decode_typescript", amend=in_seconds),
-    delta_column="event_data",
-    delta_of=delta_of,
-    as_json=None,
     amend=in_seconds,
     time_order=MIXED_TIMES,
-    has_local_times=False,
-    json_ids_win=False,
     other_service="was written by ADK for TypeScript (@google/adk) and is read-only here.",
     writer=None,
 )

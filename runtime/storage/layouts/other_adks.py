@@ -117,10 +117,7 @@ ADK_TS = EventFormat(
     delta_of=_delta_of,
     as_json=json_of_adk_ts,
     time_order=MIXED_TIMES,
-    has_local_times=False,
-    json_ids_win=False,
     other_service="was written by ADK-TS (@iqai/adk) and is read-only here.",
-    writer=None,
 )
 
 GO = replace(

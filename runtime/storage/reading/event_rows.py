@@ -62,16 +62,7 @@ class EventRows:
         return connection.execute(query, (*key, count)).fetchall()
 
     def numbers(self, connection: ReadingConnection, key: SessionKey, after: str | None) -> array[int]:
-        """Return the row numbers of a session's events in commit order, for `numbered`.
-
-        Args:
-            connection: a connection in a transaction.
-            key: the session.
-            after: return only the events after the one with this id.
-
-        Raises:
-            NotFoundError: there is no event `after`.
-        """
+        """Return the row numbers of a session's events in commit order, for `numbered`; see `read`."""
         start = self._number(connection, key, after) if after is not None else -(2**63)
         found = connection.execute(f"SELECT rowid FROM events WHERE {OF_SESSION} AND +rowid > ?", (*key, start))
         return array("q", sorted(rowid for (rowid,) in found))

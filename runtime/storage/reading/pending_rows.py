@@ -247,12 +247,7 @@ class PendingRows:
     def find(
         self, key: SessionKey | None = None, progress: Callable[[int], object] = lambda _: None
     ) -> dict[SessionKey, list[PendingItem]]:
-        """Return pending items by session, the newest last. Sessions without pending items may be missing.
-
-        Args:
-            key: the session, or None for all sessions.
-            progress: called now and then with the number of events read so far.
-        """
+        """Return pending items by session; see `StoredDatabase.pending`."""
         unfinished = self.unfinished(key, progress=progress)
         return {name: [item for invocation in found for item in invocation.pending] for name, found in unfinished.items()}
 
@@ -266,7 +261,7 @@ class PendingRows:
         Args:
             key: the session, or None for all sessions.
             gently: pause every few rows, so that other threads can run; one of them may have to draw a window.
-            progress: see `find`.
+            progress: called now and then with the number of events read so far.
         """
         sessions, last = self._load() if key is None else ({}, None)
         of_names: dict[tuple[Any, ...], _Session] = {}  # stored names → their session

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from runtime.errors.not_found_error import SessionNotFoundError
 from runtime.errors.storage_error import EmptyDatabaseError, NotASessionDatabaseError, StorageError
-from runtime.history.invocations import Invocation, PendingItem, invocations
+from runtime.history.invocations import BROKEN, Invocation, PendingItem, invocations
 from runtime.history.key_writers import Write, writes_of
 from runtime.history.scoped_state import ScopedState
 from runtime.history.state_at import History
@@ -23,20 +23,19 @@ from runtime.sessions.state import merge_scopes, scope_of
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.sqlite_file import SqliteFile
-from runtime.storage.layouts.column_values import as_name, epoch, read_state
+from runtime.storage.layouts.column_values import as_name, epoch, read_state, to_epoch
 from runtime.storage.layouts.detect import Layout, layout_of_file
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.layouts.json_formats import JSON_COLUMNS, V1
 from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.layouts.read_time_limit import one_read
-from runtime.storage.layouts.table_names import OF_SESSION
+from runtime.storage.layouts.table_names import INVOCATIONS, OF_SESSION
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_pages import EventPages, Found
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, no_event, read_offset
 from runtime.storage.reading.notes import has_notes, read_notes, server_has_notes
 from runtime.storage.reading.pending_rows import PendingRows
 from runtime.storage.reading.present_state import state_after
-from runtime.storage.reading.recorded_ends import has_recorded_ends, recorded_ends
 from runtime.storage.reading.row_faults import RowFault, RowTime, row_faults, row_times
 from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
@@ -49,6 +48,7 @@ from runtime.support.file_names import unusable_name
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
+
 
 T = TypeVar("T")
 _SESSION = "app_name = ? AND user_id = ? AND id = ?"
@@ -191,14 +191,7 @@ class StoredDatabase:
     def plain_events(self, key: SessionKey, *, after: str | None = None, limit: int | None = None) -> Iterator[Event]:
         """Yield a session's events in commit order, read page by page, for code that only reads: most are `PlainEvent`s.
 
-        Args:
-            key: the session.
-            after: return only the events after the one with this id.
-            limit: maximum number of events.
-
-        Raises:
-            SessionNotFoundError: the session does not exist.
-            NotFoundError: the session has no event `after`.
+        Arguments and exceptions are those of `events`.
         """
         if self.layout.format.reader is None or not self._is_file:
             yield from self.events(key, after=after, limit=limit)
@@ -572,3 +565,20 @@ def _merged_state(connection: ReadingConnection, key: SessionKey) -> dict[str, A
     user = connection.execute("SELECT state FROM user_states WHERE app_name = ? AND user_id = ?", key[:2]).fetchone()
     app = connection.execute("SELECT state FROM app_states WHERE app_name = ?", key[:1]).fetchone()
     return merge_scopes(read_state(session), read_state(user[0]) if user else {}, read_state(app[0]) if app else {})
+
+
+def has_recorded_ends(connection: ReadingConnection) -> bool:
+    """Return whether an SQLite file has the table."""
+    return connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (INVOCATIONS,)).fetchone() is not None
+
+
+def recorded_ends(connection: ReadingConnection, key: SessionKey | None = None) -> dict[SessionKey, dict[str, RecordedEnd]]:
+    """Return the recorded ends of one session or of all, by invocation id. The database must have the table."""
+    query = f"SELECT app_name, user_id, session_id, invocation_id, status, reason, last_event_id, at FROM {INVOCATIONS}"
+    of_session = f" WHERE {OF_SESSION}" if key else ""
+    found: dict[SessionKey, dict[str, RecordedEnd]] = {}
+    for app_name, user_id, session_id, name, status, reason, last_event_id, at in connection.execute(query + of_session, tuple(key or ())):
+        if status in ("finished", *BROKEN) and isinstance(at, int):
+            owner = SessionKey(as_name(app_name), as_name(user_id), as_name(session_id))
+            found.setdefault(owner, {})[name] = RecordedEnd(status, str(reason), last_event_id, to_epoch(at))
+    return found

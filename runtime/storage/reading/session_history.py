@@ -64,16 +64,7 @@ def read_history(
 def read_long_history(
     connection: sqlite3.Connection, key: SessionKey, pages: EventPages, present: Mapping[str, Any], *, ours: bool, time_order: str = "{}"
 ) -> History:
-    """Return a session's history without its steps, which `History.read_on` reads.
-
-    Args:
-        connection: a connection in a transaction.
-        key: the session.
-        pages: its events.
-        present: its current merged state.
-        ours: whether the database has our record of commits.
-        time_order: see `EventFormat`.
-    """
+    """Return a session's history without its steps, which `History.read_on` reads; see `read_history`; `time_order`: `EventFormat`."""
     past = _PastOfPages(connection, key, pages)
     past.read(ours=ours)
     return History(

@@ -9,8 +9,7 @@ from typing import Any
 
 from runtime.events.event import Event
 from runtime.sessions.event_list import EventList, StoredRow
-from runtime.sessions.run_events import RunEvents
-from runtime.sessions.session import Session, SessionKey
+from runtime.sessions.session import RunEvents, Session, SessionKey
 from runtime.storage.layouts.commit_record import Execute
 
 _SESSIONS, _EVENTS = 8, 50_000  # sessions and events kept in memory at most; the last session is always kept

@@ -58,6 +58,15 @@ class StdioConnectionParams(BaseModel):
 
 
 class _HttpParams(BaseModel):
+    """A server at a URL.
+
+    Attributes:
+        headers: HTTP headers of all requests.
+        timeout: seconds to wait for the connection and the handshake.
+        sse_read_timeout: seconds to wait for each answer.
+        httpx_client_factory: makes the HTTP client, of httpx2 (httpx with mcp 1), from `headers`, `timeout` and `auth`.
+    """
+
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     url: str
@@ -68,27 +77,14 @@ class _HttpParams(BaseModel):
 
 
 class SseConnectionParams(_HttpParams):
-    """A server at a URL that answers by server-sent events.
-
-    Attributes:
-        url: where its event stream is.
-        headers: HTTP headers of all requests.
-        timeout: seconds to wait for the connection and the handshake.
-        sse_read_timeout: seconds to wait for each answer.
-        httpx_client_factory: makes the HTTP client, of httpx2 (httpx with mcp 1), from `headers`, `timeout` and `auth`.
-    """
+    """A server at a URL, that of its event stream, that answers by server-sent events."""
 
 
 class StreamableHTTPConnectionParams(_HttpParams):
     """A server at a URL that answers by the streamable HTTP transport.
 
     Attributes:
-        url: its address.
-        headers: HTTP headers of all requests.
-        timeout: seconds to wait for the connection and the handshake.
-        sse_read_timeout: seconds to wait for each answer.
         terminate_on_close: whether to tell the server that the session has ended.
-        httpx_client_factory: makes the HTTP client, of httpx2 (httpx with mcp 1), from `headers`, `timeout` and `auth`.
     """
 
     terminate_on_close: bool = True

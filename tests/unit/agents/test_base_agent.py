@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent, ParallelAgent, SequentialAgent
-from runtime.errors.agent_exit_error import AgentExitError
+from runtime.errors.agent_code_error import AgentExitError
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.events import Event
 from runtime.models.scripted_llm import Reply, ScriptedLlm

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from runtime.events import Event
+from runtime.events.event import NodeInfo
 from runtime.events.event_actions import EventActions
 from runtime.events.kinds import node_path
-from runtime.events.node_info import NodeInfo
 from runtime.events.ui_widget import UiWidget
 from runtime.sessions.event_codec import encode_event
 from tests.unit.tools.tool_contexts import tool_context

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runtime.agents import BaseAgent, InvocationContext, LlmAgent, ParallelAgent, ToolContext
-from runtime.errors.self_cancelled_error import SelfCancelledError
+from runtime.errors.agent_code_error import SelfCancelledError
 from runtime.events import Event
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.support.merge import merge

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from runtime.support.computed_once import computed_once
+from runtime.events.plain_event import computed_once
 
 
 class Slow:

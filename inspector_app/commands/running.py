@@ -6,6 +6,7 @@ import asyncio
 import importlib
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 
 from google.genai import types
 
@@ -16,10 +17,11 @@ from inspector_app.commands.driving import drive
 from inspector_app.commands.opening import planned_engine, recording_of
 from inspector_app.commands.options.running import Resume, Run
 from inspector_app.commands.reading import check_layout_is_written, opened
-from inspector_app.commands.selection import existing_key, whole_id
+from inspector_app.commands.selection import existing_key, session_key, whole_id
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.exchange.capsule import is_capsule
+from inspector_app.presentation.values import visible
 from runtime.errors import NotFoundError, ResumeError
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL
 from runtime.history.invocations import Invocation
@@ -39,6 +41,8 @@ def run(options: Run) -> int:
             if options.message is None and options.replay is None:
                 options.replay = database
             options.engine = "embedded"
+        if options.state_from is not None:
+            options.state = {**_state_after(*options.state_from), **(options.state or {})}
         if options.repeat is not None:
             done: int = asyncio.run(importlib.import_module("inspector_app.commands.repeating").repeat(options))
             return done
@@ -48,6 +52,18 @@ def run(options: Run) -> int:
         plan = planned_engine(options.agent, options.engine, options.python, options.debugpy)
         loaded = load_agent(options.agent) if plan.kind == "embedded" else None
         return asyncio.run(_run(plan, loaded, options))
+
+
+def _state_after(target: str, session: str, event: str) -> dict[str, Any]:
+    """Return the state that a stored session had after an event; keys whose value then is not recorded are named on stderr."""
+    with opened(target) as database:
+        key = session_key([summary.key for summary in database.listing()], None, None, session, target)
+        name = whole_id("event", event, database.ids_beginning(key, event), key, target)
+        history = database.history(key, plain=True)
+    found = history.state_at(next(place for place, each in enumerate(history.events) if each.id == name))
+    if found.unknown:
+        stdout.complain(f"agent-inspector: Not set, as not recorded: {visible(', '.join(found.unknown))}\n")
+    return found.merged()
 
 
 async def _run(plan: EnginePlan, loaded: LoadedAgent | None, options: Run) -> int:

@@ -21,6 +21,7 @@ from inspector_app.commands.problems import UsageError
     "running:run",
     'agent-inspector run my_agent --message "40 boxes of paper" --db orders.db --session s1',
     'agent-inspector run my_agent --message hello --state \'{"user:plan": "gold"}\' --json',
+    "agent-inspector run my_agent --message hello --state-from orders.db s1 3f2a",
 )
 class Run(Options):
     """Send an agent a message, or run a stored session again, and print the events as they are committed."""
@@ -38,6 +39,14 @@ class Run(Options):
     state: Annotated[dict[str, Any] | None, given.option("--state", "JSON", "Keys to set before the agent starts.", given.json_object)] = (
         None
     )
+    state_from: Annotated[
+        tuple[str, str, str] | None,
+        typer.Option(
+            "--state-from",
+            metavar="DB SESSION EVENT",
+            help="Set the keys that a stored session had after an event first: the database, the ids or their beginnings.",
+        ),
+    ] = None
     streaming: Annotated[bool, typer.Option("--streaming", help="Let the model stream; print its output as it arrives.")] = False
     repeat: Annotated[
         int | None,

@@ -48,7 +48,7 @@ class SettingsController(QObject):
         look = theme.current()
         unsaved = kept.unsaved_days, kept.unsaved_megabytes
         shown = ShownSettings(
-            look.choice, look.scale, look.is_compact, kept.motion, kept.editor, kept.records_requests, *unsaved, kept.prices
+            look.choice, look.scale, look.is_compact, kept.motion, kept.editor, kept.records_requests, *unsaved, kept.prices, kept.trusted
         )
         dialog = SettingsDialog(shown, self._window)
         dialog.theme_chosen.connect(self.theme_chosen)
@@ -60,6 +60,7 @@ class SettingsController(QObject):
         dialog.unsaved_days_chosen.connect(self._on_unsaved_days)
         dialog.unsaved_megabytes_chosen.connect(self._on_unsaved_megabytes)
         dialog.prices_changed.connect(self._on_prices)
+        dialog.trust_revoked.connect(kept.revoke_trust)
         KeysController(dialog.keys, self._tasks)
         dialog.open()
 

@@ -1,8 +1,8 @@
-"""The settings: how the window looks, the editor for code, recordings, keys, and the prices of models."""
+"""The settings: how the window looks, the editor for code, recordings, keys, the prices of models, and what is trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from inspector_app.presentation.values import counted
 from inspector_app.shell.keys_page import KeysPage
 from inspector_app.shell.prices_page import PricesPage
+from inspector_app.shell.trust_list_page import TrustListPage
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import push_button
 from inspector_app.widgets.motion import MOTIONS
@@ -48,6 +49,7 @@ class ShownSettings:
         unsaved_days: how long unsaved sessions are kept; 0: in memory only.
         unsaved_megabytes: how much space they may take.
         prices: model → `{"input": …, "output": …, "cached": …}` in US dollars for a million tokens.
+        trusted: see `Preferences.trusted`.
     """
 
     theme: str
@@ -59,6 +61,7 @@ class ShownSettings:
     unsaved_days: int
     unsaved_megabytes: int
     prices: Mapping[str, Any]
+    trusted: Sequence[tuple[str, str]]
 
 
 class SettingsDialog(QDialog):
@@ -68,6 +71,7 @@ class SettingsDialog(QDialog):
         theme_chosen(str), text_scale_chosen(int), compact_rows_chosen(bool), motion_chosen(str), editor_chosen(str),
             recording_chosen(bool), unsaved_days_chosen(int), unsaved_megabytes_chosen(int): one setting was changed.
         prices_changed(dict): the own prices, without incomplete rows.
+        trust_revoked(list[str]): these folders and servers are not trusted any more.
 
     Attributes:
         keys: the page of keys, empty until it is filled.
@@ -85,6 +89,7 @@ class SettingsDialog(QDialog):
     unsaved_days_chosen = Signal(int)
     unsaved_megabytes_chosen = Signal(int)
     prices_changed = Signal(dict)
+    trust_revoked = Signal(list)
 
     def __init__(self, shown: ShownSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,13 +146,15 @@ class SettingsDialog(QDialog):
         self.keys = KeysPage()
         prices = PricesPage(shown.prices)
         prices.prices_changed.connect(self.prices_changed)
+        trusted = TrustListPage(shown.trusted)
+        trusted.revoked.connect(self.trust_revoked)
         general = QWidget()
         form.setContentsMargins(14, 14, 14, 14)
         general.setLayout(form)
         self.pages = QTabWidget()
         self.pages.setObjectName("settings_pages")
         self.pages.setAccessibleName("Pages of the settings")
-        for page, title in ((general, "General"), (self.keys, "Keys"), (prices, "Prices")):
+        for page, title in ((general, "General"), (self.keys, "Keys"), (prices, "Prices"), (trusted, "Trust")):
             self.pages.addTab(page, title)
         close = push_button("Close", "settings_close", self.accept)
         close.setDefault(True)

@@ -6,7 +6,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -152,6 +152,26 @@ class Preferences:
     def keep_trusted_code(self, folder: Path, code: dict[str, Any]) -> None:
         """Remember the code of a folder that may run."""
         self._change_in("trusted_code", str(folder.resolve()), code)
+
+    @property
+    def trusted(self) -> list[tuple[str, str]]:
+        """What is trusted, each with what is trusted about it: folders with their code, and servers of other machines."""
+        folders = self._table("trusted_code").items()
+        return [
+            *((name, "this code and later changes" if _table(code).get("changes") is True else "this code") for name, code in folders),
+            *((host, "server") for host in self.trusted_hosts),
+        ]
+
+    def revoke_trust(self, names: Iterable[str]) -> None:
+        """Forget that some folders and servers are trusted; see `trusted`."""
+        gone = {*names}
+
+        def change(values: dict[str, Any]) -> None:
+            kept = {name: code for name, code in _table(values.get("trusted_code")).items() if name not in gone}
+            hosts = [host for host in _strings(values.get("trusted_hosts")) if host not in gone]
+            values.update(trusted_code=kept, trusted_hosts=hosts)
+
+        self._change(change)
 
     def engine(self, folder: Path) -> dict[str, Any]:
         """Return what was chosen to run the agent in a folder; empty if nothing was."""

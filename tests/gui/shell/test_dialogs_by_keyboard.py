@@ -41,7 +41,7 @@ def capsule() -> CapsuleDialog:
 
 # What is opened, the button that Enter presses, and the control that has the focus at first.
 DIALOGS: dict[str, tuple[Callable[[], QDialog], str, str]] = {
-    "settings": (lambda: SettingsDialog(ShownSettings("dark", 100, False, "system", "", True, 30, 500, {})), "settings_close", ""),
+    "settings": (lambda: SettingsDialog(ShownSettings("dark", 100, False, "system", "", True, 30, 500, {}, [])), "settings_close", ""),
     "url": (lambda: UrlDialog(), "url_dialog_open", "url_dialog_url"),
     "attach": (attach, "attach_app", "attach_app"),
     "host": (lambda: HostDialog("example.org"), "host_dialog_cancel", "host_dialog_cancel"),

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QTableWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QPlainTextEdit, QPushButton, QTableWidget, QTreeWidget
 
 from inspector_app.app import Inspector
 from inspector_app.shell.settings_dialog import SettingsDialog
@@ -217,3 +217,27 @@ def test_motion_follows_a_system_that_asks_for_less(driver: WindowDriver, monkey
     monkeypatch.undo()
     driver.inspector.features.shell.motion.choose("system")
     assert driver.bench.isAnimated()
+
+
+def test_trust_is_listed_and_revoked(driver: WindowDriver, orders: Inspector, settings: Settings, tmp_path: Path) -> None:
+    for name, changes in (("mine", True), ("theirs", False)):
+        (tmp_path / name).mkdir()
+        settings.keep_trusted_code(tmp_path / name, {"digest": "x", "identity": "1", "changes": changes})
+    settings.trust_host("build.example")
+    driver.qtbot.keyClick(orders.window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    dialog = orders.window.findChild(SettingsDialog)
+    assert dialog is not None
+    dialog.pages.setCurrentIndex(3)
+    listed = dialog.findChild(QTreeWidget, "settings_trusted")
+    rows = {listed.topLevelItem(row).text(0): listed.topLevelItem(row) for row in range(listed.topLevelItemCount())}
+    assert rows[str(tmp_path / "mine")].text(1) == "this code and later changes"
+    assert (rows[str(tmp_path / "theirs")].text(1), rows["build.example"].text(1)) == ("this code", "server")
+    revoke = dialog.findChild(QPushButton, "settings_revoke")
+    assert not revoke.isEnabled(), "nothing is selected"
+    for name in (str(tmp_path / "mine"), "build.example"):
+        rows[name].setSelected(True)
+    driver.qtbot.mouseClick(revoke, Qt.MouseButton.LeftButton)
+    assert settings.trusted_code(tmp_path / "mine") == {} and settings.trusted_hosts == []
+    assert settings.trusted_code(tmp_path / "theirs") and not revoke.isEnabled()
+    assert listed.topLevelItemCount() == len(rows) - 2
+    dialog.accept()

@@ -68,7 +68,14 @@ class Prices:
 
     def _bundled_cost(self, model: str, tokens: Tokens, timestamp: float) -> Decimal | None:
         prices = _bundled()
-        usage = prices.Usage(input_tokens=tokens.input, cache_read_tokens=tokens.cached or None, output_tokens=tokens.output)
+        usage = prices.Usage(
+            input_tokens=tokens.input,
+            cache_read_tokens=tokens.cached or None,
+            output_tokens=tokens.output,
+            input_audio_tokens=tokens.audio or None,
+            cache_audio_read_tokens=tokens.cached_audio or None,
+            output_audio_tokens=tokens.output_audio or None,
+        )
         names = [self._known[model]] if model in self._known else _names(model)
         for name in names:
             if name is None:

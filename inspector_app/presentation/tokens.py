@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 MILLION = 1_000_000
@@ -16,6 +17,7 @@ _COUNTS = (
     "tool_use_prompt_token_count",
     "total_token_count",
 )
+_DETAILS = ("prompt_tokens_details", "cache_tokens_details", "candidates_tokens_details")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +29,27 @@ class Tokens:
         cached: tokens of the request that were read from a cache.
         output: tokens of the answer, the thoughts included.
         thoughts: tokens of the thoughts.
+        audio, cached_audio, output_audio: those of `input`, `cached` and `output` that are sound, which many models charge apart.
     """
 
     input: int = 0
     cached: int = 0
     output: int = 0
     thoughts: int = 0
+    audio: int = 0
+    cached_audio: int = 0
+    output_audio: int = 0
 
     def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(self.input + other.input, self.cached + other.cached, self.output + other.output, self.thoughts + other.thoughts)
+        return Tokens(
+            self.input + other.input,
+            self.cached + other.cached,
+            self.output + other.output,
+            self.thoughts + other.thoughts,
+            self.audio + other.audio,
+            self.cached_audio + other.cached_audio,
+            self.output_audio + other.output_audio,
+        )
 
 
 def tokens_of(usage: Any) -> Tokens | None:
@@ -48,14 +62,28 @@ def tokens_of(usage: Any) -> Tokens | None:
     """
     if usage is None:
         return None
-    values = map(usage.get, _COUNTS) if isinstance(usage, Mapping) else [getattr(usage, name, None) for name in _COUNTS]
+    get = usage.get if isinstance(usage, Mapping) else partial(getattr, usage)
+    values = [get(name, None) for name in _COUNTS]
     prompt, cached, candidates, thoughts, tools, total = [_count(value) for value in values]
     is_counted = thoughts and total and total <= prompt + tools + candidates
     output = candidates if is_counted else candidates + thoughts
     if not (prompt or tools or output) and total:
         prompt = total
-    found = Tokens(prompt + tools, min(cached, prompt), output, min(thoughts, output))
+    cached = min(cached, prompt)
+    audio, cached_audio, output_audio = (
+        min(_audio(get(name, None)), most) for name, most in zip(_DETAILS, (prompt, cached, output), strict=True)
+    )
+    found = Tokens(prompt + tools, cached, output, min(thoughts, output), audio, min(cached_audio, audio), output_audio)
     return found if found.input or found.output else None
+
+
+def _audio(details: Any) -> int:
+    """Return the tokens of sound in a usage's counts by modality."""
+    found = 0
+    for each in details if isinstance(details, list) else ():
+        get = each.get if isinstance(each, Mapping) else partial(getattr, each)
+        found += _count(get("token_count", None)) if get("modality", None) == "AUDIO" else 0
+    return found
 
 
 def _count(value: Any) -> int:

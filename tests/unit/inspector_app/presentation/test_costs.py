@@ -169,3 +169,37 @@ def test_the_sums_of_runs_are_those_of_their_model_calls() -> None:
 )
 def test_amounts_are_rounded_for_people(cost: str, text: str) -> None:
     assert dollars(Decimal(cost)) == text
+
+
+@pytest.mark.parametrize("is_json", [False, True])
+def test_sound_is_charged_as_sound(is_json: bool) -> None:
+    usage = types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=1_000,
+        cached_content_token_count=500,
+        candidates_token_count=100,
+        total_token_count=1_100,
+        prompt_tokens_details=[{"modality": "TEXT", "token_count": 200}, {"modality": "AUDIO", "token_count": 800}],
+        cache_tokens_details=[{"modality": "AUDIO", "token_count": 400}, {"modality": "TEXT", "token_count": 100}],
+    )
+    tokens = tokens_of(usage.model_dump(mode="json") if is_json else usage)
+    assert tokens == Tokens(1_000, 500, 100, 0, 800, 400)
+    price = listed("google", "gemini-2.5-flash")
+    expected = (
+        (800 - 400) * price.input_audio_mtok
+        + 400 * price.cache_audio_read_mtok
+        + (200 - 100) * price.input_mtok
+        + 100 * price.cache_read_mtok
+        + 100 * price.output_mtok
+    ) / 1_000_000
+    assert Prices().cost("gemini-2.5-flash", tokens, AT) == expected
+
+
+@pytest.mark.parametrize("details", [None, [], [None], [{"modality": "AUDIO"}], [{"modality": "AUDIO", "token_count": -5}], {"AUDIO": 3}])
+def test_counts_of_sound_that_are_none_cost_nothing_more(details: Any) -> None:
+    plain = {"prompt_token_count": 10, "candidates_token_count": 2, "total_token_count": 12}
+    assert tokens_of({**plain, "prompt_tokens_details": details}) == tokens_of(plain)
+
+
+def test_there_is_no_more_sound_than_tokens() -> None:
+    given = {"prompt_token_count": 10, "prompt_tokens_details": [{"modality": "AUDIO", "token_count": 99}]}
+    assert tokens_of(given) == Tokens(10, 0, 0, 0, 10)

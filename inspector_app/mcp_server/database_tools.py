@@ -55,7 +55,7 @@ def database_tools(places: Places) -> list[Tool]:
         ),
         Tool(
             "what_is_wrong",
-            "Known problems: calls without results, overwritten or cleared state, unexplained state, wrong order, damaged rows.",
+            "Known problems: calls without results, lost writes, state that its events do not give, wrong order, damaged rows.",
             {"session": Parameter("Only this session. Default: the whole database."), "database": DATABASE, "page": PAGE},
             on_thread(questions.what_is_wrong),
         ),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
     from runtime.events.event import Event
 
-_NUMBERS = re.compile(r"[0-9a-f-]*\d[0-9a-f-]*")  # counts, ids and times, in which results differ that say the same
+_NUMBERS = re.compile(r"[0-9a-f-]+")  # counts, ids and times, if there is a digit: results differ in them that say the same
+_MOST_CALLS = 100  # of a turn that are compared; each is compared with what the others wrote
+_MOST_ITEMS = 1_000  # of a list, from the first that differs
+_LONGEST_RESULT = 20_000  # characters
 _DEEPEST = 3  # levels of a value in which lists are compared
 _Calls = Sequence["types.FunctionCall"]
 
@@ -78,8 +82,8 @@ def credited(event: Event, turns: Mapping[str, _Calls], before: Any, after: Any)
     if len(calls) < 2:
         return names, ()
     ids = {one.id for one in results}
-    new = _new_parts(before, after)
-    writers = [call for call in calls if any(_holds(new, value) for value in _own_values(call, calls))]
+    new, own = _new_parts(before, after), _own_values(calls)
+    writers = [call for call in calls if any(_holds(new, value) for value in own[call.id])]
     if writers:
         return tuple(dict.fromkeys(call.name or "?" for call in writers if call.id in ids)), ()
     return (names, ()) if len(names) < 2 else ((), names)
@@ -94,20 +98,22 @@ def lost_updates(events: Iterable[Event], first: Mapping[str, Any] | None) -> li
     """
     state, turns = dict(first or {}), dict[tuple[int, str], _Turn]()
     of_call: dict[str, _Calls] = {}
+    by_id: dict[str | None, types.FunctionCall] = {}
     results: dict[str | None, Any] = {}
     replacing: set[tuple[str | None, str]] = set()  # tools that set a key to a list of their own
     for event in events:
         of_call |= turns_of([event])
+        by_id.update((call.id, call) for call in event.get_function_calls())
         delta = event.actions.state_delta
         responses = [one for one in event.get_function_responses() if one.id in of_call] if delta else []
         results.update((one.id, one.response) for one in responses)
-        made = [call for one in responses for call in of_call[one.id or ""] if call.id == one.id]
+        made = [by_id[one.id] for one in responses]
         lists = [found for key, value in delta.items() for found in _lists(key, state.get(key), value)] if made else []
         state |= delta
         for key, before, after in lists:
             place = id(of_call[made[0].id or ""]), key
             turn = turns.get(place) or _Turn(before, [], [], None)
-            calls, added = [*turn.calls, *made], _added(turn.base, after)
+            calls, added = [*turn.calls, *made][: _MOST_CALLS + 1], _added(turn.base, after)
             if added is None:
                 replacing.update((call.name, key) for call in made if turn.base)
                 turns[place] = turn._replace(calls=calls, update=None)
@@ -132,7 +138,9 @@ def _lists(name: str, before: Any, after: Any, depth: int = 0) -> Iterator[tuple
 def _new_parts(before: Any, after: Any) -> Any:
     """Return what a value has that it had not before."""
     if isinstance(after, list) and isinstance(before, list):
-        return [item for item in after if not _has_item(before, item)]
+        alike = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if not same_value(one, other)), len(before))
+        rest = before[alike : alike + _MOST_ITEMS]
+        return [item for item in after[alike : alike + _MOST_ITEMS] if not _has_item(rest, item)]
     if isinstance(after, dict) and isinstance(before, dict):
         return [_new_parts(before.get(key), value) for key, value in after.items()]
     return [] if same_value(before, after) else [after]
@@ -158,7 +166,7 @@ def _shares(calls: _Calls, results: Mapping[str | None, Any], added: Any, after:
     kept: _Calls = []
     lost: _Calls = []
     for name in dict.fromkeys(call.name for call in calls):
-        own = {call.id: _own_values(call, alike) for alike in [[call for call in calls if call.name == name]] for call in alike}
+        own = _own_values([call for call in calls if call.name == name])
         ours = [call for call in calls if any(_holds(added, value, part=is_certain) for value in own.get(call.id, ()))]
         forms = {_form(results[call.id], own[call.id]) for call in ours}
         others = [call for call in calls if own.get(call.id) and _form(results[call.id], own[call.id]) in forms]
@@ -169,18 +177,19 @@ def _shares(calls: _Calls, results: Mapping[str | None, Any], added: Any, after:
     return kept, lost
 
 
-def _own_values(call: types.FunctionCall, calls: _Calls) -> list[Any]:
-    """Return the values in a call's arguments that no other call has."""
-    others = [value for other in calls if other is not call for value in _scalars(other.args)]
-    return [value for value in _scalars(call.args) if value not in others]
+def _own_values(calls: _Calls) -> dict[str | None, set[Any]]:
+    """Return the values in each call's arguments that no other one has, by the call's id; none for calls too many to be compared."""
+    values = {call.id: set(_scalars(call.args)) if len(calls) <= _MOST_CALLS else set[Any]() for call in calls}
+    times = Counter(value for found in values.values() for value in found)
+    return {name: {value for value in found if times[value] == 1} for name, found in values.items()}
 
 
-def _form(result: Any, own: Sequence[Any]) -> str:
+def _form(result: Any, own: Iterable[Any]) -> str:
     """Return a call's result without what only this call has: equal for calls that did the same."""
-    text = json.dumps(result, default=str, sort_keys=True, ensure_ascii=False).casefold()
+    text = json.dumps(result, default=str, sort_keys=True, ensure_ascii=False)[:_LONGEST_RESULT].casefold()
     for value in sorted(map(str, own), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(json.dumps(value, ensure_ascii=False)[1:-1])}(?!\w)", "0", text)
-    return _NUMBERS.sub("0", text)
+    return _NUMBERS.sub(lambda found: "0" if any(map(str.isdigit, found[0])) else found[0], text)
 
 
 def _has_item(items: Sequence[Any], wanted: Any) -> bool:

@@ -75,9 +75,9 @@ class SessionDelegate(QStyledItemDelegate):
         self._text(painter, lower, self._fitting(state, others, lower.width()), "dim", words)
 
     def _fitting(self, state: str, others: Sequence[str], room: int) -> str:
-        """Return the pieces that fit, in whole: the age, then the number of events, then the cost and the change of a fork."""
+        """Return the pieces that fit, in whole: the age first, then the change of a fork, the number of events and the cost."""
         change, events, cost, age = others
-        choices = [(change, events, cost, age), (events, cost, age), (events, age), (age,)]
+        choices = [(change, events, cost, age), (change, events, age), (change, age), (events, age), (age,)]
         texts = ["".join((" · " if state or number else "") + part for number, part in enumerate(filter(None, parts))) for parts in choices]
         return next((text for text in texts if QFontMetrics(self._small).horizontalAdvance(text) <= room), "")
 

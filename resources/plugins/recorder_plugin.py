@@ -793,8 +793,8 @@ _PROSE_WORD = re.compile(  # a word with the marks around it, initials, a short 
 )
 _SENTENCE = re.compile(r"[^\W\d_]?[^\W\d_A-Z]{0,12}[,;]? [^\W\d_]?[^\W\d_A-Z]{0,20}[,;]? \w")
 _PUNCTUATION = re.compile(r"[,;:]\s|[.!?…]\s*\Z")
-_MAY_BE_WORDS = re.compile(r"pass|pwd|(?:^|_)(?:pin|otp)")  # names of secrets that people make up
-_MAY_BE_PHRASE = re.compile(r"secret|key")
+_MAY_BE_WORDS = re.compile(r"pass|pwd|secret|credential|mnemonic|(?:^|_)(?:pin|otp)")  # names of secrets that people make up
+_MAY_BE_PHRASE = re.compile(r"key")
 _CODE = re.compile(r"[A-Za-z_.]+[(\[][A-Za-z_.,|]*\Z|\$\{\w*\Z|\{\{")
 _SECOND_WORDS = ("key", "keys", "string", "code", "id", "value")  # of a name that is written as two words
 _LONGEST_JUDGED = 300  # characters of a value that tell whether it is a secret; a text has many values

@@ -242,14 +242,14 @@ def test_a_text_without_a_trigger_stays(text: str) -> None:
             "seat_token": {"label": "Jean-Luc O'Brien, row 12"},
             "user:reset_token": "It was mailed to you.",
         },
-        {"plot_secret": "Anna is the sister of the king, whom all like.", "family_secret": "The soup, the salt and the spoon."},
+        {"plot_token": "Anna is the sister of the king, whom all like.", "family_signature": "The soup, the salt and the spoon."},
         {
-            "doctor_credentials": "M.D., Ph.D. (Harvard, 2004)",
+            "doctor_signature": "M.D., Ph.D. (Harvard, 2004)",
             "cookie": "chocolate chip, two of them",
             "api_key": "not set",
             "token": "missing",
         },
-        "The secret: Anna is the sister of the king. Authorization: pending since 2026-11-01. Token: a coin with an owl, 1890.",
+        "Authorization: pending since 2026-11-01. Token: a coin with an owl, 1890.",
         {"reasoning_tokens": 50, "cachedTokens": 3, "totalTokenCount": 5, "eos_token": "</s>", "pageToken": "abc12345"},
         {"required": ["password", "email"]},
         {"name": "password", "type": "string"},
@@ -271,7 +271,7 @@ def test_innocent_texts_stay(value: Any) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        {"password": "correct horse battery staple"}, {"pin": "12 34"}, {"wallet_secret": "witch collapse practice feed shame open"},
+        {"password": "correct horse battery staple"}, {"client_secret": "The first, and then another."}, {"pin": "12 34"}, {"wallet_secret": "witch collapse practice feed shame open"},
         {"client_secret": "witch collapse practice feed shame open despair creek road again ice least"}, {"token": "123 456"},
         {"wallet_token": " ".join(["witch", "collapse", "practice", "feed"] * 3)},
         {"token": "Bearer dXNlcjpwYXNzd29yZA"}, {"cookie": "theme=dark; session=abcdefgh"}, {"token": "wxyz qrst bcdf hjkl"},

@@ -99,6 +99,10 @@ class RemoteSource(DatabaseSource):
         """See `Source.listed_count`."""
         return super().listed_count(key) if self._mirror.has(key) else None
 
+    async def titles(self, keys: Sequence[SessionKey] | None = None) -> dict[SessionKey, str]:
+        """See `Source.titles`; sessions that were not read yet have none."""
+        return {key: title for key, title in (await super().titles(keys)).items() if self._mirror.has(key)}
+
     async def complete(self) -> None:
         """See `DatabaseSource.complete`: every session is copied once, the newest first; later ones when they are listed."""
         if self._is_complete:

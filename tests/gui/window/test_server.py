@@ -114,6 +114,7 @@ def test_what_others_run_appears(driver: WindowDriver, server: str) -> None:
     driver.run_until(lambda: driver.inspector.work.tail._threads)
     post(server, "/run", said("hello", "s1", "others"))
     driver.run_until(lambda: rows(driver)[:2] == ["hello", "one two"], SECONDS)
+    driver.run_until(lambda: [index.data() for index in driver.sessions.indexes("session")] == ["hello"], SECONDS)
     post(server, "/apps/desk/users/others/sessions/s2", {})
     driver.run_until(lambda: len(driver.sessions.indexes("session")) == 2, SECONDS)
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runtime.errors.storage_error import StorageError
-from runtime.history.session_title import METADATA, first_message, message_of, session_title, text_of_user
+from runtime.history.session_title import METADATA, first_message, message_of, one_line, session_title, text_of_user
 from runtime.sessions.lineage import read_origin
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_name, epoch, micros_of, read_state
@@ -103,7 +103,7 @@ class StoredTitles:
         return found
 
     def _title(self, key: SessionKey, row: _Row, name: str) -> str:
-        state, message, fork_at = None, "", None
+        state, message, fork_at, name = None, "", None, one_line(name) if name else ""
         try:
             message = "" if name else self._message(key, row)
             state = read_state(row.state) if row.state is not None else None

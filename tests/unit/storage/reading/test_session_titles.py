@@ -109,6 +109,7 @@ async def test_names_and_titles_of_adk_web_come_first(tmp_path: Path) -> None:
     with StoredDatabase.open(str(file)) as database:
         assert database.titles() == {one: "Mine", other: "Greeting"}
         assert database.titles([other, SessionKey("shop", "ann", "none")], {other: "Given"}) == {other: "Given"}
+        assert database.titles([other], {other: "\u200b"}) == {other: "Greeting"}
 
 
 async def test_a_damaged_event_or_state_leaves_a_title(tmp_path: Path) -> None:

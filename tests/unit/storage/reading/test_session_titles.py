@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runtime.events import Event, EventActions
+from runtime.forks.fork import Cut, fork_session
 from runtime.history.session_title import METADATA, message_of, session_title
 from runtime.sessions import DatabaseSessionService, SqliteSessionService
 from runtime.sessions.note import NAME, Note
@@ -98,6 +99,22 @@ async def test_any_sessions_have_the_titles_of_the_law(
     if not indexed:
         without_index(file)
     assert len(check(file)) == len(plans)
+
+
+@pytest.mark.parametrize(("layout", "indexed"), [("v1", True), ("v1", False), ("sqlite", True)])
+async def test_rewinds_forks_and_late_messages_are_found(tmp_path: Path, layout: str, indexed: bool) -> None:
+    file = tmp_path / "some.db"
+    plans = [
+        [("user", "Hello", "a"), ("user", "<", "a"), ("user", "Porto", "b")],
+        [("user", "Hello", "a"), ("user", "<", "a")],
+        [("me", "Welcome", "a"), ("user", "Lisbon", "a")],
+        [("me", "Welcome", "a"), ("user", "+", "a"), ("me", "the user", "a")],
+    ]
+    await write(file, layout, plans)
+    await fork_session(str(file), SessionKey("shop", "ann", "s2"), Cut(session_id="s4"))
+    if not indexed:
+        without_index(file)
+    assert [*check(file).values()] == ["Porto", "Hello", "Lisbon", "a.csv", "Lisbon (fork at 2)"]
 
 
 async def test_names_and_titles_of_adk_web_come_first(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -55,8 +56,10 @@ class Scene:
 
 
 @pytest.fixture
-def scene(qapp: object, tmp_path: Path) -> Scene:
-    return Scene(tmp_path)
+def scene(qapp: object, tmp_path: Path) -> Iterator[Scene]:
+    scene = Scene(tmp_path)
+    yield scene
+    scene.sums.want(False)  # nothing awaits what is spawned later
 
 
 async def test_figures_are_read_once_they_are_wanted(scene: Scene, file: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,7 @@ class ArtifactController(QObject):
         self._tasks = tasks
         self._messages = messages
         self._detail = detail
-        detail.content.artifact_requested.connect(self._on_requested)
+        detail.cards.artifact_requested.connect(self._on_requested)
 
     def _on_requested(self, name: str, version: int) -> None:
         session = self._current.session

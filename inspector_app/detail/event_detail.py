@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
-from inspector_app.detail.content_view import ContentView
+from inspector_app.analysis.finding import Finding
+from inspector_app.detail.author_label import AuthorLabel
+from inspector_app.detail.event_cards import EventCards
 from inspector_app.detail.note_bar import NoteBar
-from inspector_app.detail.output_view import OutputView
 from inspector_app.detail.request_view import RequestView
 from inspector_app.presentation.event_summary import describe
-from inspector_app.presentation.values import clock_ms, full_time, visible
+from inspector_app.presentation.tokens import tokens_of
+from inspector_app.presentation.values import clock_ms, counted, full_time, visible
 from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_edit_bar import StateEditBar
 from inspector_app.state.state_tree import StateByScope
@@ -25,7 +27,7 @@ from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
 from inspector_app.widgets.layouts import laid_out, named
-from inspector_app.widgets.steady_label import SteadyLabel, SteadyPlace
+from inspector_app.widgets.steady_label import SteadyPlace
 from inspector_app.widgets.tooltips import set_tooltip
 from inspector_app.widgets.value_tree import PINNED
 from runtime.events.credentials import without_credentials
@@ -35,7 +37,7 @@ from runtime.sessions.state import Change, scope_of
 if TYPE_CHECKING:
     from runtime.events import Event
 
-_ROOM_FOR_TIME = 460  # pixels of the pane at a scale of 100 %
+_JSON_FORMS = (("json_of_event", "Event", "The JSON of the event"), ("json_of_request", "Request", "The request as a tree of values"))
 
 
 class EventDetail(QWidget):
@@ -45,17 +47,20 @@ class EventDetail(QWidget):
         code: opens the code behind the event.
         bookmark, add_note: the buttons that bookmark the event and write a note on it.
         note: the note on the event.
-        tabs: Content, State & delta, Request, JSON, Output, and tabs added by others.
-        content, state, state_edit, delta, request, output, json: the panes in the tabs.
+        tabs: Event, State, Request and JSON; a button beside the others raises the last one.
+        cards, delta, state, state_edit, request, json: what they show; what the event changed is one of the cards.
+        role_of: returns an author's colour role.
 
     Signals:
         event_shown (Event): another event is displayed.
         request_wanted (Event): the Request tab was shown for this model answer.
+        event_requested (int): the user followed a link to the event at this position.
         filter_requested (str): the user chose a filter expression.
     """
 
     event_shown = Signal(object)
     request_wanted = Signal(object)
+    event_requested = Signal(int)
     filter_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -64,11 +69,11 @@ class EventDetail(QWidget):
         self._event: Event | None = None
         self._number = 0
         self._stale: set[QWidget] = set()
-        self._title = named(ElidedLabel(), "event_detail_title")
-        self._title.setProperty("role", "title")
-        self._time = SteadyLabel()
-        self._time.setTextFormat(Qt.TextFormat.PlainText)
-        self._time.setProperty("role", "secondary")
+        self._findings: Mapping[str, Sequence[Finding]] = {}
+        self.role_of: Callable[[str], str] = lambda author: "text"
+        self._title = named(AuthorLabel(), "event_detail_title")
+        self._facts = named(ElidedLabel(), "event_facts")
+        self._facts.setProperty("role", "secondary")
         self._note = named(ElidedLabel(), "event_note")
         self._note.setProperty("role", "warn")
         self.code = CodeButton("event_code", keeps_room=True)
@@ -79,59 +84,67 @@ class EventDetail(QWidget):
         self.add_note.setAccessibleName("Write a note on this event")
         set_tooltip(self.add_note, "Write a note on this event (Ctrl+Shift+N)")
         self.note = NoteBar()
-        self.content = ContentView()
+        self.delta = DeltaView()
+        self.cards = EventCards(self.delta, self.note)
         self.state = StateView()
         self.state_edit = StateEditBar()
-        self.delta = DeltaView()
         self.request = RequestView()
-        self.output = OutputView()
         self.json = JsonView()
         self.tabs = named(QTabWidget(documentMode=True), "event_tabs", "Selected event")
         self.tabs.setUsesScrollButtons(False)  # titles are elided, so that every tab stays visible
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
-        self._content_page = _card(self.content)
-        self._state_page = _card(self._state_and_delta())
-        self._request_page = _card(self.request)
-        self._output_page = _card(self.output)
-        self._json_page = _card(self.json)
-        self.tabs.addTab(self._content_page, "Content")
-        self.tabs.addTab(self._state_page, "State && delta")
-        self.tabs.addTab(self._request_page, "Request")
-        self.tabs.addTab(self._json_page, "JSON")
-        self.tabs.addTab(self._output_page, "Output")
-        for index in range(self.tabs.count()):
-            self.tabs.setTabToolTip(index, self.tabs.tabText(index).replace("&&", "&"))
-        self.tabs.setCurrentWidget(self._state_page)
+        self._state_page = _card(self._state_with_edit())
+        self._json_page = _card(self._json_of_both())
+        for page, title in ((self.cards, "Event"), (self._state_page, "State"), (self.request, "Request"), (self._json_page, "JSON")):
+            self.tabs.addTab(page, title)
+        self._raise_json = _tool("event_json", "")
+        self._raise_json.setText("JSON")
+        self._raise_json.setAccessibleName("The event as JSON")
+        self._raise_json.setCheckable(True)
+        self._raise_json.clicked.connect(self._on_json)
+        self.tabs.setCornerWidget(self._raise_json)
+        self.tabs.setTabVisible(self.tabs.indexOf(self._json_page), False)
         self.tabs.currentChanged.connect(self._fill_front_tab)
-        for asking in (self.content.tree.filter_requested, self.state.tree.filter_requested, self.delta.filter_requested):
+        for asking in (self.cards.tree.filter_requested, self.state.tree.filter_requested, self.delta.filter_requested):
             asking.connect(self.filter_requested)
+        for page in (self.cards, self.request):
+            page.link_chosen.connect(self._on_link_chosen)
+        self.request.call_requested.connect(self.event_requested)
+        self.note.editing_began.connect(self._show_note_editor)
         self._differences_unread = False
         self._empty = EmptyState()
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._shown_part())
-        self.clear("No event is selected", "Select an event to see its content, the state after it and its JSON.")
+        self.clear("No event is selected", "Select an event to see what it says, the state after it and its request.")
 
     def _shown_part(self) -> QWidget:
-        head = laid_out(QHBoxLayout(), (SteadyPlace(self._title), 1), self.code, self._time, margins=(8, 6, 8, 2), spacing=10)
-        marks = laid_out(QHBoxLayout(), self.bookmark, self.add_note, spacing=0)
-        head.addLayout(marks)
-        around = laid_out(QHBoxLayout(), self.note, margins=(6, 0, 6, 5))
+        head = laid_out(QHBoxLayout(), (SteadyPlace(self._title), 1), self.bookmark, self.add_note, margins=(8, 6, 8, 0), spacing=0)
+        facts = laid_out(QHBoxLayout(), (SteadyPlace(self._facts), 1), self.code, margins=(8, 0, 8, 2), spacing=10)
         below = laid_out(QHBoxLayout(), self._note, margins=(8, 0, 8, 4))
         part = QWidget()
-        laid_out(QVBoxLayout(part), head, below, around, (self.tabs, 1), margins=0, spacing=0)
+        laid_out(QVBoxLayout(part), head, facts, below, (self.tabs, 1), margins=0, spacing=0)
         return part
 
-    def _state_and_delta(self) -> QWidget:
-        split = named(QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False), "state_delta_splitter")
-        for pane in (self.state, self.delta):
-            pane.setMinimumHeight(40)  # so that a low window has room for the buttons between them
-        split.addWidget(self._state_with_edit())
-        split.addWidget(self.delta)
-        split.setStretchFactor(0, 5)
-        split.setStretchFactor(1, 2)
-        split.setSizes([500, 180])
-        return split
+    def _json_of_both(self) -> QWidget:
+        """Return the JSON of the event and the tree of its request, one of them displayed."""
+        self._json_forms = QButtonGroup(self)
+        for number, (name, words, does) in enumerate(_JSON_FORMS):
+            button = _tool(name, "")
+            button.setText(words)
+            button.setAccessibleName(does)
+            button.setCheckable(True)
+            self._json_forms.addButton(button, number)
+        self._json_forms.button(0).setChecked(True)
+        page = QWidget()
+        self._json_stack = QStackedLayout()
+        self._json_stack.addWidget(self.json)
+        self._json_stack.addWidget(self.request.tree)
+        self._json_forms.idClicked.connect(self._json_stack.setCurrentIndex)
+        self._json_forms.idClicked.connect(self._fill_front_tab)
+        row = laid_out(QHBoxLayout(), *self._json_forms.buttons(), 1, margins=(6, 6, 6, 2), spacing=2)
+        laid_out(QVBoxLayout(page), row, (self._json_stack, 1), margins=0, spacing=0)
+        return page
 
     @property
     def shown_event(self) -> Event | None:
@@ -181,9 +194,8 @@ class EventDetail(QWidget):
             self.state.set_empty_text(*NO_STATE)
         self._event = without_credentials(event)
         self._number = index + 1
-        self._title.setText(f"Event {self._number:,} · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_head(event, f"event {self._number:,}")
         self._show_note(note)
-        self._show_time(event)
         self._fill()
 
     def show_tool_agent_event(self, event: Event) -> None:
@@ -194,46 +206,76 @@ class EventDetail(QWidget):
         """
         self._event = event
         self._number = 0
-        self._title.setText(f"Inside a tool · {visible(event.author[:60])} · {describe(event).kind}")
+        self._show_head(event, "inside a tool")
         self._show_note("")
-        self._show_time(event)
         self.state.set_empty_text("The state is not recorded", "An agent called as a tool has a session of its own, which is not stored.")
         self.state.set_state(None, [], "state", None)
         delta = [Change(key, None, value, "written") for key, value in event.actions.state_delta.items()]
-        self.delta.set_changes(delta, "delta")
-        self.delta.set_empty_text("This event changed no key")
+        self.delta.show_comparing(None)
+        self.delta.set_changes(delta, "key")
+        self._show_changed()
         self._fill()
 
     def _show_note(self, note: str) -> None:
         self._note.setText(note)
         self._note.setVisible(bool(note))
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the time to the event's row where the title would be cut."""
-        super().resizeEvent(event)
-        self._time.setVisible(self.width() >= theme.px(_ROOM_FOR_TIME))
+    def _show_head(self, event: Event, place: str) -> None:
+        self._title.show_words(visible(event.author[:60]), self.role_of(event.author), describe(event).kind)
+        tokens = tokens_of(event.usage_metadata)
+        used = [counted(tokens.input + tokens.output, "token")] if tokens is not None else []
+        self._facts.setText(" · ".join((place, clock_ms(event.timestamp), *used)))
+        set_tooltip(self._facts, full_time(event.timestamp))
 
-    def _show_time(self, event: Event) -> None:
-        self._time.show_words(clock_ms(event.timestamp))
-        set_tooltip(self._time, full_time(event.timestamp))
+    def _show_changed(self) -> None:
+        """Show what changed in a card; nothing if nothing changed."""
+        count = self.delta.changed
+        title = "" if not (count or self.delta.is_comparing) else f"Changed {counted(count, 'key')}" if count else "Changed"
+        self.cards.show_changes(title)
+
+    def _show_note_editor(self) -> None:
+        self.tabs.setCurrentWidget(self.cards)
+        QTimer.singleShot(0, self.note, lambda: self.cards.ensureWidgetVisible(self.note))  # once the editor has its height
+
+    def _on_json(self) -> None:
+        """Show the JSON of what is in front: the request's or the event's."""
+        if self.tabs.currentWidget() is not self._json_page:
+            form = 1 if self.tabs.currentWidget() is self.request else 0
+            self._json_forms.button(form).setChecked(True)
+            self._json_stack.setCurrentIndex(form)
+        self.tabs.setCurrentWidget(self._json_page)
+        self._raise_json.setChecked(True)
+
+    def _on_link_chosen(self, link: str) -> None:
+        kind, _, place = link.partition("/")
+        if kind == "request":
+            self.tabs.setCurrentWidget(self.request)
+        elif kind == "event" and place.isdigit():
+            self.event_requested.emit(int(place))
+
+    def set_findings(self, found: Mapping[str, Sequence[Finding]]) -> None:
+        """Show what is wrong with events, event id → findings."""
+        self._findings = found
+        self._show_findings()
+
+    def _show_findings(self) -> None:
+        self.cards.set_findings(self._findings.get(self.event_id or "", ()))
 
     def set_output(self, title: str, text: str) -> None:
         """Show what the agent wrote during the event.
 
         Args:
-            title: of the tab.
+            title: of the card.
             text: the lines; empty if it wrote nothing.
         """
-        index = self.tabs.indexOf(self._output_page)
-        if self.tabs.tabText(index) != title:  # a new text lays out all tabs again
-            self.tabs.setTabText(index, title)
-        self.output.set_text(text)
+        self.cards.set_output(title, text)
 
     def _fill(self) -> None:
         self._stack.setCurrentIndex(1)
         assert self._event is not None
         self.event_shown.emit(self._event)
-        self._stale = {self._content_page, self._request_page, self._json_page}
+        self._show_findings()
+        self._stale = {self.cards, self.request, self._json_page}
         self._fill_front_tab()
 
     def find_in_state(self) -> None:
@@ -247,7 +289,6 @@ class EventDetail(QWidget):
     def _state_with_edit(self) -> QWidget:
         part = QWidget()
         laid_out(QVBoxLayout(part), (self.state, 1), self.state_edit, margins=0, spacing=0)
-        self.state_edit.form_shown.connect(self.delta.setHidden)
         self.state.tree.selectionModel().currentChanged.connect(self._on_key_selected)
         self.state.model.modelReset.connect(self._on_key_selected)
         QShortcut(QKeySequence("F2"), self.state.tree, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(
@@ -286,13 +327,16 @@ class EventDetail(QWidget):
         number = f"{self._number:,}"
         self.state.set_state(state, changes, f"state at {number}", writers, changed_since, unread=unread)
         self._differences_unread = unread and compared is not None
+        begins = compared is not None and not self.delta.is_comparing
         self.delta.show_comparing(None if compared is None else f"Compared with the state after event {compared + 1:,}")
         if compared is None:
-            self.delta.set_changes(changes, f"delta of {number}", unread=unread)
-            self.delta.set_empty_text(f"Event {number} changed no key")
+            self.delta.set_changes(changes, "key", unread=unread)
         else:
             self.delta.set_changes(() if unread else changes, f"{compared + 1:,} → {number}")
             self.delta.set_empty_text("The states are equal" if compared + 1 != self._number else "Now select another event")
+        if begins:
+            self.tabs.setCurrentWidget(self.cards)
+        self._show_changed()
 
     def show_reading(self, text: str) -> None:
         """Show how much of the session's past is read, where that makes the state or its differences unknown."""
@@ -314,22 +358,26 @@ class EventDetail(QWidget):
 
     def _fill_front_tab(self, _index: int = 0) -> None:
         page = self.tabs.currentWidget()
+        self._raise_json.setChecked(page is self._json_page)
+        if page is self._json_page and self._json_stack.currentWidget() is self.request.tree:
+            page = self.request
         if self._event is None or page not in self._stale:
             return
         self._stale.discard(page)
-        if page is self._content_page:
-            self.content.set_event(self._event)
-        elif page is self._request_page:
+        if page is self.cards:
+            self.cards.set_event(self._event)
+        elif page is self.request:
             self.request_wanted.emit(self._event)
-        else:
+        elif page is self._json_page:
             self.json.set_json(self._event.model_dump_json(exclude_none=True, indent=2))
 
 
 def _tool(name: str, icon: str) -> QToolButton:
     made = named(QToolButton(autoRaise=True), name)
     made.setProperty("small", "true")
-    made.setIcon(theme.icon(icon, "dim"))
-    theme.keep_icon_size(made, 14)
+    if icon:
+        made.setIcon(theme.icon(icon, "dim"))
+        theme.keep_icon_size(made, 14)
     return made
 
 

@@ -9,6 +9,7 @@ from inspector_app.detail.detail_controller import DetailController
 from inspector_app.detail.event_detail import EventDetail
 from inspector_app.detail.media_controller import MediaController
 from inspector_app.detail.note_controller import NoteController
+from inspector_app.detail.origin_controller import OriginController
 from inspector_app.detail.output_controller import OutputController
 from inspector_app.detail.request_controller import RequestController
 from inspector_app.detail.send_again_controller import SendAgainController
@@ -34,20 +35,23 @@ class Detail(Feature):
         self.commands = DetailCommands(places)
         self.view = EventDetail()
         places.pane(Pane("detail", "Inspector", self.view, "right", 2))
-        about = "Its content, the state after it with who wrote each key, and the request to the model."
+        about = "What it says and changed, the state after it with who wrote each key, and the request to the model."
         places.tour_stop(3, "The selected event", about, self.view)
         self._note_hint = places.hint("note_deleted_hint", 21, "note_hint")
         self.commands.find_in_state.triggered.connect(self._on_find_in_state)
         for going in (self.commands.next_note, self.commands.previous_note):
             going.triggered.connect(places.events_requested)
-        self.view.state.tree.writer_requested.connect(places.event_requested)
+        self.view.role_of = places.colours.role
+        for link in (self.view.state.tree.writer_requested, self.view.event_requested):
+            link.connect(places.event_requested)
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""
         view, current, tasks, messages = self.view, work.current, work.tasks, work.messages
+        calls = OriginController(current, work.prices, tasks, view)
         MediaController(tasks, messages, view)
         ArtifactController(current, tasks, messages, view)
-        self.requests = RequestController(work.run.requests, work.agents, current, work.prices, tasks, messages, view)
+        self.requests = RequestController(work.run.requests, work.agents, current, work.prices, tasks, messages, calls, view)
         SendAgainController(self.requests, work.agents, work.prices, tasks, view)
         OutputController(work.output, TracebackStore(work.preferences.folder / "tracebacks"), current, tasks, view)
         self.code = CodeController(work, self.commands, view)

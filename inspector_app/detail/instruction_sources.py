@@ -7,7 +7,7 @@ between these. The other stretches are known by how the runtimes begin them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 _PLACEHOLDER = re.compile(r"(?<!\{)\{+[^{}]*\}+")
@@ -47,6 +47,31 @@ def instruction_sources(text: str, agent_texts: Mapping[str, Any]) -> list[tuple
             place = end
     found += _between(text[place:], agent_texts)
     return _joined(found)
+
+
+def placed_values(
+    text: str, agent_texts: Mapping[str, Any], known: Callable[[str], Iterable[str]] = lambda key: ()
+) -> list[tuple[int, int, str]]:
+    """Return where values were put into the texts of the agent's author: begin, end and the placeholder's key, in order.
+
+    Args:
+        text, agent_texts: as in `instruction_sources`.
+        known: returns values that a key may have had. A value that is not among them ends where the author's next words begin.
+    """
+    found: list[tuple[int, int, str]] = []
+    for start, end, source in sorted(_own_spans(text, agent_texts)):
+        written = _plain(agent_texts.get(next(name for name, title in _OWN if title == source)))
+        pieces, keys = _PLACEHOLDER.split(written), [one.strip("{}? ") for one in _PLACEHOLDER.findall(written)]
+        place = start + (len(pieces[0]) if text.startswith(pieces[0], start) else 0)
+        for key, piece in zip(keys, pieces[1:], strict=True):
+            ends = (place + len(value) for value in known(key) if value and text.startswith(value + piece, place))
+            following = next(ends, text.find(piece, place, end) if piece else end)
+            if following < 0:
+                break
+            if following > place:
+                found.append((place, following, key))
+            place = following + len(piece)
+    return found
 
 
 def _own_spans(text: str, agent_texts: Mapping[str, Any]) -> Iterator[tuple[int, int, str]]:

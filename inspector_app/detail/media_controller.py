@@ -33,7 +33,7 @@ class MediaController(QObject):
         self._messages = messages
         self._folder: QTemporaryDir | None = None  # for its owner only; deleted with this object
         self._count = 0
-        detail.content.media_requested.connect(self._on_requested)
+        detail.cards.media_requested.connect(self._on_requested)
 
     def _on_requested(self, blob: types.Blob) -> None:
         self._tasks.spawn(self._open(blob), "Opening the file")

@@ -11,7 +11,7 @@ from inspector_app.detail.event_detail import EventDetail
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.engines.agent_output import OutputLine
-from inspector_app.presentation.values import clock_ms, visible
+from inspector_app.presentation.values import clock_ms, counted, visible
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.traceback_store import TracebackStore
@@ -25,7 +25,7 @@ MAX_SHOWN = 2_000  # lines of one event; the first and the last half
 
 
 class OutputController(QObject):
-    """A controller that fills the Output tab, and keeps tracebacks.
+    """A controller that fills the card of output, and keeps tracebacks.
 
     Args:
         output: what agents have written.
@@ -71,7 +71,7 @@ def output_title(lines: Sequence[OutputLine]) -> str:
     errors = [line.text for line in lines if line.stream == "traceback"]
     if errors:
         return "Traceback" if any('  File "' in text for text in errors) else "Error"
-    return f"Output ({len(lines):,})" if lines else "Output"
+    return f"Output · {counted(len(lines), 'line')}"
 
 
 def output_text(lines: Sequence[OutputLine]) -> str:

@@ -31,6 +31,7 @@ _HIDDEN = "(redacted)"
 _BEGIN, _END, _ELIDED = "<<<BEGIN_QUOTED_AGENT_CONTENT>>>", "<<<END_QUOTED_AGENT_CONTENT>>>", "<<<ELIDED_MARKER>>>"
 _QUOTED = re.compile(rf"(\[[^\]]*\] [^\n]*:)\n{_BEGIN}\n(.*)\n{_END}", re.DOTALL)
 _TOLD = re.compile(r"\[[^\]]*\] (called tool `[^`]*` with|`[^`]*` tool returned result:|got from tool `[^`]*`:)")
+_PREFACE = re.compile(r"\[([^\]]*)\] (?:said|thought): |\[([^\]]*)\] (?=called tool|`[^`]*` tool returned)")
 _Key = tuple[str, str, str]
 
 
@@ -70,6 +71,28 @@ def prompt_events(events: Sequence[Event], index: int, request: RecordedModelReq
         if reasons[place] == BY_OTHERS and said.has_equal(before[place]):
             reasons[place] = EQUAL
     return [PromptEvent(place, event, "" if place in taken else reasons[place]) for place, event in enumerate(before)]
+
+
+def events_of_contents(request: RecordedModelRequest, found: Sequence[PromptEvent]) -> list[PromptEvent | None]:
+    """Return the event that each content of a request tells; None where no event has such a part."""
+    by_key: dict[_Key, list[PromptEvent]] = {}
+    for entry in reversed([entry for entry in found if not entry.reason]):
+        for part in _parts(entry.event):
+            for key in _keys(part, entry.event.author):
+                by_key.setdefault(key, []).append(entry)
+    events: list[PromptEvent | None] = []
+    for content in request.contents:
+        parts = content.get("parts") if isinstance(content, Mapping) else None
+        keys = [key for part in (parts if isinstance(parts, list) else ()) if isinstance(part, Mapping) for key in islice(_keys(part), 1)]
+        events.append(next((by_key[key].pop() for key in keys if by_key.get(key)), None))
+    return events
+
+
+def told_by(text: str) -> tuple[str, str]:
+    """Return who said a text that tells an agent what another one said, and what it said; an empty name for other texts."""
+    plain = _unquoted(text)
+    begin = _PREFACE.match(plain)
+    return (begin[1] or begin[2], plain[begin.end() :]) if begin is not None else ("", text)
 
 
 def events_as_values(found: Sequence[PromptEvent]) -> dict[str, Any]:

@@ -42,16 +42,22 @@ def _mapping_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[
     return found
 
 
-def _sequence_changes(before: Sequence[Any], now: Sequence[Any], shown: Any) -> dict[str, Any]:
-    """Return the items of only one of two sequences, in order; their keys are sign and number in their sequence."""
+def steps_between(before: Sequence[Any], now: Sequence[Any]) -> list[tuple[str, int, int, int, int]]:
+    """Return what leads from one sequence to another, as `SequenceMatcher.get_opcodes` does; very long rests are not aligned."""
     first = next((place for place, (one, other) in enumerate(zip(before, now, strict=False)) if one != other), min(len(before), len(now)))
     old, new = before[first:], now[first:]
-    steps: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(old), 0, len(new))]
+    steps = [("equal", 0, first, 0, first)] if first else []
     if old and max(len(old), len(new)) <= MAX_COMPARED:
-        steps = SequenceMatcher(None, [repr(item) for item in old], [repr(item) for item in new], autojunk=False).get_opcodes()
+        found = SequenceMatcher(None, [repr(item) for item in old], [repr(item) for item in new], autojunk=False).get_opcodes()
+        return steps + [(kind, one + first, other + first, third + first, last + first) for kind, one, other, third, last in found]
+    return steps + ([("replace", first, len(before), first, len(now))] if old or new else [])
+
+
+def _sequence_changes(before: Sequence[Any], now: Sequence[Any], shown: Any) -> dict[str, Any]:
+    """Return the items of only one of two sequences, in order; their keys are sign and number in their sequence."""
     found: dict[str, Any] = {}
-    for kind, old_start, old_end, new_start, new_end in steps:
+    for kind, old_start, old_end, new_start, new_end in steps_between(before, now):
         if kind != "equal":
-            found |= {f"− {first + place + 1}": shown(old[place]) for place in range(old_start, old_end)}
-            found |= {f"+ {first + place + 1}": shown(new[place]) for place in range(new_start, new_end)}
+            found |= {f"− {place + 1}": shown(before[place]) for place in range(old_start, old_end)}
+            found |= {f"+ {place + 1}": shown(now[place]) for place in range(new_start, new_end)}
     return found

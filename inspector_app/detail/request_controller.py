@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.detail.event_detail import EventDetail
+from inspector_app.detail.origin_controller import OriginController
 from inspector_app.detail.prompt_events import prompt_events
 from inspector_app.detail.prompt_parts import prompt_parts, size_text
 from inspector_app.detail.request_curl import NoCurlError, curl_of
+from inspector_app.detail.request_document import RequestDocument, Sources, request_document
 from inspector_app.detail.request_json import agent_texts, as_recorded
 from inspector_app.detail.request_values import (
     MAX_PRECEDING,
@@ -28,6 +30,7 @@ from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.event_summary import is_model_answer
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import tokens_of
+from inspector_app.presentation.values import counted, duration
 from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -74,6 +77,7 @@ class RequestController(QObject):
         prices: the prices of models.
         tasks: runs the reading of recordings and long sessions.
         messages: reports what was copied.
+        calls: numbers the session's calls.
         detail: the view with the tab.
     """
 
@@ -87,6 +91,7 @@ class RequestController(QObject):
         prices: Prices,
         tasks: Tasks,
         messages: MessageBus,
+        calls: OriginController,
         detail: EventDetail,
     ) -> None:
         super().__init__(detail)
@@ -96,6 +101,7 @@ class RequestController(QObject):
         self._prices = prices
         self._tasks = tasks
         self._messages = messages
+        self._calls = calls
         self._wanted: Event | None = None
         self.shown: ShownRequest | None = None
         self._detail = detail
@@ -128,18 +134,16 @@ class RequestController(QObject):
         self._wanted = event
         self.shown = None
         self.request_shown.emit()
-        session = self._current.session
+        session, view = self._current.session, self._detail.request
+        index = session.index_of(event.id) if session is not None else None
+        view.set_place(self._calls.calls_of(session).place(index) if session is not None and index is not None else None)
         if not is_model_answer(event):
-            self._detail.request.set_request(None)
+            view.set_request(None)
         elif session is None:
-            self._show(event, [], None)
+            self._tasks.spawn(self._show(event, [], None), "Reading the request")
         else:
-            request = self._known(session, event)
-            if request is None:
-                self._detail.request.set_request(unrecorded_values(event), READING)
-            else:
-                self._show_recorded(session, event, request)
-            self._tasks.spawn(self._read(session, event, request), "Reading the request")
+            view.set_request(unrecorded_values(event), "" if self._known(session, event) is not None else READING)
+            self._tasks.spawn(self._read(session, event, self._known(session, event)), "Reading the request")
 
     def _known(self, session: OpenSession, event: Event | None) -> RecordedModelRequest | None:
         """Return a request of this window's runs, which needs no recording."""
@@ -164,36 +168,44 @@ class RequestController(QObject):
             return
         if request is not None:
             window = await run_in_thread(self._prices.context_window, model)
-            if self._wanted is event and self._current.session is session:
-                self._show_recorded(session, event, request, recorded, cost, window)
+            await self._show_recorded(session, event, request, recorded, cost, window)
         elif session.pages is not None:
             self._detail.request.set_request(unrecorded_values(event, cost=cost), problem + NOT_RECORDED)
             await self._read_conversation(session, session.pages, event, cost)
         else:
-            self._show(event, session.events.in_memory, session.index_of(event.id), problem, cost)
+            await self._show(event, session.events.in_memory, session.index_of(event.id), problem, cost)
 
-    def _show_recorded(
+    async def _show_recorded(
         self,
         session: OpenSession,
         event: Event,
         request: RecordedModelRequest,
-        recorded: RecordedExchange | None = None,
-        cost: str = "",
-        window: int | None = None,
+        recorded: RecordedExchange | None,
+        cost: str,
+        window: int | None,
     ) -> None:
         index = session.index_of(event.id) if session.pages is None else None
         events = session.events.in_memory
-        near = index is not None and index <= MAX_PRECEDING
-        before = prompt_events(events, index, request) if near and index is not None else []
         if recorded is None:
             own = (one for one in reversed(events[:index]) if one.author == event.author and self._recorder.request_of(one.id) is not None)
             call, previous = None, self._known(session, next(own, None))
         else:
             call, previous = recorded.call, recorded.before
-        values = recorded_values(request, event, cost=cost, call=call, before=previous, events=before)
+        past = list(events[: index + 1]) if index is not None and index <= MAX_PRECEDING else []
         tokens = tokens_of(event.usage_metadata)
+        first = f"first after {duration(call.first)}" if call is not None and call.first is not None else ""
+        facts = " · ".join(filter(None, (counted(tokens.output, "token") if tokens is not None else "", first, cost)))
+
+        def made() -> tuple[dict[str, Any], RequestDocument]:
+            before = prompt_events(past, len(past) - 1, request) if past else []
+            values = recorded_values(request, event, cost=cost, call=call, before=previous, events=before)
+            return values, request_document(Sources(request, event, previous, before, facts, self._detail.role_of))
+
+        values, document = await run_in_thread(made)
+        if self._wanted is not event or self._current.session is not session:
+            return
         parts = prompt_parts(request, tokens.input if tokens is not None else None)
-        self._detail.request.set_request(values, "", parts, size_text(parts, tokens, window))
+        self._detail.request.set_request(values, "", parts, size_text(parts, tokens, window), document)
         self.shown = ShownRequest(session.address.key.app_name, event, request)
         self.request_shown.emit()
 
@@ -212,13 +224,24 @@ class RequestController(QObject):
         near = index is not None and index <= MAX_PRECEDING
         stored = await long.first_events(min(index + 1, first)) if near and index is not None else []
         if self._wanted is event and self._current.session is session:
-            self._show(event, [*stored, *since], index, cost=cost)
+            await self._show(event, [*stored, *since], index, cost=cost)
 
-    def _show(self, event: Event, events: Sequence[Event], index: int | None, problem: str = "", cost: str = "") -> None:
+    async def _show(self, event: Event, events: Sequence[Event], index: int | None, problem: str = "", cost: str = "") -> None:
         """Show the known parts of an unrecorded request: the answer, and the conversation before it unless that is too long to read."""
         if index is not None and index > MAX_PRECEDING:
             self._detail.request.set_request(unrecorded_values(event, cost=cost), problem + NOT_RECORDED + TOO_MANY_EVENTS)
             return
-        told = prompt_of(events, index) if index is not None else []
-        values = unrecorded_values(event, told, cost)
-        self._detail.request.set_request(values, problem + NOT_RECORDED + (RECONSTRUCTED if told else ""))
+        past = list(events)
+
+        def made() -> tuple[bool, dict[str, Any], RequestDocument]:
+            told = prompt_of(past, index) if index is not None else []
+            contents = tuple(content.model_dump(mode="json", exclude_none=True) for content in told)
+            request = RecordedModelRequest(None, {}, contents, None)
+            before = prompt_events(past, index, request) if index is not None and index < len(past) else []
+            document = request_document(Sources(request, event, None, before, cost, self._detail.role_of))
+            return bool(told), unrecorded_values(event, told, cost), document
+
+        is_told, values, document = await run_in_thread(made)
+        if self._wanted is event:
+            note = problem + NOT_RECORDED + (RECONSTRUCTED if is_told else "")
+            self._detail.request.set_request(values, note, document=document)

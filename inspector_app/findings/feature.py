@@ -10,7 +10,11 @@ from inspector_app.workspace.workspace import Workspace
 
 
 class Findings(Feature):
-    """What is wrong with sessions, in a pane."""
+    """What is wrong with sessions, in a pane.
+
+    Attributes:
+        controller: examines them; exists once started.
+    """
 
     def __init__(self, places: Places) -> None:
         super().__init__(places)
@@ -19,8 +23,8 @@ class Findings(Feature):
 
     def start(self, work: Workspace) -> None:
         """Make the controller."""
-        findings = FindingsController(work, self._pane, self)
-        findings.counted.connect(self._on_counted)
+        self.controller = FindingsController(work, self._pane, self)
+        self.controller.counted.connect(self._on_counted)
 
     def _on_counted(self, count: int) -> None:
         """Show the number of errors and warnings in the pane's title."""

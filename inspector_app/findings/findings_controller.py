@@ -78,6 +78,7 @@ class FindingsController(QObject):
 
     Signals:
         counted(int): the number of errors and warnings.
+        found(dict[str, list[Finding]]): the findings about events, by their ids.
 
     Args:
         work: the owners.
@@ -85,6 +86,7 @@ class FindingsController(QObject):
     """
 
     counted = Signal(int)
+    found = Signal(object)
 
     def __init__(self, work: Workspace, pane: FindingsPane, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -192,6 +194,11 @@ class FindingsController(QObject):
         title = f"{words} in {where}, as of {time.strftime('%H:%M:%S')}.{compared}"
         again = "Examine the whole database" if examination.only else "Examine again"
         self._pane.show_findings(title, again, findings, self._work.titles.of_database(examination.target))
+        about: dict[str, list[Finding]] = {}
+        for finding in findings:
+            if finding.event_id is not None:
+                about.setdefault(finding.event_id, []).append(finding)
+        self.found.emit(about)
         self.counted.emit(sum(finding.level != "note" for finding in findings))
 
     def _on_progress(self) -> None:
@@ -206,6 +213,7 @@ class FindingsController(QObject):
         memory = self._work.cursor.session is not None and self._scope() is None
         hint = "Sessions in memory are examined once they are stored in a database." if memory else "Select a session of a database."
         self._pane.say("Nothing examined", hint, can_examine=False)
+        self.found.emit({})
         self.counted.emit(0)
 
     def _stop(self) -> None:

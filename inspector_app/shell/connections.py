@@ -65,6 +65,7 @@ def _connect_stream(features: Features) -> None:
     stream, detail, view = features.stream.controller, features.detail.view, features.stream.view
 
     tree, commands = detail.state.tree, features.detail.commands
+    features.findings.controller.found.connect(detail.set_findings)
     detail.filter_requested.connect(features.stream.filter_bar.set_text)
     features.stream.tool_agent_events.tool_agent_event_selected.connect(detail.show_tool_agent_event)
     view.curl_requested.connect(features.detail.requests.copy_as_curl)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QStackedLayout, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QMenu, QTableView, QVBoxLayout, QWidget
 
 from inspector_app.state.delta import DeltaModel
 from inspector_app.state.delta_delegate import DeltaDelegate
@@ -24,14 +24,17 @@ _KEYS_SHARE = 0.34  # maximum share of the width for the keys
 _MEASURED = 100  # rows whose texts are measured for the columns' widths
 _LEAST = 40  # minimum width of a column, pixels
 _DOT = 30  # pixels before a key
+_MOST_HIGH = 40  # rows shown without a scroll bar
 
 
 class DeltaView(QWidget):
-    """A view of a `DeltaModel`, or a text if nothing changed. A bar above names the event it is compared with.
+    """A view of a `DeltaModel` that is as high as its rows, or a text if nothing changed. A bar above names the compared event.
 
     Attributes:
         model: the changes.
         table: the view of the changes.
+        changed: number of changed keys.
+        is_comparing: whether they are the differences to another event's state.
 
     Signals:
         comparing_ended: the user stopped comparing.
@@ -77,13 +80,14 @@ class DeltaView(QWidget):
         self._empty.setProperty("card", "false")
         self._comparing = HintBar("comparing")
         self._comparing.accepted.connect(self.comparing_ended)
-        self._stack = QStackedLayout()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.table)
-        laid_out(QVBoxLayout(self), self._comparing, self._stack, margins=0, spacing=0)
+        self.is_comparing = False
+        self.changed = 0
+        theme.current().changed.connect(self._fit)
+        laid_out(QVBoxLayout(self), self._comparing, self._empty, self.table, margins=0, spacing=0)
 
     def show_comparing(self, text: str | None) -> None:
         """Show what the state is compared with and a button to stop; None hides the bar."""
+        self.is_comparing = text is not None
         if text is None:
             self._comparing.hide()
         else:
@@ -96,13 +100,21 @@ class DeltaView(QWidget):
             changes, title, unread: as in `DeltaModel.set_changes`.
         """
         self.model.set_changes(changes, title, unread=unread)
-        self._stack.setCurrentWidget(self.table if changes else self._empty)
+        self.changed = len(changes)
+        self.table.setVisible(bool(changes))
+        self._empty.setVisible(not changes)
+        self._fit()
+
+    def _fit(self) -> None:
+        rows = min(self.model.rowCount(), _MOST_HIGH)
+        height = self.table.horizontalHeader().sizeHint().height() + rows * theme.row_px(ROW_HEIGHT) + 6
+        self.table.setFixedHeight(height)
         self._fit_columns()
 
     def _on_clicked(self, index: QModelIndex) -> None:
         if index.isValid() and self.model.row(index.row()).offers_all:
             self.model.show_all()
-            self._fit_columns()
+            self._fit()
 
     def eventFilter(self, _viewport: QObject, event: QEvent) -> bool:
         """Distribute a new width of the table, which keeps its old size while the text is displayed in its place."""

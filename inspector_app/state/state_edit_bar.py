@@ -25,12 +25,10 @@ class StateEditBar(QWidget):
     Signals:
         edit_requested (dict): the user set a key: key with prefix → JSON value; None clears it.
         undo_requested: the user asked to undo the selected event, which is an edit.
-        form_shown (bool): the form, which needs more room, was opened or closed.
     """
 
     edit_requested = Signal(dict)
     undo_requested = Signal()
-    form_shown = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -92,7 +90,6 @@ class StateEditBar(QWidget):
 
     def _show_form(self, shown: bool) -> None:
         self._stack.setCurrentIndex(1 if shown else 0)
-        self.form_shown.emit(shown)
         self._fit()
 
     def _fit(self) -> None:

@@ -5,14 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QByteArray, Qt, QUrl
-from PySide6.QtGui import QDesktopServices, QImage, QTextDocument
+from PySide6.QtGui import (
+    QDesktopServices,
+    QImage,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextOption,
+    QTextTable,
+)
 from PySide6.QtWidgets import QMessageBox, QTextBrowser, QWidget
 
 from inspector_app.presentation.values import visible, visible_lines
+from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.text_dialog import broken_lines
 
 _OPENABLE = ("http", "https", "mailto")
+_LINE_HEIGHT = 118  # per cent of the font's
 
 
 class SafeBrowser(QTextBrowser):
@@ -30,6 +42,7 @@ class SafeBrowser(QTextBrowser):
             | Qt.TextInteractionFlag.LinksAccessibleByKeyboard
         )
         self.document().setDocumentMargin(10)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self._nothing_to_see = QImage(1, 1, QImage.Format.Format_ARGB32)
         self._nothing_to_see.fill(Qt.GlobalColor.transparent)
         self.anchorClicked.connect(self._on_anchor_clicked)
@@ -44,9 +57,13 @@ class SafeBrowser(QTextBrowser):
         return QByteArray(b" ")
 
     def set_markdown(self, text: str) -> None:
-        """Show Markdown; HTML in it appears as text."""
+        """Show Markdown; HTML in it appears as text. Paragraphs have space between them, and code is wrapped."""
         features = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
-        self.document().setMarkdown(visible_lines(text), features)
+        document, font = self.document(), self.font()
+        font.setPointSizeF(font.pixelSize() * 72 / self.logicalDpiY())  # Qt makes margins of points: none, of a size in pixels
+        document.setDefaultFont(font)
+        document.setMarkdown(visible_lines(text), features)
+        _set_typography(document)
 
     def set_plain(self, text: str) -> None:
         """Show plain text."""
@@ -58,6 +75,40 @@ class SafeBrowser(QTextBrowser):
     def ask_about_link(self, url: QUrl) -> QMessageBox:
         """Ask whether to open a link of the text; return the message box."""
         return ask_about_link(self, url, "This text links to")
+
+
+def _set_typography(document: QTextDocument) -> None:
+    """Give lines air, headings a modest size, wrapped code a ground, and tables thin lines."""
+    whole = QTextCursor(document)
+    whole.beginEditBlock()
+    whole.select(QTextCursor.SelectionType.Document)
+    airy, flat, code, heading = QTextBlockFormat(), QTextBlockFormat(), QTextBlockFormat(), QTextCharFormat()
+    airy.setLineHeight(_LINE_HEIGHT, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+    whole.mergeBlockFormat(airy)
+    flat.setTopMargin(0)
+    flat.setBottomMargin(0)
+    code.setNonBreakableLines(False)
+    code.setBackground(theme.color("raised"))
+    block = document.begin()
+    while block.isValid():
+        form, place = block.blockFormat(), QTextCursor(block)
+        if form.nonBreakableLines():
+            place.mergeBlockFormat(code)
+        elif form.headingLevel():
+            heading.setProperty(QTextFormat.Property.FontSizeAdjustment.value, 1 if form.headingLevel() < 3 else 0)
+            place.select(QTextCursor.SelectionType.BlockUnderCursor)
+            place.mergeCharFormat(heading)
+        elif place.currentTable() is not None:
+            place.mergeBlockFormat(flat)
+        block = block.next()
+    for frame in document.rootFrame().childFrames():
+        if isinstance(frame, QTextTable):
+            table = frame.format().toTableFormat()
+            table.setBorderBrush(theme.color("line"))
+            table.setBorderCollapse(True)
+            table.setCellPadding(4)
+            frame.setFormat(table)
+    whole.endEditBlock()
 
 
 def ask_about_link(parent: QWidget, url: QUrl, what: str) -> QMessageBox:

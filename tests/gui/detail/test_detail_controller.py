@@ -88,7 +88,7 @@ def scene(qtbot: QtBot) -> Scene:
 
 def test_the_selected_event_is_shown_with_its_state_and_delta(scene: Scene) -> None:
     scene.show(1, {"step": 1})
-    assert scene.title().startswith("Event 2 · writer") and scene.detail.event_id == "b"
+    assert scene.title().startswith("writer · ") and scene.detail.event_id == "b"
     assert scene.keys() == ["step"]
     assert scene.detail.delta.model.rowCount() == 1
 

@@ -7,10 +7,12 @@ import pytest
 from google.genai import types
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontMetrics, QGuiApplication, QImage
-from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPlainTextEdit, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from inspector_app.detail.card import Card
 from inspector_app.detail.event_detail import EventDetail
+from inspector_app.detail.prose import Prose
 from inspector_app.widgets import theme
 from inspector_app.widgets.safe_browser import SafeBrowser
 from inspector_app.widgets.text_dialog import TextDialog
@@ -20,7 +22,7 @@ from runtime.sessions.note import Note
 from runtime.sessions.state import Change
 from tests.gui.events import said
 
-CONTENT, STATE, REQUEST, JSON = range(4)
+EVENT, STATE, REQUEST, JSON = range(4)
 
 
 @pytest.fixture
@@ -37,6 +39,12 @@ def call_event() -> Event:
     return Event(author="order_desk", invocation_id="e-1", content=types.Content(role="model", parts=[types.Part(function_call=call)]))
 
 
+def drawn(detail: EventDetail) -> list[str]:
+    """Return the titles of the visible cards, from top to bottom."""
+    cards = [card for card in detail.cards.findChildren(Card) if card.isVisible()]
+    return [card.title for card in sorted(cards, key=lambda card: card.y())]
+
+
 def shown_dialog(widget) -> TextDialog:
     (dialog,) = [child for child in widget.findChildren(TextDialog) if child.isVisible()]
     return dialog
@@ -48,7 +56,7 @@ def test_the_delta_gives_more_width_to_the_longer_side(detail: EventDetail) -> N
     shown = {
         ("added", None, "after " * 40): lambda: table.columnWidth(2) > 2 * table.columnWidth(1),
         ("removed", "before " * 40, None): lambda: table.columnWidth(1) > 2 * table.columnWidth(2),
-        ("changed", "before " * 40, "after " * 40): lambda: abs(table.columnWidth(1) - table.columnWidth(2)) <= 1,
+        ("changed", "before " * 40, "after " * 40): lambda: abs(table.columnWidth(1) - table.columnWidth(2)) <= 2,
     }
     for (kind, before, after), fits in shown.items():
         detail.set_state(ScopedState(), [Change("text", before, after, kind)])
@@ -76,7 +84,6 @@ def lay_out() -> None:
 
 
 def test_another_event_lays_out_nothing_around_the_detail(qtbot: QtBot, detail: EventDetail) -> None:
-    detail.resize(900, 600)  # the time is visible
     for event in (call_event(), said("x")):  # the first one lays out what was never visible
         detail.show_event(8, event)
         detail.show_note(None, is_possible=True)
@@ -85,7 +92,7 @@ def test_another_event_lays_out_nothing_around_the_detail(qtbot: QtBot, detail: 
     detail.show_event(1_234_567, call_event())
     detail.show_note(None, is_possible=True)
     lay_out()
-    assert "Event 1,234,568 · order_desk" in detail.findChild(QLabel, "event_detail_title").text()
+    assert "event 1,234,568" in detail.findChild(QLabel, "event_facts").text()
     assert layouts.count == 0
     detail.show_note(Note(is_bookmark=True), is_possible=True)
     lay_out()
@@ -102,7 +109,8 @@ def test_the_empty_state_shows_what_to_do(detail: EventDetail) -> None:
 
 def test_the_title_shows_number_author_and_kind(detail: EventDetail) -> None:
     detail.show_event(141, call_event())
-    assert detail.findChild(QLabel, "event_detail_title").text() == "Event 142 · order_desk · tool call"
+    assert detail.findChild(QLabel, "event_detail_title").text() == "order_desk · tool call"
+    assert detail.findChild(QLabel, "event_facts").text().startswith("event 142 · ")
 
 
 def test_state_and_delta_of_the_event(detail: EventDetail) -> None:
@@ -125,36 +133,55 @@ def test_only_the_current_tab_is_filled(detail: EventDetail) -> None:
     assert json.loads(detail.json.text)["id"] == first.id
     detail.show_event(1, second)
     assert json.loads(detail.json.text)["id"] == second.id
-    detail.tabs.setCurrentIndex(CONTENT)
-    assert detail.content.browser.toPlainText() == "second"
+    detail.tabs.setCurrentIndex(EVENT)
+    assert detail.cards.browser.toPlainText() == "second"
 
 
-def test_calls_are_shown_as_a_tree_and_text_as_markdown(detail: EventDetail) -> None:
-    detail.tabs.setCurrentIndex(CONTENT)
+def test_calls_are_shown_as_fields_and_on_request_as_a_tree(detail: EventDetail) -> None:
     detail.show_event(0, call_event())
-    model = detail.content.model
+    cards = detail.cards
+    assert cards.calls.title == "Call pay"
+    assert cards.calls.findChild(Prose).toPlainText().split() == ["amount", "154.56", "to", "name", "maria"]
+    assert cards.said.isHidden() and cards.values.isHidden()
+    detail.findChild(QToolButton, "calls_as_json").click()
+    assert cards.calls.isHidden() and cards.tree.isVisible()
+    model = cards.model
     assert model.index(0, 0).data() == "call pay"
     assert [node.key for node in model.node(model.index(0, 0)).children] == ["amount", "to"]
-    assert not detail.content.browser.isVisible()
+    detail.findChild(QToolButton, "values_as_fields").click()
+    assert cards.values.isHidden() and cards.calls.isVisible()
+
+
+def test_a_text_is_shown_as_markdown_and_copied_as_it_is(detail: EventDetail) -> None:
     detail.show_event(1, said("# Title\n\nsome *text*"))
-    assert detail.content.browser.toPlainText() == "Title\nsome text"
-    detail.content._markdown.setChecked(False)
-    assert detail.content.browser.toPlainText() == "# Title\n\nsome *text*"
-    assert not detail.content.tree.isVisible()
+    assert detail.cards.browser.toPlainText() == "Title\nsome text"
+    assert detail.cards.calls.isHidden()
+    detail.findChild(QToolButton, "copy_content").click()
+    assert QGuiApplication.clipboard().text() == "# Title\n\nsome *text*"
 
 
-def test_an_event_without_content_shows_its_summary(detail: EventDetail) -> None:
-    detail.tabs.setCurrentIndex(CONTENT)
+def test_what_an_event_does_not_have_is_not_drawn(detail: EventDetail) -> None:
     detail.show_event(0, Event(author="a", invocation_id="e", actions=EventActions(state_delta={"k": 1})))
-    assert detail.content.browser.toPlainText() == "state: k = 1"
+    detail.set_state(ScopedState(session={"k": 1}), [Change("k", None, 1, "added")])
+    assert drawn(detail) == ["Changed 1 key"]
+    detail.show_event(1, said("Done."))
+    detail.set_state(ScopedState(session={"k": 1}), [])
+    assert drawn(detail) == ["Answer"]
+    detail.show_event(2, Event(author="a", invocation_id="e"))
+    detail.set_state(ScopedState(session={"k": 1}), [])
+    assert drawn(detail) == [] and detail.findChild(Prose, "event_empty").isVisible(), "nothing is an empty page"
 
 
 def test_thought_answer_and_error_are_shown_separately(detail: EventDetail) -> None:
-    detail.tabs.setCurrentIndex(CONTENT)
-    parts = [types.Part(text="hmm", thought=True), types.Part(text="Yes.")]
+    parts = [types.Part(text="hmm\nwell", thought=True), types.Part(text="Yes.")]
     detail.show_event(0, Event(author="a", content=types.Content(parts=parts), error_code="MAX_TOKENS", error_message="cut off"))
-    assert detail.content.browser.toPlainText() == "Thought\nhmm\nAnswer\nYes."
-    assert detail.findChild(QLabel, "content_error").text() == "MAX_TOKENS\ncut off"
+    assert drawn(detail) == ["Error", "Thought: hmm well", "Answer"]
+    assert detail.cards.browser.toPlainText() == "Yes."
+    assert detail.cards.error.findChild(Prose).toPlainText() == "MAX_TOKENS\ncut off"
+    thought = detail.findChild(Prose, "thought_text")
+    assert thought.isHidden()
+    detail.findChild(QToolButton, "thought_fold").click()
+    assert thought.isVisible() and thought.toPlainText().split() == ["hmm", "well"]
 
 
 def test_no_resource_in_a_text_is_loaded(qtbot, tmp_path: Path) -> None:
@@ -225,19 +252,19 @@ def test_short_json_is_shown_in_full(detail: EventDetail) -> None:
 
 
 def test_a_long_text_is_cut_until_it_is_opened(detail: EventDetail) -> None:
-    detail.tabs.setCurrentIndex(CONTENT)
+    detail.tabs.setCurrentIndex(EVENT)
     detail.show_event(0, said("word " * 100_000))
-    assert len(detail.content.browser.toPlainText()) < 20_000
-    detail.findChild(QPushButton, "open_full_content").click()
+    assert len(detail.cards.browser.toPlainText()) < 20_000
+    detail.findChild(QToolButton, "open_full_content").click()
     assert len(shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText()) > 400_000
 
 
 def test_a_long_text_states_its_shown_length_and_breaks_between_words_in_full(detail: EventDetail) -> None:
-    detail.tabs.setCurrentIndex(CONTENT)
+    detail.tabs.setCurrentIndex(EVENT)
     detail.show_event(0, said("lorem ipsum " * 10_000))
-    part = detail.findChild(QLabel, "content_part")
+    part = detail.findChild(QLabel, "answer_aside")
     assert part.text() == "16,000 of 120,000 characters"
-    detail.findChild(QPushButton, "open_full_content").click()
+    detail.findChild(QToolButton, "open_full_content").click()
     lines = shown_dialog(detail).findChild(QPlainTextEdit, "full_text").toPlainText().split("\n")
     assert max(map(len, lines)) < 100 and all(line.startswith("lorem ") for line in lines if line)
     detail.show_event(0, said("short"))
@@ -245,14 +272,14 @@ def test_a_long_text_states_its_shown_length_and_breaks_between_words_in_full(de
 
 
 def test_code_is_shown_verbatim(detail: EventDetail) -> None:
-    detail.tabs.setCurrentIndex(CONTENT)
+    detail.tabs.setCurrentIndex(EVENT)
     code = types.ExecutableCode(code="for n in range(3):\n    print(n)", language=types.Language.PYTHON)
     event = said("Let me count.")
     event.content.parts.append(types.Part(executable_code=code))
     detail.show_event(0, event)
-    lines = detail.content.browser.toPlainText().split("\n")
-    assert lines[-2:] == ["for n in range(3):", "    print(n)"], "code lines, not a quoted string"
-    assert detail.content.tree.isHidden()
+    lines = detail.cards.code.findChild(Prose).toPlainText().replace("\xa0", " ").split("\n")
+    assert lines == ["for n in range(3):", "    print(n)"], "code lines, not a quoted string"
+    assert drawn(detail) == ["Answer", "Code"]
 
 
 def test_long_lines_of_json_are_wrapped(detail: EventDetail) -> None:
@@ -271,11 +298,12 @@ def test_enter_opens_a_value_in_full(detail: EventDetail, qtbot: QtBot) -> None:
 
 
 def test_a_long_values_tooltip_explains_how_to_open_it_and_a_long_key_uses_free_width(detail: EventDetail) -> None:
-    detail.tabs.setCurrentIndex(CONTENT)
+    detail.tabs.setCurrentIndex(EVENT)
     event = said("x")
     event.content.parts = [types.Part(inline_data=types.Blob(mime_type="application/octet-stream", data=b"x" * 256))]
     detail.show_event(0, event)
-    tree = detail.content.tree
+    detail.cards.show_tree(True)
+    tree = detail.cards.tree
     assert tree.columnWidth(0) >= tree.sizeHintForColumn(0)
     detail.request.set_request({"system instruction": "Answer briefly. " * 20})
     tooltip = detail.request.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
@@ -327,11 +355,11 @@ def test_every_tab_paints_in_both_themes(qapp, detail: EventDetail) -> None:
     changes = [Change("a", 1, None, "changed"), Change("b", None, 1, "added")]
     for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
         theme.apply(qapp, choice)
-        for tab in (CONTENT, STATE, REQUEST, JSON):
+        for tab in (EVENT, STATE, REQUEST, JSON):
             detail.tabs.setCurrentIndex(tab)
             detail.show_event(0, call_event())
             detail.set_state(state, changes)
-            assert detail.grab().toImage().pixelColor(300, 400).name() == tokens.pane
+            assert detail.grab().toImage().pixelColor(300, 560).name() == (tokens.window if tab == EVENT else tokens.pane)
 
 
 def test_a_long_author_name_does_not_widen_the_pane(detail: EventDetail) -> None:
@@ -339,19 +367,25 @@ def test_a_long_author_name_does_not_widen_the_pane(detail: EventDetail) -> None
     assert detail.minimumSizeHint().width() < 420
 
 
-def test_a_short_text_leaves_its_height_to_the_calls_below(qtbot, detail: EventDetail) -> None:
-    detail.resize(600, 700)
-    detail.tabs.setCurrentIndex(CONTENT)
-    event = call_event()
-    assert event.content is not None and event.content.parts is not None
-    event.content.parts.insert(0, types.Part(text="I pay."))
-    detail.show_event(0, event)
-    content = detail.content
-    qtbot.waitUntil(lambda: content.browser.height() < 100)
-    assert content.tree.height() > 400
-    event.content.parts[0] = types.Part(text="I pay.\n\n" * 100)
-    detail.show_event(0, event)
-    qtbot.waitUntil(lambda: abs(content.browser.height() - content.tree.height()) < 20)
+def test_the_page_scrolls_as_a_whole_and_begins_at_its_top(qtbot: QtBot, detail: EventDetail) -> None:
+    detail.show_event(0, said("I pay.\n\n" * 200))
+    browser, bar = detail.cards.browser, detail.cards.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 1_000)
+    assert browser.height() >= browser.document().size().height() and browser.verticalScrollBar().maximum() == 0
+    bar.setValue(bar.maximum())
+    detail.show_event(1, said("Paid."))
+    qtbot.waitUntil(lambda: browser.height() < 40)
+    assert bar.value() == 0
+
+
+def test_paragraphs_have_space_between_them_and_code_is_wrapped(detail: EventDetail) -> None:
+    detail.show_event(0, said("one\n\ntwo\n\n```\n" + "long line " * 60 + "\n```\n"))
+    document = detail.cards.browser.document()
+    blocks = [document.findBlockByNumber(number) for number in range(3)]
+    tops = [document.documentLayout().blockBoundingRect(block) for block in blocks]
+    assert tops[1].top() - tops[0].bottom() >= 4
+    assert blocks[2].layout().lineCount() > 3
+    assert document.size().width() <= detail.cards.browser.viewport().width()
 
 
 def test_the_state_heading_is_not_cut_in_a_long_session(qtbot, detail: EventDetail) -> None:
@@ -372,7 +406,9 @@ def test_the_value_column_gets_the_width_the_writer_column_does_not_need(detail:
 
 
 def test_the_search_field_has_a_margin(qtbot, detail: EventDetail) -> None:
+    detail.tabs.setCurrentIndex(STATE)
     detail.show_event(2, said("x"))
+    detail.set_state(ScopedState(session={"n": 1}), [])
     heading = detail.state.tree.mapTo(detail, QPoint())
     detail.find_in_state()
     field = detail.state.search

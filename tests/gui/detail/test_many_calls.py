@@ -14,8 +14,10 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.branches.aspect_view import MOST_SHOWN, AspectView
 from inspector_app.branches.comparison_aspects import aspects_of
-from inspector_app.detail.content_view import ContentView
+from inspector_app.detail.event_cards import EventCards
 from inspector_app.detail.event_detail import EventDetail
+from inspector_app.detail.note_bar import NoteBar
+from inspector_app.detail.prose import Prose
 from inspector_app.detail.request_values import unrecorded_values
 from inspector_app.detail.request_view import RequestView
 from inspector_app.documents.session_address import SessionAddress
@@ -81,9 +83,13 @@ def branched(count: int) -> list[Event]:
     ]
 
 
+def cards() -> EventCards:
+    return EventCards(DeltaView(), NoteBar())
+
+
 def fill_content(event: Event) -> Callable[[], object]:
-    view = ContentView()
-    return lambda: (view.set_event(event), view)
+    view = cards()
+    return lambda: (view.set_event(event), view.show_tree(True), view.show_tree(False))
 
 
 def compared(count: int) -> Callable[[], object]:
@@ -142,24 +148,27 @@ def test_the_work_of_a_pane_is_proportional_to_the_number_of_calls(pane: str, qt
 
 
 def test_equal_titles_are_numbered_and_a_tool_may_have_such_a_name(qtbot: QtBot) -> None:
-    view = ContentView()
+    view = cards()
     qtbot.addWidget(view)
     event = calls(3)
     assert event.content is not None and event.content.parts is not None
     named_so = types.FunctionCall(name="look_up (2)", id="x", args={"n": 9})
     event.content.parts.insert(1, types.Part(function_call=named_so))
     view.set_event(event)
+    view.show_tree(True)
     model = view.model
     keys = [model.index(row, 0).data() for row in range(model.rowCount())]
     assert keys == ["call look_up", "call look_up (2)", "call look_up (3)", "call look_up (4)"]
 
 
 def test_thirty_thousand_calls_are_shown_in_part_and_all_on_request(qtbot: QtBot) -> None:
-    view = ContentView()
+    view = cards()
     qtbot.addWidget(view)
     view.resize(500, 600)
     view.show()
     view.set_event(calls(30_000))
+    assert "more, see JSON" in view.calls.findChild(Prose).toPlainText()
+    view.show_tree(True)
     tree, model = view.tree, view.model
     assert model.rowCount() == MAX_CHILDREN + 1
     last = model.index(MAX_CHILDREN, 0)

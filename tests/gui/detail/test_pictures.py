@@ -78,8 +78,8 @@ def test_pictures_are_shown_beside_the_text_and_hidden_for_other_events(qtbot: Q
     blob = types.Blob(data=picture("png", 30, 20), mime_type="image/png")
     parts = [types.Part(text="A chart"), types.Part(inline_data=blob)]
     detail.show_event(0, Event(author="a", content=types.Content(parts=parts)))
-    assert detail.content.pictures.isVisible()
-    assert [image.size().width() for image in shown(detail.content.pictures)] == [30]
-    assert detail.content.browser.toPlainText() == "A chart"
+    assert detail.cards.pictures.isVisible()
+    assert [image.size().width() for image in shown(detail.cards.pictures)] == [30]
+    assert detail.cards.browser.toPlainText() == "A chart"
     detail.show_event(1, Event(author="a", content=types.Content(parts=[types.Part(text="No chart")])))
-    assert not detail.content.pictures.isVisible()
+    assert not detail.cards.pictures.isVisible()

@@ -50,11 +50,11 @@ root_agent = LlmAgent(
 
 
 def output(driver: WindowDriver, index: int) -> tuple[str, list[str]]:
-    """Select an event; return the title of its Output tab, and the lines there without their times."""
+    """Select an event; return the title of its card of output, none if there is no such card, and the lines without their times."""
     driver.stream.select(index)
     detail: EventDetail = driver.bench.parts.detail
-    title = next(text for tab in range(detail.tabs.count()) if (text := detail.tabs.tabText(tab)).startswith(("Output", "Traceback")))
-    return title, [line.split("  ", 1)[-1] for line in detail.output.text.splitlines()]
+    title = detail.cards.output.title if detail.cards.output.isVisible() else ""
+    return title, [line.split("  ", 1)[-1] for line in detail.cards.output_text.splitlines()]
 
 
 def test_each_line_is_shown_at_the_event_during_which_it_was_written(driver: WindowDriver, agent: Callable[[str, str], Inspector]) -> None:
@@ -62,15 +62,15 @@ def test_each_line_is_shown_at_the_event_during_which_it_was_written(driver: Win
     driver.run_message("hello")
     kinds = [(event.author, len(event.get_function_calls()), len(event.get_function_responses())) for event in driver.stream.events()]
     assert kinds[:3] == [("user", 0, 0), ("trips", 2, 0), ("trips", 0, 2)]
-    assert output(driver, 1) == ("Output (1)", ["stdout   starting"])
-    driver.run_until(lambda: output(driver, 2)[0] == "Output (4)")  # tools run on threads, whose lines may come after the run's end
+    assert output(driver, 1) == ("Output · 1 line", ["stdout   starting"])
+    driver.run_until(lambda: output(driver, 2)[0] == "Output · 4 lines")  # tools run on threads, whose lines may come after the run's end
     assert sorted(output(driver, 2)[1]) == [
         "logging  WARNING trips: no key for Bern",
         "logging  WARNING trips: no key for Rom",
         "stdout   looking up Bern",
         "stdout   looking up Rom",
     ]
-    assert output(driver, 0) == ("Output", [])
+    assert output(driver, 0)[0] == ""
     log = driver.log_text()
     assert "look_up · stdout: looking up Bern" in log and "look_up · logging: WARNING trips: no key for Rom" in log
     assert "trips · stdout: starting" in log

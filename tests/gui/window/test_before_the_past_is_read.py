@@ -156,6 +156,6 @@ def test_an_event_whose_state_takes_long_is_shown_before(
 
     monkeypatch.setattr(LongSession, "past_at", wait_and_compute)
     driver.stream.select(1_000)
-    driver.run_until(lambda: driver.bench.parts.detail.shown_event is not None and "Event 1,001" in texts(driver.bench.parts.detail))
+    driver.run_until(lambda: driver.bench.parts.detail.shown_event is not None and "event 1,001" in texts(driver.bench.parts.detail))
     go.set()
     driver.run_until(lambda: delta(driver)[:1] == [["step", "999", "1000"]])

@@ -265,6 +265,6 @@ def test_the_message_about_a_missing_file_names_its_folder(
     inspector: Inspector, story_db: Path, opened: Callable[..., None], qtbot: QtBot
 ) -> None:
     opened(story_db)
-    inspector.window.parts.detail.content.artifact_requested.emit("report.md", 0)
+    inspector.window.parts.detail.cards.artifact_requested.emit("report.md", 0)
     qtbot.waitUntil(lambda: not inspector.tasks.running)
     assert f"in {story_db.with_suffix('.artifacts')}" in inspector.window.message_bar.messages[-1].text

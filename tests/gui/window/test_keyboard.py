@@ -97,12 +97,15 @@ def test_tab_skips_panes_hidden_behind_another_tab(shown: Inspector, key: Qt.Key
         bench.raise_pane(pane)
         qtbot.waitUntil(lambda: not bench.findChild(QDockWidget, f"dock_{pane}").visibleRegion().isEmpty())  # noqa: B023
         bench.parts.stream.table.setFocus()
-        stops = []
-        while focused() not in stops:
+        stops, hidden = [], []
+        while len(stops) < 2 or focused() is not bench.parts.stream.table:  # links of a text are stops of one widget
+            assert len(stops) < 100, [stop.objectName() for stop in stops[-10:]]
             stops.append(focused())
+            hidden += (
+                [focused().objectName()] if focused().visibleRegion().isEmpty() else []
+            )  # a page of cards scrolls to what has the focus
             qtbot.keyClick(focused(), key)
-        assert len(stops) > 8
-        assert not [stop.objectName() for stop in stops if stop.visibleRegion().isEmpty()]
+        assert len(stops) > 8 and not hidden
         assert any(bench.parts.pending.isAncestorOf(stop) for stop in stops) == (pane == "pending")
 
 
@@ -133,6 +136,7 @@ def test_an_explicitly_focused_widget_keeps_the_focus(shown: Inspector, qtbot: Q
 def test_enter_presses_the_focused_button(shown: Inspector, qtbot: QtBot) -> None:
     window, bench = shown.window, shown.window.workbench
     button = window.findChild(QPushButton, "state_add")
+    bench.parts.detail.tabs.setCurrentIndex(1)
     button.setFocus()
     qtbot.keyClick(button, Qt.Key.Key_Return)
     assert window.findChild(QLineEdit, "state_key").isVisible()
@@ -193,12 +197,12 @@ def test_each_pane_is_raised_by_its_shortcut(shown: Inspector, qtbot: QtBot) -> 
         assert pane.isAncestorOf(focused()), "including an empty pane"
 
 
-def test_the_inspectors_shortcut_focuses_the_state_tree(shown: Inspector, qtbot: QtBot) -> None:
+def test_the_inspectors_shortcut_focuses_what_is_shown_of_the_event(shown: Inspector, qtbot: QtBot) -> None:
     bench, events = shown.window.workbench, shown.features.stream.events
     bench.parts.stream.select_event(next(n for n in range(events.event_count) if events.committed(n).actions.state_delta))
     qtbot.waitUntil(lambda: bench.parts.detail.delta.table.isVisible())
     qtbot.keyClick(focused(), "2", Qt.KeyboardModifier.AltModifier)
-    assert focused() is bench.parts.detail.state.tree
+    assert bench.parts.detail.isAncestorOf(focused())
 
 
 def test_a_shortcut_to_a_pane_closes_the_page_that_hides_it(shown: Inspector, qtbot: QtBot) -> None:

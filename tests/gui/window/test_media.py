@@ -38,7 +38,7 @@ def blob(kind: str, data: bytes = b"\0\1" * 50) -> types.Part:
 
 
 def words(detail: EventDetail) -> list[str]:
-    media = detail.content.media
+    media = detail.cards.media
     return [shown.text() for kind in (QPushButton, QLabel) for shown in media.findChildren(kind) if not shown.isHidden()]
 
 
@@ -87,7 +87,7 @@ def test_each_sound_and_document_has_a_button(detail: EventDetail) -> None:
         "application/x-sh · 2 bytes · not opened: no known type",
     ]
     detail.show_event(1, event_of(types.Part(text="silence")))
-    assert words(detail) == [] and detail.content.media.isHidden()
+    assert words(detail) == [] and detail.cards.media.isHidden()
 
 
 def test_speech_without_a_header_gets_one() -> None:
@@ -109,7 +109,7 @@ def test_a_click_opens_a_temporary_copy(inspector: Inspector, opened_urls: list[
     detail = inspector.window.parts.detail
     detail.tabs.setCurrentIndex(0)
     detail.show_event(0, event_of(blob("audio/mpeg", b"ID3 sound")))
-    (button,) = detail.content.media.findChildren(QPushButton)
+    (button,) = detail.cards.media.findChildren(QPushButton)
     button.click()
     qtbot.waitUntil(lambda: bool(opened_urls) and not inspector.tasks.running, timeout=10_000)
     (url,) = opened_urls
@@ -134,7 +134,8 @@ def test_sources_and_citations_are_text(detail: EventDetail) -> None:
     cited = types.CitationMetadata(citations=[types.Citation(title="A book", uri="https://b.example", start_index=3, end_index=9)])
     event = event_of(types.Part(text="It is closed."), grounding_metadata=grounding, citation_metadata=cited)
     detail.show_event(0, event)
-    values = {node.key: node.value for node in detail.content.model.node(detail.content.tree.rootIndex()).children}
+    detail.cards.show_tree(True)
+    values = {node.key: node.value for node in detail.cards.model.node(detail.cards.tree.rootIndex()).children}
     assert values["searched for"] == ["harbour times"]
     assert values["sources"] == {"[1]": "Harbour · https://harbour.example/times", "[2]": f"Rules · {HOSTILE_URI}"}
     assert values["grounded text"] == [{"text": "It is closed.", "sources": "[1]", "confidence": [0.5]}]
@@ -192,8 +193,9 @@ def test_what_another_program_stored_is_offered_and_opened(
     detail.tabs.setCurrentIndex(0)
     qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
     assert words(detail) == ["Play audio/wav · 10 bytes"]
-    assert "sources" in [node.key for node in detail.content.model.node(detail.content.tree.rootIndex()).children]
+    detail.cards.show_tree(True)
+    assert "sources" in [node.key for node in detail.cards.model.node(detail.cards.tree.rootIndex()).children]
     assert opened_urls == []
-    detail.content.media.findChildren(QPushButton)[0].click()
+    detail.cards.media.findChildren(QPushButton)[0].click()
     qtbot.waitUntil(lambda: bool(opened_urls) and not inspector.tasks.running, timeout=10_000)
     assert Path(opened_urls[0].toLocalFile()).read_bytes() == b"RIFF sound"

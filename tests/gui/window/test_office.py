@@ -147,10 +147,11 @@ def test_a_hold_at_an_event_inside_a_tool_shows_its_detail(office: Inspector, dr
     assert shown is not None and shown.author == "checker" and shown.get_function_responses()
     row = model.stream_row(stream.table.currentIndex().row())
     assert row.held and row.breakpoint == "on" and row.number == "" and row.lanes == 1
-    assert detail.findChild(QLabel, "event_detail_title").text() == "Inside a tool · checker · tool result"
+    assert detail.findChild(QLabel, "event_detail_title").text() == "checker · tool result"
+    assert detail.findChild(QLabel, "event_facts").text().startswith("inside a tool · ")
     assert detail.delta.model.change(0).key == "looked_up" and detail.delta.model.change(0).after == "maria"
     stream.select_event(0)
-    assert detail.findChild(QLabel, "event_detail_title").text().startswith("Event 1 ")
+    assert detail.findChild(QLabel, "event_facts").text().startswith("event 1 ")
     row_of_shown = model.row_of_tool_agent_event(shown.id)
     qtbot.keyClick(stream.table, Qt.Key.Key_Down)
     assert row_of_shown is not None and not stream.following

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, QSettings, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QMessageBox, QPlainTextEdit, QPushButton, QScrollArea, QTreeWidget, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QTextBrowser,
+    QTreeWidget,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -302,7 +313,9 @@ def test_a_credential_is_entered_in_a_form_and_never_shown(shop: Inspector, tmp_
     shown = [text.toPlainText() for text in window.findChildren(QPlainTextEdit)]
     shown += [line.text() for line in window.findChildren(QLineEdit)]
     shown += [model.stream_row(row).summary for row in range(model.rowCount())]
-    shown += [str(node.value) for node in _nodes(detail.content.model)]
+    detail.cards.show_tree(True)
+    shown += [text.toPlainText() for text in window.findChildren(QTextBrowser)]
+    shown += [str(node.value) for node in _nodes(detail.cards.model)]
     assert not any("hush-hush" in text for text in shown)
     assert any("•••" in text for text in shown)
     QSettings(str(tmp_path / "settings" / "settings.ini"), QSettings.Format.IniFormat).sync()  # shares the window's values

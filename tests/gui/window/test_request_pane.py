@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex
+from PySide6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.detail.prose import Prose
 
 
 def node_values(inspector: Inspector) -> dict[str, Any]:
@@ -59,3 +61,62 @@ def test_the_first_call_has_no_previous_one(inspector: Inspector, recorded_db: P
     assert "(redacted)" in str(values["conversation"])
     assert show_request(inspector, 0, qtbot) == {}
     assert inspector.window.parts.detail.request.bar.parts == ()
+
+
+def read(inspector: Inspector, name: str) -> str:
+    """Return the text of a section of the document; nothing if it is not displayed."""
+    card = inspector.window.parts.detail.request.cards[name]
+    return card.findChild(Prose, f"request_{name}_text").toPlainText() if not card.isHidden() else ""
+
+
+def test_a_request_is_read_as_a_document(inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    opened(recorded_db)
+    last = inspector.features.stream.events.event_count - 1
+    show_request(inspector, last, qtbot)
+    view = inspector.window.parts.detail.request
+    assert "You are the guide of Whitby" in read(inspector, "instruction") and "{town}" in read(inspector, "instruction")
+    assert "look_up(" in read(inspector, "tools")
+    assert "Left out: events" in read(inspector, "conversation") and "a rewind took it back" in read(inspector, "conversation")
+    assert read(inspector, "answer")
+    assert not view.tree.isVisible()
+    since = view.findChild(QToolButton, "request_since")
+    assert since.text().startswith("Since call ")
+    since.click()
+    assert "unchanged message" in read(inspector, "conversation") and read(inspector, "tools") == read(inspector, "instruction") == ""
+    show_request(inspector, 1, qtbot)
+    assert since.isHidden() and read(inspector, "conversation"), "the first call has no other form"
+    assert since.isChecked(), "the chosen form returns with the next call that has it"
+
+
+def test_the_calls_before_and_after_are_one_click_away(
+    inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    opened(recorded_db)
+    last = inspector.features.stream.events.event_count - 1
+    show_request(inspector, last, qtbot)
+    detail = inspector.window.parts.detail
+    words = detail.findChild(QLabel, "request_call")
+    count = int(words.text().rpartition(" ")[2])
+    assert words.text() == f"call {count} of {count}" and not detail.findChild(QToolButton, "request_next").isEnabled()
+    back = detail.findChild(QToolButton, "request_previous")
+    for number in range(count - 1, 0, -1):
+        back.click()
+        qtbot.waitUntil(lambda: words.text() == f"call {number} of {count}")  # noqa: B023
+        assert detail.request.isVisible()
+    assert not back.isEnabled()
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)
+
+
+def test_the_tree_of_a_request_is_under_json(inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
+    opened(recorded_db)
+    last = inspector.features.stream.events.event_count - 1
+    show_request(inspector, last, qtbot)
+    detail = inspector.window.parts.detail
+    button = detail.findChild(QToolButton, "event_json")
+    button.click()
+    assert detail.request.tree.isVisible() and button.isChecked()
+    inspector.window.parts.stream.select_event(1)
+    qtbot.waitUntil(lambda: "(redacted)" in str(node_values(inspector).get("conversation")))
+    detail.findChild(QToolButton, "json_of_event").click()
+    assert detail.json.isVisible() and detail.event_id in detail.json.text
+    qtbot.waitUntil(lambda: not inspector.tasks.running, timeout=20_000)

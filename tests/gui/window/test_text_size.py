@@ -70,7 +70,7 @@ def test_values_titles_and_monospace_text_follow(driver: WindowDriver, story: In
     driver.run_until(lambda: tree.visualRect(tree.model().index(0, 0)).height() == 2 * before[0])
     assert filter_field.font().pixelSize() == 2 * before[1]
     assert delta.rowHeight(0) == 44
-    driver.run_until(lambda: bench.parts.detail.findChild(QWidget, "event_detail_title").font().pixelSize() == 22)
+    driver.run_until(lambda: bench.parts.detail.findChild(QWidget, "event_facts").font().pixelSize() == 22)
 
 
 def test_the_size_is_in_the_preferences_of_the_next_window(driver: WindowDriver, settings: Settings) -> None:

@@ -1,0 +1,73 @@
+"""The model calls of a session, numbered. No Qt."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass
+
+from inspector_app.documents.session_document import SessionDocument
+from inspector_app.presentation.event_summary import is_model_answer
+
+_NEAR = 2_000  # events of a long session in which the next and the previous call are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class CallPlace:
+    """A model call among the calls of its session.
+
+    Attributes:
+        number, count: its number, from 1, and how many there are; 0 in a long session, which is not read whole.
+        before, after: positions of the previous and the next call's answer; None if there is none near.
+        own: number and position of the agent's own previous call; None if there is none near.
+    """
+
+    number: int
+    count: int
+    before: int | None
+    after: int | None
+    own: tuple[int, int] | None
+
+    @property
+    def text(self) -> str:
+        """The call in words, such as `call 9 of 14`."""
+        return f"call {self.number:,} of {self.count:,}" if self.count else "call"
+
+
+class ModelCalls:
+    """The positions of a session's model answers, which are found once.
+
+    Args:
+        session: the session.
+    """
+
+    def __init__(self, session: SessionDocument) -> None:
+        self.session = session
+        self._read = 0
+        self._answers: list[int] = []
+
+    def place(self, index: int) -> CallPlace | None:
+        """Return a call's place by the position of its answer; None if the event there is no answer of a model."""
+        events = self.session.events
+        event = events.cached(index, request=False)
+        if event is None or not is_model_answer(event):
+            return None
+        if self.session.pages is None:
+            for place in range(self._read, len(events)):
+                if is_model_answer(events[place]):
+                    self._answers.append(place)
+            self._read = len(events)
+            number = bisect_left(self._answers, index)
+            around, first, count = self._answers, number, len(self._answers)
+        else:
+            near = range(max(index - _NEAR, 0), min(index + _NEAR, len(events)))
+            cached = ((place, events.cached(place, request=False)) for place in near)
+            around = [place for place, one in cached if one is not None and is_model_answer(one)]
+            number, first, count = bisect_left(around, index), -1, 0
+        before = around[number - 1] if number else None
+        after = around[number + 1] if number + 1 < len(around) else None
+        own = next((one for one in reversed(range(number)) if self._author(around[one]) == event.author), None)
+        return CallPlace(first + 1, count, before, after, None if own is None else (own + 1 if count else 0, around[own]))
+
+    def _author(self, index: int) -> str | None:
+        event = self.session.events.cached(index, request=False)
+        return event.author if event is not None else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
 from PySide6.QtGui import QResizeEvent
@@ -52,8 +53,7 @@ class Prose(SafeBrowser):
         """Show HTML that this program made; texts of agents in it are escaped."""
 
         def draw() -> None:
-            self.document().setDefaultFont(self.font())
-            self.document().setDefaultStyleSheet(_style())
+            self.document().setDefaultStyleSheet(_style(theme.current().tokens, theme.current().scale))
             self.setHtml(html)
 
         self._show(draw, is_own=True)
@@ -89,8 +89,9 @@ class Prose(SafeBrowser):
             super()._on_anchor_clicked(url)
 
 
-def _style() -> str:
-    """Return the classes for our own HTML."""
+@lru_cache(maxsize=4)
+def _style(_tokens: theme.Tokens, _scale: int) -> str:
+    """Return the classes for our own HTML in the current theme, which the arguments tell."""
     mono = theme.mono_font()
     families = ", ".join(f"'{family}'" for family in mono.families())
     colours = " ".join(f".{role} {{ color: {theme.color(role).name()} }}" for role in _ROLES)

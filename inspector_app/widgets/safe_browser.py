@@ -61,7 +61,8 @@ class SafeBrowser(QTextBrowser):
         features = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
         document, font = self.document(), self.font()
         font.setPointSizeF(font.pixelSize() * 72 / self.logicalDpiY())  # Qt makes margins of points: none, of a size in pixels
-        document.setDefaultFont(font)
+        if font != document.defaultFont():  # it lays out what is displayed
+            document.setDefaultFont(font)
         document.setMarkdown(visible_lines(text), features)
         _set_typography(document)
 

@@ -34,6 +34,7 @@ root_agent = LlmAgent(name="noter", model=model, tools=[first, second])
 
 
 def click(inspector: Inspector, name: str, qtbot: QtBot) -> None:
+    inspector.window.parts.detail.tabs.setCurrentIndex(1)
     button = inspector.window.parts.detail.findChild(QPushButton, name)
     assert button.isVisible() and button.isEnabled(), f"{name}: {button.toolTip()}"
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)

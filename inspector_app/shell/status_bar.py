@@ -1,4 +1,4 @@
-"""The status bar: run state, database, session, position, tokens and engine; on the right, live state and following."""
+"""The status bar: database, session, position, tokens and engine; on the right, live state and following."""
 
 from __future__ import annotations
 
@@ -6,26 +6,15 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QStatusBar, QWidget
 
-from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.icon_label import IconLabel
 from inspector_app.widgets.steady_label import SteadyLabel
 from inspector_app.widgets.tooltips import set_tooltip
 
-# State of the run or of the session → icon and colour role; the tool bar shows the same.
-RUN_ICONS = {
-    **{word: (sign.icon, sign.role) for word, sign in SIGNS.items()},
-    "idle": ("", "dim"),
-    "watching": ("eye", "ok"),
-    "stopping": ("stop", "dim"),
-}
-
 _MOST_OF_BAR = 0.2  # share of the bar for a text, in a bar that is _ROOMY; less in a narrower one
 _ROOMY = 1280  # pixels at a scale of 100 %
-_GAP = 6  # pixels between two parts, as Qt lays them out
-_RUN_MARGINS = 40  # pixels: the icon, and what is left and right of the text
-_LEFT = ("run", "database", "session", "position", "tokens", "engine")
+_LEFT = ("database", "session", "position", "tokens", "engine")
 _RIGHT = ("tail", "live")
 _OF_SESSION = ("database", "session", "position", "tokens", "tail", "live")
 
@@ -38,7 +27,7 @@ TAIL_MARKS = {
 
 
 class StatusBar(QStatusBar):
-    """Shows the state of the run and of the session in named parts, which `text` returns.
+    """Shows facts about the session in named parts, which `text` returns.
 
     Signals:
         engine_requested: the engine was clicked, to choose another one.
@@ -58,11 +47,7 @@ class StatusBar(QStatusBar):
             self.addPermanentWidget(self._parts[name])
         self._parts["engine"].clicked.connect(self.engine_requested)
         self._parts["engine"].setCursor(Qt.CursorShape.PointingHandCursor)
-        for name, part in self._parts.items():
-            if name != "run":
-                part.width_changed.connect(self._limit_run)
         theme.current().changed.connect(self._limit_parts)
-        self.show_run("idle", "idle")
         self.show_live(None)
         self.show_tail(None)
 
@@ -76,32 +61,18 @@ class StatusBar(QStatusBar):
         self._limit_parts()
 
     def _limit_parts(self) -> None:
-        for name, part in self._parts.items():
-            if name != "run":
-                part.limit(self._share())
-        self._limit_run()
-
-    def _share(self) -> int:
         width = self.width()
-        return int(width * _MOST_OF_BAR * min(1, width / theme.px(_ROOMY)))
-
-    def _limit_run(self) -> None:
-        """Give the state of the run what the other parts leave, and at least its share."""
-        taken = sum(part.sizeHint().width() + _GAP for name, part in self._parts.items() if name != "run" and not part.isHidden())
-        self._parts["run"].limit(max(self.width() - taken - _RUN_MARGINS, self._share()))
+        for part in self._parts.values():
+            part.limit(int(width * _MOST_OF_BAR * min(1, width / theme.px(_ROOMY))))
 
     def text(self, part: str) -> str:
-        """Return the text of a part: run, database, session, position, tokens, engine, tail or live."""
+        """Return the text of a part: database, session, position, tokens, engine, tail or live."""
         return self._parts[part].text
 
     def show_session_parts(self, shown: bool) -> None:
         """Show or hide the parts about the open session."""
         for name in _OF_SESSION:
             self._parts[name].set_allowed(shown)
-
-    def show_run(self, phase: str, text: str) -> None:
-        """Show the run state."""
-        self._parts["run"].say(text, *RUN_ICONS[phase])
 
     def show_database(self, title: str, badge: str) -> None:
         """Show the session's database and its badge, such as "v1 · read-only"."""
@@ -158,11 +129,9 @@ class _Part(QWidget):
 
     Signals:
         clicked: it was clicked with the left button.
-        width_changed: it needs more or less room, or none.
     """
 
     clicked = Signal()
-    width_changed = Signal()
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -195,13 +164,10 @@ class _Part(QWidget):
 
     def say(self, text: str, icon: str = "", role: str = "dim", *, tooltip: str = "") -> None:
         """Show another text."""
-        width = self._label.width()
         self._icon.show_icon(icon, role)
         self._label.show_words(visible(text))
         set_tooltip(self._label, tooltip or text)
         self._show_or_hide()
-        if width != self._label.width():
-            self.width_changed.emit()
 
     def set_allowed(self, allowed: bool) -> None:
         """Show the part if it has a text, or hide it in any case."""
@@ -209,7 +175,4 @@ class _Part(QWidget):
         self._show_or_hide()
 
     def _show_or_hide(self) -> None:
-        hidden = not self.text or not self._allowed
-        if hidden != self.isHidden():
-            self.setHidden(hidden)
-            self.width_changed.emit()
+        self.setHidden(not self.text or not self._allowed)

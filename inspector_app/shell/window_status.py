@@ -1,4 +1,4 @@
-"""The state of run and session in the window: which commands are possible, and the text of the bars."""
+"""The state of run and session in the window: which commands are possible, and what the bars show."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ class WindowStatus(QObject):
             text, detail = "pausing", "held at the next event"
         elif run.is_watching and run.attached is not None:
             phase, text, detail = "watching", "watching", run.attached.app.title
-        self._window.run_bar.show_state(phase, text, detail)
-        self._window.status.show_run(phase, " · ".join(filter(None, (text, words.beside, words.why))) if words else text)
+        explained = "\n".join(filter(None, (words.why, words.beside))) if words else ""
+        self._window.run_bar.show_state(phase, text, detail, explained)
 
     def _on_session_loading(self, address: SessionAddress | None) -> None:
         source = self._databases.source(address.database) if address is not None else None

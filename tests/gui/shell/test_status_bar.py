@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtWidgets import QApplication, QLabel, QMainWindow
+from PySide6.QtWidgets import QApplication, QMainWindow
 
 from inspector_app.shell.status_bar import StatusBar
 
@@ -35,33 +35,6 @@ def test_growing_counters_request_no_layout(qtbot, qapp: QApplication) -> None:
         QApplication.processEvents()
     assert bar.text("position") == "9,040/9,040"
     assert layouts.count == 0
-
-
-def test_the_state_of_the_run_gets_the_room_that_the_other_parts_leave(qtbot, qapp: QApplication) -> None:
-    window, bar = QMainWindow(), StatusBar()
-    qtbot.addWidget(window)
-    window.setStatusBar(bar)
-    window.show()
-    why = 'held at 12 · breakpoint: before tool add_to_cart, state["cart"] changed and author == "order_desk" (1st hit)'
-    bar.show_run("held", why)
-    label = bar.findChild(QLabel, "status_run")
-
-    def is_whole() -> bool:
-        QApplication.processEvents()
-        return label.width() >= label.fontMetrics().horizontalAdvance(why)
-
-    assert bar.text("run") == why
-    for width, fits in ((1280, True), (500, False), (1280, True)):
-        window.resize(width, 100)
-        assert is_whole() == fits
-    bar.show_session("a session " * 30)
-    bar.show_database("a database " * 30, "v1")
-    bar.show_engine("an engine " * 30)
-    assert not is_whole(), "the other parts keep their room"
-    bar.show_session("s1")
-    bar.show_engine("orders · embedded runtime")
-    bar.show_database("orders.db", "v1")
-    assert is_whole()
 
 
 def test_every_part_is_wide_enough_for_its_text(qtbot, qapp: QApplication) -> None:

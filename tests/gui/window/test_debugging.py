@@ -41,7 +41,7 @@ def test_a_breakpoint_holds_a_tool_call_whose_arguments_are_then_edited(orders: 
     assert card.isVisible() and card.text.startswith("Held before add_to_cart breakpoint:") and "(1st hit)" in card.text
     assert window.run_bar.state_text == f"held at {count}"
     assert window.run_bar.detail_text == "before tool call add_to_cart"
-    assert window.status.text("run").startswith(f"held at {count} · breakpoint: before tool add_to_cart")
+    assert window.run_bar.explained.startswith("breakpoint: before tool add_to_cart")
     assert "1st hit" in window.status.findChild(QLabel, "status_run").toolTip()
     assert '"quantity": 40' in driver.held.editor.toPlainText()
     assert driver.stream.results("add_to_cart") == []
@@ -343,7 +343,7 @@ def test_a_breakpoint_removed_after_a_reload_no_longer_holds_the_run(orders: Ins
     driver.composer.send("a desk lamp")
     driver.run_until_held()
     _load(driver, ORDERS)
-    assert orders.window.status.text("run").endswith("breakpoint: response (1st hit)")
+    assert orders.window.run_bar.explained.endswith("breakpoint: response (1st hit)")
     orders.breakpoints.remove(1)
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.run.trigger()
@@ -357,7 +357,7 @@ def test_loading_another_agent_leaves_a_held_run_its_breakpoints(orders: Inspect
     _load(driver, STORY)
     assert driver.bench.parts.breakpoints.rows == []
     driver.breakpoints.add("error")
-    assert orders.window.status.text("run").endswith("breakpoint: response (1st hit)"), (
+    assert orders.window.run_bar.explained.endswith("breakpoint: response (1st hit)"), (
         "the run's own breakpoint, not number 1 of the loaded agent"
     )
     orders.window.commands.run.trigger()

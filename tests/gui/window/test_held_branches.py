@@ -68,7 +68,7 @@ def test_the_held_branch_and_the_running_branches_are_shown(
     driver.breakpoints.add('author == "left"', "before model")
     held = fan.window.parts.held
     told: list[str] = []
-    fan.run.beside_changed.connect(lambda: told.append(held.beside + fan.window.status.text("run")))
+    fan.run.beside_changed.connect(lambda: told.append(held.beside + fan.window.run_bar.explained))
     driver.composer.send("hello")
     driver.run_until_held()
     assert held.text.startswith("Held before the model call of left")

@@ -218,7 +218,7 @@ def test_a_branch_is_stepped_alone_and_the_running_branch_is_shown(office: Inspe
     held = office.window.parts.held
     qtbot.waitUntil(lambda: "running: right (fan.right)" in held.beside, timeout=10_000)
     assert held.beside.startswith("fan.left is held")
-    assert "fan.left is held" in office.window.status.text("run")
+    assert "fan.left is held" in office.window.run_bar.explained
     for _ in range(3):
         assert go(office, qtbot, OVER).startswith("after left's "), "events of the other branch do not hold"
     assert go(office, qtbot, OUT) == "at the end of left"

@@ -98,7 +98,7 @@ def test_resume_streams_new_events_until_the_invocation_ends(story: Inspector, s
     assert not window.commands.resume.isEnabled()
     assert "Nothing was interrupted" in window.commands.resume.toolTip()
     assert window.parts.pending.rows == []
-    assert window.status.text("run") == "idle"
+    assert window.run_bar.state_text == "idle"
 
 
 def test_temp_state_of_a_live_run_is_shown(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:

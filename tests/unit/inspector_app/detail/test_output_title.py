@@ -26,7 +26,7 @@ HERE = str(Path(__file__).parent)
     ("lines", "title"),
     [
         ([], "Output"),
-        ([OutputLine("stdout", 'File "a.py" is there')], "Output (1)"),
+        ([OutputLine("stdout", 'File "a.py" is there')], "Output · 1 line"),
         ([OutputLine("traceback", raised(HERE))], "Traceback"),
         ([OutputLine("traceback", raised("/elsewhere")), OutputLine("stdout", "a")], "Error"),
         ([OutputLine("traceback", raised("/elsewhere")), OutputLine("traceback", raised(HERE))], "Traceback"),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from inspector_app.presentation.signs import REQUESTS, SIGNS
-from inspector_app.shell.status_bar import RUN_ICONS
+from inspector_app.shell.run_bar import RUN_ICONS
 from runtime.history.invocations import Status, word_for
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir, manifest

@@ -12,6 +12,7 @@ from inspector_app.widgets.tooltips import set_tooltip
 
 _MAX_LINES = 8
 _FRAME = 6
+_KEYS = "Enter sends, Shift+Enter begins a new line"
 
 
 class Composer(QWidget):
@@ -75,17 +76,17 @@ class Composer(QWidget):
         """Focus the box."""
         self._edit.setFocus()
 
-    def set_blocked(self, reason: str | None, to: str, instead: str = "") -> None:
+    def set_blocked(self, reason: str | None, to: str, effect: str = "") -> None:
         """Enable sending, or block it for a reason.
 
         Args:
             reason: why no message can be sent; None if it can.
-            to: name of the agent.
-            instead: placeholder that states what to do before the next message; empty for the default.
+            to: name of the agent; empty if there is none, and the reason is the placeholder.
+            effect: what a message will do, if that is not to continue the session.
         """
         self._blocked = reason
-        hint = instead or f"Message {to}…   (Enter to send, Shift+Enter for a new line)"
-        self._edit.show_hint(reason if reason and not to and not instead else hint, reason or "")
+        hint = f"Message {to}: {effect}" if effect else f"Message {to}"
+        self._edit.show_hint(reason if reason and not to else hint, reason or _KEYS)
         self._show_sendable()
 
     def submit(self) -> None:

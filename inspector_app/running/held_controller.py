@@ -50,11 +50,6 @@ class HeldController(QObject):
             return
         continue_run()
 
-    @property
-    def place(self) -> str:
-        """Where the agent is held, as text; empty if it is not held."""
-        return self._words(self._run.hold).place if self._run.hold is not None else ""
-
     def _on_continue_requested(self) -> None:
         self.release(self._run.continue_run)
 

@@ -1,4 +1,4 @@
-"""Which commands of a run are possible now, and what the composer and the pending items say instead."""
+"""Which commands of a run are possible now, and what the composer says that a message will do."""
 
 from __future__ import annotations
 
@@ -54,8 +54,9 @@ class RunAvailability(QObject):
     def _show(self) -> None:
         self._show_run_commands()
         self._show_event_commands()
-        loaded = self._work.agents.loaded
-        self._composer.set_blocked(self._blocked_sending(), loaded.name if loaded else "", self._instead_of_a_message())
+        loaded, watched = self._work.agents.loaded, self._work.run.attached
+        to = watched.app.app.name if watched is not None else loaded.name if loaded is not None else ""
+        self._composer.set_blocked(self._blocked_sending(), to, self._effect_of_a_message())
         self._show_pending_commands()
 
     def _show_run_commands(self) -> None:
@@ -107,20 +108,18 @@ class RunAvailability(QObject):
             return "Close the displayed database first (Esc)."
         return self._work.run.blocked(action, invocation_id)
 
-    def _instead_of_a_message(self) -> str:
-        """Return what the composer suggests before the next message; empty if nothing."""
-        if self._work.run.attached is not None:
-            name = self._work.run.attached.app.app.name
-            if self._work.run.phase == "paused":
-                return f"{name} is held: F5 continues, F10 steps to the next event, Shift+F5 stops watching."
-            return f"{name} gets its messages elsewhere: F6 holds it, Shift+F5 stops watching."
-        if self._work.run.phase == "paused":
-            return "The run is held: F5 continues, F10 steps to the next event, Shift+F5 stops it."
-        if self._work.run.phase != "idle":
-            return "The agent is running: F6 holds it, Shift+F5 stops it."
-        if self.idle_words()[0] == "waiting":
-            return "The agent waits: answer it in Pending, or begin another invocation here."
-        return ""
+    def _effect_of_a_message(self) -> str:
+        """Return what a message will do, if that is not to continue the displayed session."""
+        run = self._work.run
+        if run.attached is not None:
+            return "sent elsewhere, not from this window"
+        if run.phase != "idle":
+            return "can be sent when this run has ended"
+        if self.is_drafting_fork():
+            return "begins the fork"
+        if self._work.agents.loaded is not None and run.message_address is None:
+            return "begins a new session"
+        return "begins another invocation" if self.idle_words()[0] in ("waiting", "interrupted") else ""
 
     def idle_words(self) -> tuple[str, str, str]:
         """Return how the session was left: phase, text and detail for the tool bar."""

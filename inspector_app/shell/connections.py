@@ -83,7 +83,6 @@ def _connect_stream(features: Features) -> None:
 def _connect_run(features: Features, window: MainWindow) -> None:
     """Connect the run with the stream and the branches."""
     running, view, forks, rewind = features.running, features.stream.view, features.branches.forks, features.branches.rewind
-    features.stream.controller.held_place = lambda: running.held.place
     view.breakpoint_requested.connect(running.breakpoints.toggle_at)
     view.fork_requested.connect(forks.ask)
     view.rewind_requested.connect(rewind.ask)

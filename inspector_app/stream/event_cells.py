@@ -9,6 +9,7 @@ from enum import IntEnum
 from PySide6.QtCore import Qt
 
 from inspector_app.presentation.event_summary import RAN_AHEAD
+from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.values import full_time, plain_tooltip, visible, visible_lines
 from inspector_app.stream.stream_row import StreamRow
 
@@ -68,7 +69,7 @@ def alignment(column: int) -> Qt.AlignmentFlag:
 def cell_text(row: StreamRow, column: int) -> str:
     """Return a cell's text; an invocation's header has one text only, in the widest column."""
     if row.kind == "invocation":
-        return "   ".join(filter(None, [row.summary, row.event_kind, row.tokens])) if column == Column.EVENT else ""
+        return "   ".join(filter(None, [row.summary, row.tokens])) if column == Column.EVENT else ""
     if column in TEXT_COLUMNS:
         return TEXT_COLUMNS[column].text(row)
     return {Column.AUTHOR: row.author, Column.EVENT: row.summary}.get(Column(column), "")
@@ -78,7 +79,8 @@ def row_text(row: StreamRow) -> str:
     """Return a row for a screen reader."""
     noted = row.note
     marks = {"held here:": row.held, "breakpoint:": row.breakpoint == "on", "edited:": row.edited, "ran ahead:": row.ran_ahead}
-    words = [*(text for text, is_marked in marks.items() if is_marked), row.author, row.event_kind, row.summary]
+    facts = row.tokens if row.kind == "invocation" else ""
+    words = [*(text for text, is_marked in marks.items() if is_marked), row.author, row.event_kind, row.summary, facts]
     if noted is not None:
         words += [
             "bookmarked" if noted.is_bookmark else "",
@@ -97,7 +99,8 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
         timestamp: the event's timestamp; None for a row without an event.
     """
     if row.kind == "invocation":
-        return plain_tooltip(f"invocation {invocation_id}")
+        meaning = SIGNS[row.event_kind].meaning if row.event_kind in SIGNS else ""
+        return plain_tooltip("\n".join(filter(None, (row.summary, meaning, f"invocation {invocation_id}"))))
     if row.kind == "tool agent":
         return plain_tooltip(f"{row.author} runs as a tool, in a session of its own that is not stored. Its answer is the tool's result.")
     if row.kind not in ("event", "tool agent event"):

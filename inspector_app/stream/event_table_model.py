@@ -1,4 +1,4 @@
-"""The event stream as Qt sees it: a flat table of invocations' headers, events, streaming texts and what the run waits for.
+"""The event stream as Qt sees it: a flat table of invocations' headers, events and streaming texts.
 
 The table is flat, its rows have one height, and folding happens in the model: trees and hidden rows stall on long sessions.
 """
@@ -20,7 +20,7 @@ from inspector_app.stream.event_cells import HEADINGS, Column, alignment, cell_t
 from inspector_app.stream.row_factory import RowFactory
 from inspector_app.stream.row_layout import RowLayout
 from inspector_app.stream.stream_row import StreamRow
-from inspector_app.stream.streaming_rows import StreamingRows, StreamKey, stream_key, waiting_row
+from inspector_app.stream.streaming_rows import StreamingRows, StreamKey, stream_key
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -191,6 +191,7 @@ class EventTableModel(QAbstractTableModel):
         shown = self._layout.shown
         self.beginResetModel()
         self._layout.set_groups(document.groups)
+        self.make.forget_groups()
         if shown is not None:
             self._layout.show_only(shown)
         self.endResetModel()
@@ -255,7 +256,7 @@ class EventTableModel(QAbstractTableModel):
             row = self._layout.rows + number
             self._changed(row, row)
             return
-        row = self._layout.rows + self._streaming.text_count
+        row = self._layout.rows + len(self._streaming)
         self.make.colours.role(event.author)
         self.beginInsertRows(QModelIndex(), row, row)
         self._streaming.add(event)
@@ -273,29 +274,6 @@ class EventTableModel(QAbstractTableModel):
             self.beginRemoveRows(QModelIndex(), row, row)
             self._streaming.remove(key)
             self.endRemoveRows()
-
-    def set_waiting(self, text: str | None, author: str = "") -> None:
-        """Say in a last row what the run waits for.
-
-        Args:
-            text: one line, such as `waiting: held before pay`; None removes the row.
-            author: the agent that waits.
-        """
-        row = self._layout.rows + self._streaming.text_count
-        if text is None:
-            if self._streaming.waiting is not None:
-                self.beginRemoveRows(QModelIndex(), row, row)
-                self._streaming.waiting = None
-                self.endRemoveRows()
-            return
-        waiting = waiting_row(text, author, self.make.colours.role(author) if author else "dim")
-        if self._streaming.waiting is not None:
-            self._streaming.waiting = waiting
-            self._changed(row, row)
-            return
-        self.beginInsertRows(QModelIndex(), row, row)
-        self._streaming.waiting = waiting
-        self.endInsertRows()
 
     # agents that run as tools
 
@@ -470,7 +448,7 @@ class EventTableModel(QAbstractTableModel):
         return None not in [self._events.cached(index) for index in indices]
 
     def event_at(self, row: int) -> Event | None:
-        """Return the event in a row (a streaming text as one partial event), None for headers and the waiting row."""
+        """Return the event in a row (a streaming text as one partial event), None for headers."""
         index = self.index_at(row)
         if index is not None:
             return self._events.cached(index)
@@ -484,7 +462,8 @@ class EventTableModel(QAbstractTableModel):
         group, place = layout.at(row)
         if place is None:
             status = self._document.statuses.get(group.invocation_id, "") if self._document is not None else ""
-            return self.make.header(group, status, is_whole=not layout.is_filtered)
+            title = self.make.title(group.invocation_id, layout.all_groups)
+            return self.make.header(group, status, title, is_whole=not layout.is_filtered)
         return self.make.event(layout.index_of_position(place)) if isinstance(place, int) else self.make.tool_agent(*place)
 
     # rows and places
@@ -565,7 +544,7 @@ class EventTableModel(QAbstractTableModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return that events and headers can be selected, streaming and waiting rows not, and that events can be dragged."""
+        """Return that events and headers can be selected, streaming rows not, and that events can be dragged."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
         if index.row() >= self._layout.rows:

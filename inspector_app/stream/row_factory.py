@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from inspector_app.documents.invocation_groups import InvocationGroup
+from inspector_app.documents.invocation_groups import InvocationGroup, InvocationGroups
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.presentation.event_summary import tokens_of
+from inspector_app.presentation.invocation_title import invocation_title
 from inspector_app.presentation.spans import HeldTime, free_pieces
 from inspector_app.stream.stream_row import (
     StreamRow,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _CACHED_ROWS = 4096
 _LONGEST_COUNTED = 64  # events of a group that are read for its header
+_MOST_BEFORE_MESSAGE = 8  # first events of an invocation, among which its message is looked for
 _MOST_BETWEEN = 32  # events of parallel branches between an event and the one that it followed
 
 
@@ -65,6 +67,8 @@ class RowFactory:
         """Make the rows of another session."""
         self._events = events
         self._cache: dict[int, StreamRow] = {}
+        self._titles: dict[str, str] = {}
+        self._first_groups: dict[str, int] = {}
         self.colours.clear()
         self.held: str | None = None
         self.most_tokens = 0
@@ -93,17 +97,42 @@ class RowFactory:
             new |= self.note(event)
         return new
 
-    def header(self, group: InvocationGroup, status: str, *, is_whole: bool) -> StreamRow:
+    def title(self, invocation_id: str, groups: InvocationGroups) -> str:
+        """Return what an invocation is called; empty while its first events are not in memory, or if they have no message.
+
+        Args:
+            invocation_id: the invocation.
+            groups: the groups of all events.
+        """
+        known = self._titles.get(invocation_id)
+        if known is None:
+            number = self._first_groups.get(invocation_id)
+            if number is None:
+                number = self._first_groups[invocation_id] = groups.invocations.index(invocation_id)
+            begin = groups[number].first
+            places = range(begin, min(groups[number].end, begin + _MOST_BEFORE_MESSAGE))
+            first = [self._events.cached(index, request=False) for index in places]
+            known = invocation_title(event for event in first if event is not None)
+            if known:
+                self._titles[invocation_id] = known
+        return known
+
+    def forget_groups(self) -> None:
+        """Look for the first group of each invocation again: the groups were replaced."""
+        self._first_groups.clear()
+
+    def header(self, group: InvocationGroup, status: str, title: str, *, is_whole: bool) -> StreamRow:
         """Return an invocation's header.
 
         Args:
             group: its events.
             status: the invocation's status, or an empty text.
+            title: what the invocation is called; empty to use its id.
             is_whole: the group's places are those of the session; the filter hides none of its events.
         """
         if is_whole and not group.counted and not group.unread and group.count <= _LONGEST_COUNTED:
             self._count(group)
-        return header_row(group, status, self.cost_of(group) if is_whole else "")
+        return header_row(group, status, title, self.cost_of(group) if is_whole else "")
 
     def _count(self, group: InvocationGroup) -> None:
         """Compute a group's times and tokens if its events are in memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer
@@ -45,7 +45,6 @@ class StreamController(QObject):
     def __init__(self, work: Workspace, events: EventTableModel, stream: EventStreamView, bar: FilterBar) -> None:
         super().__init__(stream)
         self._work = work
-        self.held_place: Callable[[], str] = str
         bar.set_remembered(work.preferences.filters)
         self._events = events
         self._stream = stream
@@ -156,26 +155,19 @@ class StreamController(QObject):
         session = self._work.current.session
         if end.address == self._work.cursor.session and session is not None:
             self._events.clear_partials()
-            self._events.set_waiting(None)
             self._events.set_held(None)
             session.reset_statuses()
 
     def _show_run(self) -> None:
-        """Mark the held event, and say below the last one what is waited for."""
+        """Mark the held event, and the status of its invocation."""
         run = self._work.run
         if run.address != self._work.cursor.session:
             return
         held, hold = run.held, run.hold
         at = hold.event if hold is not None and hold.inner else held
         self._events.set_held(at.id if at is not None else None)
-        running = "running; it is held at its next event" if run.pausing else "running…"
-        held_text = f"held: {self.held_place()}" if hold is not None else ""
         if run.is_watching and not run.pausing:
-            self._events.set_waiting(None)
             return
-        waiting = {"running": running, "paused": held_text, "stopping": "stopping…"}.get(run.phase)
-        author = (hold.agent if hold is not None else None) or (held.author if held is not None else "")
-        self._events.set_waiting(waiting, author)
         session = self._work.current.session
         if session is not None and held is not None and run.phase in ("running", "paused"):
             session.set_statuses({held.invocation_id: "held" if run.phase == "paused" else "running"})

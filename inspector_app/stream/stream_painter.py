@@ -23,6 +23,7 @@ _CHEVRON = 9
 _MARGIN = 6
 _GAP = 14
 _LANE = 8
+_LEAST_TITLE = 120  # of an invocation's header
 _LETTERS = "".join(map(chr, range(32, 127))) + "→…Δ·–"  # a text of these is as wide as its letters together; others may not be
 _KNOWN = re.compile(f"[{re.escape(_LETTERS)}]*").fullmatch
 _ELIDE = Qt.TextElideMode.ElideRight
@@ -50,11 +51,15 @@ class StreamPainter:
         font = QFont(QApplication.font())
         italic = QFont(font)
         italic.setItalic(True)
+        bold = QFont(font)
+        bold.setBold(True)
         self._height = theme.row_px(ROW_HEIGHT)
         self._middle = (self._height - 1) // 2
         self._icon_size, self._chevron = theme.px(ICON_SIZE), theme.px(_CHEVRON)
         self._icon_x, self._text_x = theme.px(13), theme.px(20)  # from the left of a summary
-        self._normal, self._italic, self._small = (_Letters(letters, self._height) for letters in (font, italic, theme.small_font()))
+        self._normal, self._italic, self._bold, self._small = (
+            _Letters(letters, self._height) for letters in (font, italic, bold, theme.small_font())
+        )
 
     def paint(self, painter: QPainter, top: int, cells: Sequence[Cell], row: StreamRow, *, selected: bool, is_hit: bool) -> None:
         """Paint a row.
@@ -96,13 +101,22 @@ class StreamPainter:
         painter.setPen(theme.color("line"))
         painter.drawLine(left, top + self._height - 1, right, top + self._height - 1)
         self._icon(painter, left + theme.px(12), top + self._middle + 1, _fold_icon(row), "dim", self._chevron)
+        x, icon = left + theme.px(24), self._icon_size if row.icon else 0
+        aside = [row.tokens] if row.icon or not row.event_kind else [row.event_kind, row.tokens]
+        facts = " · ".join(filter(None, aside))
+        least = theme.px(_LEAST_TITLE)
+        room = max(right - x - icon - round(self._small.width(facts)) - 3 * _GAP, least)
+        title = self._bold.fitted(row.summary, room)
+        painter.setFont(self._bold.font)
+        painter.setPen(theme.color("text" if row.icon else "dim"))
+        painter.drawText(x, top + self._bold.baseline, title)
+        x += round(self._bold.width(title)) + _GAP
+        if icon:
+            self._icon(painter, x + icon // 2, top + self._middle + 1, row.icon, row.role, icon)
+            x += icon + _GAP // 2
         painter.setFont(self._small.font)
-        x = left + theme.px(24)
-        for text, role in ((row.summary, "dim"), (row.event_kind, row.role), (row.tokens, "dim")):
-            if text and x <= right:
-                painter.setPen(theme.color(role))
-                painter.drawText(x, top + self._small.baseline, text)
-                x += round(self._small.width(text)) + _GAP
+        painter.setPen(theme.color("dim"))
+        painter.drawText(x, top + self._small.baseline, self._small.fitted(facts, max(right - x, 0)))
 
     def _paint_gutter(self, painter: QPainter, top: int, left: int, width: int, row: StreamRow, is_hit: bool) -> None:
         middle = left + (width - 1) // 2

@@ -10,7 +10,7 @@ from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import USER_ROLE
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
-from inspector_app.presentation.signs import NO_SIGN, SIGNS
+from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.values import clock, counted, duration, visible
 from runtime.events.kinds import node_path
 from runtime.events.marks import EDITED
@@ -27,11 +27,10 @@ class StreamRow:
     """One row of the stream, ready to paint.
 
     Attributes:
-        kind: an invocation's header, a committed event, the header or an event of an agent that runs as a tool, a streaming text, or what
-            the run waits for.
+        kind: an invocation's header, a committed event, the header or an event of an agent that runs as a tool, or a streaming text.
         number, time, author, summary, delta, took, tokens: the cells' texts.
-        icon: Font Awesome name.
-        role: colour role of the summary (of the status word in a header).
+        icon: Font Awesome name; in a header, the sign of the invocation's status.
+        role: colour role of the summary (of the sign in a header).
         author_role: colour role of the author and the icon.
         event_kind: the event's kind; in a header the status word.
         folded: whether a header's events are folded away.
@@ -44,7 +43,7 @@ class StreamRow:
         lanes: depth of the agent's branch, or of its workflow's nodes, plus the number of agent-as-tool calls the event is nested in.
     """
 
-    kind: Literal["invocation", "event", "tool agent", "tool agent event", "streaming", "waiting"]
+    kind: Literal["invocation", "event", "tool agent", "tool agent event", "streaming"]
     summary: str
     number: str = ""
     time: str = ""
@@ -66,17 +65,19 @@ class StreamRow:
     note: Note | None = None
 
 
-def header_row(group: InvocationGroup, status: str, cost: str = "") -> StreamRow:
+def header_row(group: InvocationGroup, status: str, title: str = "", cost: str = "") -> StreamRow:
     """Return a group's header.
 
     Args:
         group: the group.
         status: the invocation's status, or an empty text if it is unknown.
+        title: what the invocation is called; empty to use its id.
         cost: what its model calls cost; empty if that is not known yet.
     """
     if group.unread:
         return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
-    name = f"invocation {short_id(group.invocation_id)}" if group.invocation_id else "no invocation"
+    name = title or (f"invocation {short_id(group.invocation_id)}" if group.invocation_id else "no invocation")
+    sign = SIGNS.get(status)
     facts = [counted(group.count, "event")]
     if group.count > 1 and group.seconds is not None:
         facts.append(duration(group.seconds))
@@ -85,9 +86,10 @@ def header_row(group: InvocationGroup, status: str, cost: str = "") -> StreamRow
         facts.append(f"cost {cost}" if cost == "unknown" else cost)
     return StreamRow(
         "invocation",
-        name + (" continued" if group.continued else ""),
-        tokens="   ".join(filter(None, facts)),
-        role=SIGNS.get(status, NO_SIGN).role,
+        name + (" (continued)" if group.continued else ""),
+        tokens=" · ".join(filter(None, facts)),
+        icon=sign.icon if sign is not None else "",
+        role=sign.role if sign is not None else "dim",
         event_kind=status,
         folded=group.folded,
     )

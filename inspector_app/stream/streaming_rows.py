@@ -1,11 +1,10 @@
-"""The rows below the last event: streaming texts, and what the run waits for. No Qt."""
+"""The rows of streaming texts below the last event. No Qt."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from inspector_app.presentation.author_colours import AuthorColours
-from inspector_app.presentation.values import visible
 from inspector_app.stream.stream_row import StreamRow
 from inspector_app.stream.streaming_text import StreamingText
 
@@ -16,24 +15,14 @@ StreamKey = tuple[str, str, str | None]
 
 
 class StreamingRows:
-    """One row for each author and branch that streams text, and a last row for what the run waits for.
-
-    Attributes:
-        waiting: the last row; None if there is none.
-    """
+    """One row for each author and branch that streams text."""
 
     def __init__(self) -> None:
         self._texts: dict[StreamKey, StreamingText] = {}
         self._ends: dict[StreamKey, float] = {}  # when what was streamed was last committed
-        self.waiting: StreamRow | None = None
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return len(self._texts) + (self.waiting is not None)
-
-    @property
-    def text_count(self) -> int:
-        """Number of streaming texts."""
         return len(self._texts)
 
     @property
@@ -62,31 +51,15 @@ class StreamingRows:
         del self._texts[key]
 
     def event_at(self, number: int) -> Event | None:
-        """Return the text in a row as one partial event, None for the waiting row."""
+        """Return the text in a row as one partial event, None for another row."""
         return list(self._texts.values())[number].event() if 0 <= number < len(self._texts) else None
 
     def row_at(self, number: int, colours: AuthorColours) -> StreamRow:
         """Return a row ready to paint."""
-        for position, ((_, author, _), text) in enumerate(self._texts.items()):
-            if position == number:
-                return text.row(colours.role(author), colours.sign(author))
-        assert self.waiting is not None
-        return self.waiting
+        (_, author, _), text = list(self._texts.items())[number]
+        return text.row(colours.role(author), colours.sign(author))
 
 
 def stream_key(event: Event) -> StreamKey:
     """Return the invocation, author and branch that a partial event's text belongs to."""
     return event.invocation_id, event.author, event.branch
-
-
-def waiting_row(text: str, author: str, author_role: str) -> StreamRow:
-    """Return the row that says what the run waits for.
-
-    Args:
-        text: one line, such as `waiting: held before pay`.
-        author: the agent that waits.
-        author_role: the agent's colour role.
-    """
-    return StreamRow(
-        "waiting", visible(text), author=visible(author), icon="ellipsis", role="warn", author_role=author_role, event_kind="waiting"
-    )

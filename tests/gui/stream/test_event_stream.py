@@ -62,8 +62,6 @@ def test_an_empty_stream_says_why(view: EventStreamView, model: EventTableModel)
     assert view.table.isVisible()
     show(model, [])
     assert not view.table.isVisible()
-    model.set_waiting("waiting for the model")
-    assert view.table.isVisible()
 
 
 def test_a_click_and_the_keys_select(qtbot, view: EventStreamView, model: EventTableModel) -> None:
@@ -84,10 +82,9 @@ def test_a_click_and_the_keys_select(qtbot, view: EventStreamView, model: EventT
     assert selected == [1, 2, 3, 4, 3, 29, 0]
 
 
-def test_end_goes_to_the_last_event_and_not_to_the_waiting_row(qtbot, view: EventStreamView, model: EventTableModel) -> None:
+def test_end_goes_to_the_last_event_and_not_to_a_streaming_text(qtbot, view: EventStreamView, model: EventTableModel) -> None:
     show(model, turns(3))
     model.show_partial(partial("gro", invocation="e-0"))
-    model.set_waiting("waiting")
     with qtbot.waitSignal(view.event_selected) as found:
         press(qtbot, view, Qt.Key.Key_End)
     assert found.args == [2]
@@ -236,7 +233,6 @@ def test_rows_are_painted_in_the_current_theme(qapp, view: EventStreamView, mode
     show(model, [*turns(3), hostile])
     model.set_held(hostile.id)
     model.show_partial(partial("grow"))
-    model.set_waiting("waiting: held", "writer")
     model.document.set_statuses({"e-0": "waiting"})
     for choice, tokens in (("dark", theme.DARK), ("light", theme.LIGHT)):
         theme.apply(qapp, choice)

@@ -7,6 +7,7 @@ from google.genai import types
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QAbstractItemModelTester
 
+from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.spans import HeldTime
 from inspector_app.stream.event_cells import Column
 from inspector_app.stream.event_table_model import EventTableModel
@@ -31,9 +32,9 @@ def text(model: EventTableModel, row: int, column: Column) -> str:
 def test_events_are_grouped_by_invocation(model: EventTableModel) -> None:
     show(model, turns(6, per_invocation=4))
     assert rows(model) == [
-        "invocation: invocation e-0",
+        "invocation: text 0",
         *(f"event: text {number}" for number in range(4)),
-        "invocation: invocation e-1",
+        "invocation: text 4",
         "event: text 4",
         "event: text 5",
     ]
@@ -88,17 +89,34 @@ def test_time_at_a_hold_does_not_count(model: EventTableModel) -> None:
     assert text(model, 2, Column.TOOK) == "3.0 s"
 
 
-def test_a_header_has_status_count_time_and_tokens(model: EventTableModel) -> None:
+def test_a_header_has_a_sign_for_the_status_and_count_time_and_tokens(model: EventTableModel) -> None:
     show(model, turns(4))
     model.document.set_statuses({"e-0": "waiting"})
-    assert text(model, 0, Column.EVENT) == "invocation e-0   waiting   4 events   3.0 s"
+    assert text(model, 0, Column.EVENT) == "text 0   4 events · 3.0 s"
+    index = model.index(0, Column.EVENT)
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "waiting text 0 4 events · 3.0 s"
+    assert "waiting: a person has to answer" in index.data(Qt.ItemDataRole.ToolTipRole)
+    assert (model.stream_row(0).icon, model.stream_row(0).role) == SIGNS["waiting"][:2]
     model.document.set_statuses({"e-0": "finished"})
     assert model.stream_row(0).event_kind == "finished"
 
 
-def test_a_resumed_invocation_continues_in_a_new_group(model: EventTableModel) -> None:
-    show(model, [said("a", invocation="x"), said("b", invocation="y"), said("c", invocation="x")])
-    assert rows(model)[4] == "invocation: invocation x continued"
+def test_an_invocation_is_called_by_its_message_in_all_its_groups(model: EventTableModel) -> None:
+    asked = said("A trip to\n Lisbon " + "x" * 100, invocation="x", author="user")
+    show(model, [asked, said("b", invocation="y"), said("c", invocation="x")])
+    title = "A trip to Lisbon " + "x" * 62 + "…"
+    assert [row for row in rows(model) if row.startswith("invocation")] == [
+        f"invocation: {title}",
+        "invocation: invocation y",
+        f"invocation: {title} (continued)",
+    ]
+    assert "invocation x" in model.index(0, Column.EVENT).data(Qt.ItemDataRole.ToolTipRole)
+    model.set_filter(lambda event: False)
+    model.add_hits([2])
+    assert rows(model) == [f"invocation: {title}", "event: c"], "a filter that hides the message keeps the title"
+    model.set_filter(None)
+    append(model, [said("new", invocation="z"), said("late", invocation="z", author="user")])
+    assert "invocation: late" in rows(model)
 
 
 def test_appending_continues_the_last_group_and_opens_others(model: EventTableModel) -> None:
@@ -181,20 +199,6 @@ def test_pieces_that_arrive_after_their_commit_leave_no_row(model: EventTableMod
     assert rows(model)[3:] == ["streaming: shines", "streaming: other"]
 
 
-def test_the_waiting_row_stays_last(model: EventTableModel) -> None:
-    show(model, turns(1))
-    model.set_waiting("waiting: held before pay", "writer")
-    append(model, [partial("x")])
-    append(model, [said("new", invocation="e-9")])
-    assert rows(model)[-1] == "waiting: waiting: held before pay"
-    model.set_waiting("waiting: other", "writer")
-    assert rows(model)[-1] == "waiting: waiting: other"
-    assert not model.flags(model.index(model.rowCount() - 1, 0)) & Qt.ItemFlag.ItemIsSelectable
-    model.set_waiting(None)
-    model.set_waiting(None)
-    assert rows(model)[-1] != "waiting: waiting: other"
-
-
 def test_groups_fold_in_the_model(model: EventTableModel) -> None:
     show(model, turns(8))
     model.set_folded(0, True)
@@ -243,7 +247,7 @@ def test_rows_match_the_events_after_any_sequence_of_changes(model: EventTableMo
     chance = random.Random(7)
     show(model, turns(3))
     for step in range(120):
-        action = chance.randrange(7)
+        action = chance.randrange(6)
         if action == 0:
             append(model, [said(f"s{step}", author=chance.choice("ab"), invocation=f"e-{chance.randrange(3)}") for _ in range(3)])
         elif action == 1:
@@ -251,8 +255,6 @@ def test_rows_match_the_events_after_any_sequence_of_changes(model: EventTableMo
         elif action in (2, 3):
             model.set_folded(chance.randrange(max(model.rowCount(), 1)), chance.random() < 0.5)
         elif action == 4:
-            model.set_waiting(chance.choice(["w", None]))
-        elif action == 5:
             model.clear_partials()
         else:
             model.set_held(model.committed(chance.randrange(model.event_count)).id)

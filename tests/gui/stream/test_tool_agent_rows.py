@@ -45,11 +45,11 @@ def test_tool_agent_events_follow_their_call(model: EventTableModel) -> None:
         model.add_tool_agent_event(said(text, author="helper"), (call,))
     append(model, [said("done", author="root"), said("next", author="user", invocation="e-2")])
     assert [f"{row.kind}: {row.summary.partition(' inside')[0]}" for row in map(model.stream_row, range(model.rowCount()))] == [
-        "invocation: invocation e-1",
+        "invocation: go",
         "event: go",
         "event: call helper_a()   ‖   call helper_b()",
         *("tool agent: 2 events", "tool agent event: b 1", "tool agent event: b 2", "tool agent: 1 event", "tool agent event: a 1"),
-        *("event: meanwhile", "event: done", "invocation: invocation e-2", "event: next"),
+        *("event: meanwhile", "event: done", "invocation: next", "event: next"),
     ]
     check_places(model)
     assert [shown.number for shown in map(model.stream_row, range(model.rowCount())) if shown.kind == "event"] == ["1", "2", "3", "4", "5"]

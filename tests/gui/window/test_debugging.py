@@ -23,6 +23,7 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
+from inspector_app.presentation.signs import SIGNS
 from inspector_app.stream.event_cells import Column
 from inspector_app.support.settings import Settings
 from runtime.events.marks import EDITED
@@ -42,7 +43,7 @@ def test_a_breakpoint_holds_a_tool_call_whose_arguments_are_then_edited(orders: 
     assert window.run_bar.state_text == f"held at {count}"
     assert window.run_bar.detail_text == "before tool call add_to_cart"
     assert window.run_bar.explained.startswith("breakpoint: before tool add_to_cart")
-    assert "1st hit" in window.status.findChild(QLabel, "status_run").toolTip()
+    assert "1st hit" in window.run_bar.explained
     assert '"quantity": 40' in driver.held.editor.toPlainText()
     assert driver.stream.results("add_to_cart") == []
 
@@ -138,9 +139,11 @@ def test_step_into_over_and_out(orders: Inspector, driver: WindowDriver, qtbot: 
     commands.step.trigger()
     driver.run_until_held()
     composer = orders.window.findChild(QPlainTextEdit, "composer_edit")
-    assert composer.placeholderText().startswith("The run is held: F5 continues, F10 steps to the next event")
-    header = [orders.features.stream.events.stream_row(0)]
-    assert [row.event_kind for row in header] == ["held"]
+    assert composer.placeholderText() == "Message orders: can be sent when this run has ended"
+    shown = [orders.features.stream.events.stream_row(row) for row in range(orders.features.stream.events.rowCount())]
+    assert (shown[0].summary, shown[0].event_kind, shown[0].icon) == ("a desk lamp", "held", SIGNS["held"].icon)
+    assert [row.kind for row in shown[1:]] == ["event"] * (len(shown) - 1), "the arrow is in the row of the last event"
+    assert shown[-1].held
     held = orders.window.parts.held
     why = "at the agent's first event, before the tool runs"
     assert held.text == f"Held after order_desk's tool call {why} · F5 continues, F10 steps to the next event"

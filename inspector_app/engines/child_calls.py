@@ -22,7 +22,7 @@ from runtime.debugger.stepping import Place
 from runtime.events.event import Event
 from runtime.models.llm_request import LlmRequest
 from runtime.storage.layouts.decode import parse_event
-from runtime.support.json_schema import misfit, parameters_schema
+from runtime.support.json_schema import parameters_schema
 
 
 class AgentCodeError(Exception):
@@ -226,8 +226,8 @@ class ChildInterception:
         return held.answer_fields()
 
     async def _at_tool(self, message: Mapping[str, Any], call: AgentCall | None, error: AgentCodeError | None) -> dict[str, Any]:
-        fits = partial(_misfit, message.get("declaration"))
-        held = ToolCall(message["tool"], message.get("call_id"), message.get("args") or {}, error, fits)
+        schema = partial(_schema, message.get("declaration"))
+        held = ToolCall(message["tool"], message.get("call_id"), message.get("args") or {}, error, schema)
         await self._hold("before tool" if error is None else "error", call, message, tool=held.name, held_call=held, error=error)
         edits = held.edits
         fields: dict[str, Any] = {"edits": edits} if edits else {}
@@ -305,12 +305,11 @@ def _call_ids(shared: _Shared) -> tuple[str | None, ...]:
     return tuple(ids)
 
 
-def _misfit(declaration: Mapping[str, Any] | None, args: Mapping[str, Any]) -> str:
-    """Return why a tool cannot be called with these arguments; empty if it can, or if it declares no parameters."""
+def _schema(declaration: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """Return the JSON schema of a tool's arguments; None if it declares no parameters."""
     if declaration is None:
-        return ""
+        return None
     try:
-        schema = parameters_schema(types.FunctionDeclaration.model_validate(declaration))
+        return parameters_schema(types.FunctionDeclaration.model_validate(declaration))
     except ValidationError:  # of a newer google-genai
-        return ""
-    return misfit(schema, args)
+        return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from inspector_app.presentation.json_text import parse_json
@@ -27,6 +28,7 @@ class FormField:
         choices: the values of the kind `choice`.
         label: the text beside the field, if it is not the key.
         hint: the placeholder in the empty field.
+        rule: a line below the field, which its problem replaces; empty for none.
     """
 
     key: str
@@ -37,6 +39,7 @@ class FormField:
     choices: tuple[str, ...] = ()
     label: str = ""
     hint: str = ""
+    rule: str = ""
 
 
 def fields_of_value(value: Any) -> list[FormField] | None:
@@ -55,6 +58,51 @@ def fields_of_schema(schema: Mapping[str, Any] | None) -> list[FormField] | None
         return None
     required = set(schema.get("required") or ())
     return [_field(key, resolved(one, schema), key in required) for key, one in properties.items()]
+
+
+def fields_of_call(schema: Mapping[str, Any] | None, args: Mapping[str, Any]) -> list[FormField] | None:
+    """Return fields for editing a call's arguments, each as it is; None unless the schema names them all and one line holds each.
+
+    Args:
+        schema: of the arguments, a JSON schema.
+        args: the arguments as the model gave them, which may not fit the schema.
+    """
+    fields = fields_of_schema(schema)
+    if schema is None or fields is None or not args.keys() <= {field.key for field in fields}:
+        return None
+    found = [_as_given(field, args) for field in fields]
+    return found if all(map(_is_one_line, found)) else None
+
+
+def text_of(field: FormField) -> str:
+    """Return the text of a field's value, as `read` reads it."""
+    if field.kind in ("text", "secret", "choice"):
+        return str(field.value or "")
+    return json.dumps(field.value, ensure_ascii=False) if field.value is not None or (field.kind == "JSON" and field.required) else ""
+
+
+def _as_given(field: FormField, args: Mapping[str, Any]) -> FormField:
+    """Return a field that has an argument's value, whatever its type is; one that is missing stays empty, without its default."""
+    rule = f"{field.kind}, {'required' if field.required else 'may be left out'}"
+    if field.key not in args:
+        # A box is never empty.
+        kind: Kind = "JSON" if field.kind == "yes or no" else field.kind
+        return replace(field, value=None, kind=kind, required=False, rule=rule)
+    value = args[field.key]
+    fits = _kind_of(value) == field.kind or (field.kind == "number" and _kind_of(value) == "whole number") or value in field.choices
+    required = field.required or value in ("", None)
+    return replace(field, value=value, kind=field.kind if fits else "JSON", required=required, keeps_empty=field.kind == "text", rule=rule)
+
+
+def _is_one_line(field: FormField) -> bool:
+    """Return whether a line of text holds the field's value, and gives it back as it is."""
+    text = text_of(field)
+    if not text.isprintable() or len(text) > 200:
+        return False
+    try:
+        return field.kind == "yes or no" or (not text and not field.keeps_empty) or repr(read(field, text)) == repr(field.value)
+    except ValueError:
+        return False
 
 
 def read(field: FormField, text: str) -> Any:
@@ -81,10 +129,9 @@ def read(field: FormField, text: str) -> Any:
         if value is NotImplemented:
             raise ValueError("a JSON value is expected; put text in double quotes.")
         return value
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError("a number is expected.")
-    if field.kind == "whole number" and not isinstance(value, int):
-        raise ValueError("a whole number is expected.")
+    kinds = (int,) if field.kind == "whole number" else (int, float)
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise ValueError(f"a {field.kind} is expected.")
     return value
 
 

@@ -58,10 +58,10 @@ class HeldController(QObject):
         if hold is None:
             self._card.hide()
             return
-        misfit = hold.call.misfit if isinstance(hold.call, ToolCall) else None
+        schema = hold.call.schema if isinstance(hold.call, ToolCall) else None
         loaded = self._agents.loaded
         self._card.code.set_links(links_of_hold(hold, loaded) if loaded is not None else [])
-        self._card.show_hold(self._words(hold), _kind(hold), _before(hold), misfit)
+        self._card.show_hold(self._words(hold), _kind(hold), _before(hold), schema)
 
     def _on_beside_changed(self) -> None:
         if self._run.hold is not None:

@@ -77,23 +77,20 @@ class PendingController(QObject):
             self._timer.start()
 
     def _show(self) -> None:
-        """List the items, the selected session's first."""
+        """List the items, the oldest first: a new one moves none. If there are too many, the displayed session's are listed in any case."""
         self._timer.stop()
         pending, selected = self._work.catalog.pending, self._work.cursor.session
-        waiting = (address for address, items in pending.items() if any(map(_is_listed, items)))
-        places = heapq.nsmallest(MOST_LISTED, waiting, key=lambda address: (address != selected, address.database, address.key))
         running = self._work.run.address if self._work.run.phase != "idle" else None
-        items = [
+        listed = [
             (address, item)
-            for address in places
-            for item in pending[address]
+            for address, items in pending.items()
+            for item in items
             if _is_listed(item) and not (address == running and item.kind == "interrupted")  # it is being resumed
         ]
-        rows = [self._row(address, item) for address, item in items[:MOST_LISTED]]
-        listed = [(address, item) for address, items in pending.items() for item in items if _is_listed(item)]
-        resumed = [item for address, item in listed if address == running and item.kind == "interrupted"]
+        kept = heapq.nsmallest(MOST_LISTED, listed, key=lambda entry: (entry[0] != selected, *_age(*entry)))
+        rows = [self._row(address, item) for address, item in sorted(kept, key=lambda entry: _age(*entry))]
         self._pane.set_rows(rows, selected)
-        self.listed.emit(len(listed) - len(resumed), len(rows))
+        self.listed.emit(len(listed), len(rows))
 
     def _row(self, address: SessionAddress, item: PendingItem) -> PendingRow:
         source = self._work.databases.source(address.database)
@@ -149,6 +146,11 @@ class PendingController(QObject):
         """Go to the form of the first pending item."""
         self.answer_wanted.emit()
         self._pane.focus()
+
+
+def _age(address: SessionAddress, item: PendingItem) -> tuple[object, ...]:
+    """Return the sort key of an item; items of the same moment keep their order within a session."""
+    return item.asked_time, address.database, address.key
 
 
 def _is_listed(item: PendingItem) -> bool:

@@ -15,6 +15,7 @@ from inspector_app.presentation.json_text import parse_json, parse_json_object
 from inspector_app.presentation.values import preview, visible
 from inspector_app.running.value_form import ValueForm
 from inspector_app.widgets import theme
+from inspector_app.widgets.brief_pause import BriefPause
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.elided_label import ElidedLabel
@@ -61,6 +62,8 @@ class PendingForm(QWidget):
         self._schema: Mapping[str, Any] | None = None
         self._consent = ""
         self._has_form = False
+        self._pause = BriefPause(self)
+        self._pause.changed.connect(self._show_answer)
         self._question = plain_label(name="pending_question", wraps=True, parent=self)
         self._args = plain_label(name="pending_args", parent=self)
         theme.use_mono(self._args)
@@ -232,9 +235,11 @@ class PendingForm(QWidget):
         unwritten = problem or ("" if answer is not None else "Write an answer first")
         for button, needs in ((self._approve, problem), (self._reject, ""), (self._respond, unwritten), (self._progress, unwritten)):
             missing = self._answering or needs
-            button.setEnabled(not missing)
+            button.setEnabled(not missing and not self._pause.is_on)
             set_tooltip(button, missing or _TOOLTIPS[button.objectName()])
-        self._resume.setEnabled(self._resuming is None)
+        self._resume.setEnabled(self._resuming is None and not self._pause.is_on)
+        for button in self._consent_row.findChildren(QPushButton):
+            button.setEnabled(not self._pause.is_on)
         set_tooltip(self._resume, self._resuming or _TOOLTIPS["pending_resume"])
         kind = self._item.kind if self._item else ""
         blocked = self._resuming if kind == "interrupted" else self._answering
@@ -261,21 +266,25 @@ class PendingForm(QWidget):
 
     def _on_approve(self) -> None:
         payload = {"payload": self._form.value} if self._has_form else {}
+        self._pause.begin()
         self.answered.emit(self._item, {"confirmed": True, **payload})
 
     def _on_reject(self) -> None:
+        self._pause.begin()
         self.answered.emit(self._item, {"confirmed": False})
 
     def _on_respond(self) -> None:
         item, answer = self._item, self._answer()
         if item is not None and item.kind == "credential":
             self._form.clear()  # the credential is not shown after it was sent
+        self._pause.begin()
         self.answered.emit(item, answer)
 
     def _on_progress(self) -> None:
         self.progress_given.emit(self._item, self._answer())
 
     def _on_resume(self) -> None:
+        self._pause.begin()
         self.resume_requested.emit(self._item)
 
 

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLineEdit, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from inspector_app.presentation.form_fields import FormField, fields_of_schema, fields_of_value, read
+from inspector_app.presentation.form_fields import FormField, fields_of_schema, fields_of_value, read, text_of
 from inspector_app.presentation.json_text import parse_json
 from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
+from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.json_editor import JsonEditor
 from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
 from runtime.support.json_schema import misfit
 
 Control = QCheckBox | QLineEdit | QComboBox
+_TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # a hidden page adds to the height of a stack
 
 
 class ValueForm(QWidget):
@@ -39,6 +51,8 @@ class ValueForm(QWidget):
         super().__init__(parent)
         self._name = name
         self._fields: list[tuple[FormField, Control]] = []
+        self._rules: list[ElidedLabel | None] = []
+        self._check: Callable[[str, Any], str] = lambda key, value: ""
         self._editor = JsonEditor(f"{name}_json", title, self)
         self._editor.changed.connect(self.changed)
         self._stack = QStackedWidget(self)
@@ -51,8 +65,10 @@ class ValueForm(QWidget):
         if not self._fields:
             return self._editor.problem
         for field, control in self._fields:
-            if problem := _problem(field, control):
+            if problem := self._unreadable(field, control):
                 return f"{visible(field.label or field.key)}: {problem}"
+            if problem := self._unfit(field, control):
+                return problem
         return ""
 
     @property
@@ -92,9 +108,16 @@ class ValueForm(QWidget):
         else:
             self.set_fields(fields)
 
-    def set_fields(self, fields: Sequence[FormField]) -> None:
-        """Build a form of these fields."""
+    def set_fields(self, fields: Sequence[FormField], check: Callable[[str, Any], str] = lambda key, value: "") -> None:
+        """Build a form of these fields.
+
+        Args:
+            fields: the fields.
+            check: key and value → a sentence that names the key if the value is not valid, or an empty string.
+        """
         self._clear()
+        self._check = check
+        self._editor.setSizePolicy(_TAKES_NO_ROOM)
         self._stack.setCurrentIndex(self._stack.addWidget(self._page(fields)))
         before: QWidget = self._editor.edit
         for _, control in self._fields:  # created after the widgets below, but Tab must reach them first
@@ -108,16 +131,18 @@ class ValueForm(QWidget):
         self._editor.set_text("")
 
     def focus(self) -> None:
-        """Focus the first field."""
-        (self._fields[0][1] if self._fields else self._editor.edit).setFocus()
+        """Focus the first field that is not valid, else the first one."""
+        wrong = (control for field, control in self._fields if self._unreadable(field, control) or self._unfit(field, control))
+        (next(wrong, self._fields[0][1]) if self._fields else self._editor.edit).setFocus()
 
     def _show_editor(self, reader: Callable[[str], Any]) -> None:
         self._clear()
+        self._editor.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         self._editor.set_reader(reader)
         self.changed.emit()
 
     def _clear(self) -> None:
-        self._fields = []
+        self._fields, self._rules = [], []
         while (old := self._stack.widget(1)) is not None:
             self._stack.removeWidget(old)
             old.setParent(None)  # removed now, so that nothing finds it before it is deleted
@@ -138,20 +163,31 @@ class ValueForm(QWidget):
             set_tooltip(control, field.hint)
             self._fields.append((field, control))
             label.setBuddy(control)
-            form.addRow(label, control)
+            self._rules.append(self._add_row(form, label, control, field))
             control.ensurePolished()
             label.setMinimumHeight(control.sizeHint().height())  # centres the label in its row
-        shown = QScrollArea(self, widgetResizable=True)
+        shown = _FieldsArea(self, widgetResizable=True)
         shown.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         shown.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         shown.setWidget(page)
         return shown
 
+    def _add_row(self, form: QFormLayout, label: QLabel, control: Control, field: FormField) -> ElidedLabel | None:
+        """Add a row to a form; return the line below its field, if it has one."""
+        if not field.rule:
+            form.addRow(label, control)
+            return None
+        rule = named(ElidedLabel(), f"{control.objectName()}_rule")
+        rule.setProperty("role", "secondary")
+        rule.setText(visible(field.rule))
+        form.addRow(label, laid_out(QVBoxLayout(), control, rule, spacing=1))
+        return rule
+
     def _control(self, field: FormField, page: QWidget) -> Control:
         if field.kind == "yes or no":
             box = QCheckBox(page)
             box.setChecked(bool(field.value))
-            box.toggled.connect(self.changed)
+            box.toggled.connect(self._on_edited)
             return box
         if field.kind == "choice":
             choices = QComboBox(page)
@@ -159,28 +195,51 @@ class ValueForm(QWidget):
             choices.setCurrentText(str(field.value or ""))
             choices.view().setObjectName(f"{self._name}_{field.key}_choices")
             choices.view().setAccessibleName(visible(field.key[:80]))
-            choices.currentTextChanged.connect(self.changed)
+            choices.currentTextChanged.connect(self._on_edited)
             return choices
-        line = QLineEdit(_text(field), page, placeholderText=visible(field.hint[:80]))
+        line = QLineEdit(text_of(field), page, placeholderText=visible(field.hint[:80]))
         if field.kind == "secret":
             line.setEchoMode(QLineEdit.EchoMode.Password)
-        line.textChanged.connect(self._on_text_changed)
+        line.textChanged.connect(self._on_edited)
         return line
 
-    def _on_text_changed(self) -> None:
-        for field, control in self._fields:
+    def _on_edited(self) -> None:
+        for (field, control), rule in zip(self._fields, self._rules, strict=True):
+            problem = self._unreadable(field, control) or self._unfit(field, control)
             if isinstance(control, QLineEdit):
-                state = "wrong" if not _is_empty(field, control) and _problem(field, control) else ""
-                if control.property("state") != state:
-                    control.setProperty("state", state)
-                    theme.restyle(control)
+                _restyle(control, "state", "wrong" if problem and (rule is not None or not _is_empty(field, control)) else "")
+            if rule is not None:
+                _restyle(rule, "role", "bad" if problem else "secondary")
+                rule.setText(visible(problem or field.rule))
         self.changed.emit()
 
+    def _unreadable(self, field: FormField, control: Control) -> str:
+        """Return why a field's text is not of its kind; empty if it is."""
+        try:
+            if field.required or not _is_empty(field, control):
+                _value(field, control)
+        except ValueError as error:
+            return str(error)
+        return ""
 
-def _text(field: FormField) -> str:
-    if field.kind in ("text", "secret"):
-        return str(field.value or "")
-    return json.dumps(field.value) if field.value is not None or (field.kind == "JSON" and field.required) else ""
+    def _unfit(self, field: FormField, control: Control) -> str:
+        """Return why a field's value is rejected; empty if it is not, or if the field is left out."""
+        return self._check(field.key, _value(field, control)) if field.required or not _is_empty(field, control) else ""
+
+
+class _FieldsArea(QScrollArea):
+    """Scrolls fields; asks for their height, at most a third of the window's."""
+
+    def sizeHint(self) -> QSize:
+        """Return Qt's width and the height of the fields."""
+        inside = self.widget().sizeHint().height() if self.widget() is not None else 0
+        return QSize(super().sizeHint().width(), min(inside, self.window().height() // 3))
+
+
+def _restyle(widget: QWidget, name: str, value: str) -> None:
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        theme.restyle(widget)
 
 
 def _filled_in(control: Control) -> str:
@@ -189,16 +248,6 @@ def _filled_in(control: Control) -> str:
 
 def _is_empty(field: FormField, control: Control) -> bool:
     return not isinstance(control, QCheckBox) and not _filled_in(control)
-
-
-def _problem(field: FormField, control: Control) -> str:
-    if isinstance(control, QCheckBox) or (not field.required and _is_empty(field, control)):
-        return ""
-    try:
-        read(field, _filled_in(control))
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def _value(field: FormField, control: Control) -> Any:

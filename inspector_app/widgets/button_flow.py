@@ -45,7 +45,7 @@ class ButtonFlow(QWidget):
         x = y = line = 0
         for button in self._buttons:
             button.ensurePolished()
-            size = button.sizeHint()
+            size = button.sizeHint().expandedTo(button.minimumSize())
             if x and x + size.width() > width:
                 x, y, line = 0, y + line + _GAP, 0
             button.setGeometry(x, y, size.width(), size.height())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runtime.errors.known_error import KnownError
 from runtime.errors.unstorable_value_error import UnstorableValueError
 from runtime.sessions.state import same_value, storable
+from runtime.support.json_schema import misfit
 from runtime.support.lazy import lazy_module
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class ToolCall:
         name: the tool's name.
         call_id: the function call's id.
         args: its arguments; changed by `edit_args` only.
-        misfit: returns, for arguments, a sentence that names the first one that does not fit the tool; empty if all fit.
+        schema: JSON schema of the arguments; None if the tool declares none.
         error: the tool's exception, if the call is held at its failure.
         result: a result that replaces the tool's; None if it is to run.
         failure: an exception raised instead of running the tool; None if it is to run.
@@ -55,16 +56,24 @@ class ToolCall:
         call_id: str | None,
         args: Mapping[str, Any],
         error: Exception | None = None,
-        misfit: Callable[[Mapping[str, Any]], str] = lambda args: "",
+        schema: Callable[[], Mapping[str, Any] | None] = lambda: None,
     ) -> None:
         self.name = name
-        self.misfit = misfit
+        self._read_schema = schema
         self.call_id = call_id
         self.args: dict[str, Any] = copy.deepcopy(dict(args))
         self.error = error
         self.result: dict[str, Any] | None = None
         self.failure: Exception | None = None
         self._first_args = self.args
+
+    @cached_property
+    def schema(self) -> Mapping[str, Any] | None:  # noqa: D102  # see the class
+        return self._read_schema()
+
+    def misfit(self, args: Mapping[str, Any]) -> str:
+        """Return a sentence that names the first argument that does not fit the tool; empty if all fit."""
+        return misfit(self.schema, args) if self.schema is not None else ""
 
     def edit_args(self, args: Mapping[str, Any]) -> None:
         """Change the arguments.

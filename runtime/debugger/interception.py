@@ -9,7 +9,6 @@ within an agent that ran as this tool.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from runtime.events.event import Event
 from runtime.events.marks import EDITED
 from runtime.models.llm_response import LlmResponse
 from runtime.plugins.base_plugin import BasePlugin
-from runtime.support.json_schema import misfit, parameters_schema
+from runtime.support.json_schema import parameters_schema
 from runtime.support.texts import text_of
 
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ class Interception(BasePlugin):
 
     async def before_tool_callback(self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext) -> dict[str, Any] | None:
         """See `BasePlugin`."""
-        held = ToolCall(tool.name, tool_context.function_call_id, tool_args, misfit=partial(_misfit, tool))
+        held = ToolCall(tool.name, tool_context.function_call_id, tool_args, schema=partial(_schema, tool))
         result = await self._at_tool(tool_context, held)
         if "arguments" in held.edits:
             tool_args.clear()
@@ -202,7 +201,7 @@ def _tell_held(ctx: InvocationContext, seconds: float) -> None:
             held(ctx, seconds)
 
 
-def _misfit(tool: BaseTool, args: Mapping[str, Any]) -> str:
-    """Return why a tool cannot be called with these arguments; empty if it can, or if it declares no parameters."""
+def _schema(tool: BaseTool) -> dict[str, Any] | None:
+    """Return the JSON schema of a tool's arguments; None if it declares no parameters."""
     declaration = tool._get_declaration()
-    return misfit(parameters_schema(declaration), args) if declaration is not None else ""
+    return parameters_schema(declaration) if declaration is not None else None

@@ -56,7 +56,8 @@ class PendingItem:
         author: the agent that asks, by its place if it shares its name with others.
         payload: the form that a confirmation lets the person fill in, with its present values.
         reason: why the invocation has not ended, a phrase.
-        last_time: when its last event was committed (epoch seconds).
+        last_time: when the invocation's last event was committed (epoch seconds).
+        asked_time: when the event that asks was committed (epoch seconds).
         checkpoint: the invocation's last checkpoint; None if it has none.
         so_far: the newest receipt or progress of a long-running call; None if it left none.
         auth_config: the configuration in a credential request.
@@ -76,6 +77,7 @@ class PendingItem:
     # Not compared: a change here does not make it another item, and a person may be writing the answer.
     reason: str = field(default="", compare=False)
     last_time: float = field(default=0.0, compare=False)
+    asked_time: float = field(default=0.0, compare=False)
     checkpoint: LastCheckpoint | None = field(default=None, compare=False)
     so_far: dict[str, Any] | None = None
     auth_config: dict[str, Any] = field(default_factory=dict)
@@ -226,7 +228,8 @@ def _with_end(found: Invocation, end: RecordedEnd) -> Invocation:
         return found
     if end.status == "finished" or end.status == "unfinished":
         return replace(found, status=end.status, reason=end.reason, pending=())
-    waiting = found.pending or (PendingItem("interrupted", found.invocation_id, event_id=found.last_event_id, last_time=end.at),)
+    ended = PendingItem("interrupted", found.invocation_id, event_id=found.last_event_id, last_time=end.at, asked_time=end.at)
+    waiting = found.pending or (ended,)
     pending = tuple(replace(item, reason=end.reason, status=end.status) for item in waiting)
     return replace(found, status=end.status, reason=end.reason, pending=pending)
 
@@ -283,7 +286,11 @@ def read_invocation(
         waiting = [PendingItem("interrupted", events[0].invocation_id, event_id=events[-1].id, author=agent_key(events[-1]))]
     marks = [event for event in events if event.actions.agent_state is not None or event.actions.end_of_agent]
     last = LastCheckpoint(agent_key(marks[-1]), marks[-1].id, marks[-1].timestamp) if marks else None
-    waiting = [replace(item, reason=reason, last_time=events[-1].timestamp, checkpoint=last) for item in waiting]
+    at = events[-1].timestamp
+    times = {event.id: event.timestamp for event in events} if waiting else {}
+    waiting = [
+        replace(item, reason=reason, last_time=at, asked_time=times.get(item.event_id or "", at), checkpoint=last) for item in waiting
+    ]
     return Invocation(
         events[0].invocation_id,
         status,

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QTreeWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.running import pending_controller
 from inspector_app.running.pending_controller import PendingController
 from inspector_app.running.pending_pane import PendingPane
 from inspector_app.workspace.cursor import Cursor
@@ -62,11 +63,48 @@ def approval(call_id: str) -> PendingItem:
     return PendingItem("confirmation", f"e-{call_id}", call_id=call_id, name=f"pay_{call_id}")
 
 
-def test_items_of_the_selected_session_are_listed_first(scene: Scene) -> None:
-    scene.catalog.set_pending(THERE, [approval("1")])
-    scene.catalog.set_pending(HERE, [approval("2"), approval("3")])
-    assert [row.item.call_id for row in scene.pane.rows] == ["2", "3", "1"]
-    assert [row.address for row in scene.pane.rows] == [HERE, HERE, THERE]
+def asked(call_id: str, time: float) -> PendingItem:
+    return replace(approval(call_id), asked_time=time)
+
+
+def test_the_oldest_item_is_first_and_a_new_one_moves_none(scene: Scene) -> None:
+    scene.catalog.set_pending(THERE, [asked("1", 10.0)])
+    scene.catalog.set_pending(HERE, [asked("2", 5.0), asked("3", 20.0), asked("4", 20.0)])
+    assert [row.item.call_id for row in scene.pane.rows] == ["2", "1", "3", "4"]
+    scene.catalog.set_pending(THERE, [asked("1", 10.0), asked("5", 30.0)])
+    assert [row.item.call_id for row in scene.pane.rows] == ["2", "1", "3", "4", "5"]
+
+
+def test_the_displayed_sessions_items_are_listed_among_too_many(scene: Scene) -> None:
+    scene.catalog.set_pending(HERE, [asked("new", 1e9)])
+    scene.catalog.set_pending(THERE, [asked(f"c{number}", float(number)) for number in range(pending_controller.MOST_LISTED)])
+    shown = [row.item.call_id for row in scene.pane.rows]
+    assert len(shown) == pending_controller.MOST_LISTED and (shown[0], shown[-1]) == ("c0", "new")
+
+
+@pytest.mark.parametrize("name", ["pending_approve", "pending_reject"])
+def test_a_second_click_on_the_same_point_answers_nothing_else(scene: Scene, qtbot: QtBot, name: str) -> None:
+    first, second = asked("1", 1.0), asked("2", 2.0)
+    scene.catalog.set_pending(HERE, [first, second])
+    QApplication.processEvents()
+    button = scene.pane.findChild(QPushButton, name)
+    point = button.mapTo(scene.pane, button.rect().center())
+
+    def click() -> None:
+        target = scene.pane.childAt(point)
+        assert target is not None
+        qtbot.mouseClick(target, Qt.MouseButton.LeftButton, pos=target.mapFrom(scene.pane, point))
+
+    click()
+    scene.catalog.set_pending(HERE, [second])
+    QApplication.processEvents()
+    click()
+    assert [item for _, item, _ in scene.run.calls] == [first]
+    qtbot.keyClick(scene.pane.form, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert [item for _, item, _ in scene.run.calls] == [first], "nor does a second press of its key"
+    qtbot.waitUntil(button.isEnabled)
+    click()
+    assert [item for _, item, _ in scene.run.calls] == [first, second]
 
 
 def test_items_have_the_title_of_their_session(scene: Scene) -> None:

@@ -29,7 +29,7 @@ def test_editors_come_before_their_buttons(qtbot: QtBot) -> None:
     for card, names in (
         (StateEditBar(), ["state_scope", "state_key", "state_value", "state_set", "state_cancel"]),
         (OverrideCard(), ["override_editor", "override_submit", "override_cancel"]),
-        (HeldCard(), ["held_editor", "held_call", "held_submit"]),
+        (HeldCard(), ["held_editor", "held_call", "held_result", "held_raise"]),
     ):
         qtbot.addWidget(card)
         assert [name for name in tab_order(card) if name in names] == names

@@ -12,7 +12,7 @@ from typing import Any
 
 from PySide6.QtCore import QMimeData, QModelIndex, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QListWidget, QPlainTextEdit, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
@@ -192,10 +192,16 @@ class HeldCard(Part):
 
     @property
     def editor(self) -> QPlainTextEdit:
-        return self.window.bench.parts.held.findChild(QPlainTextEdit, "held_editor")
+        """The JSON editor; displayed first where there are fields."""
+        card = self.window.bench.parts.held
+        toggle = card.findChild(QToolButton, "held_json")
+        if toggle.isVisible() and toggle.isEnabled() and not toggle.isChecked():
+            toggle.click()
+        return card.findChild(QPlainTextEdit, "held_editor")
 
     def press(self, name: str) -> None:
-        """Click a button of this object name."""
+        """Click a button of this object name, once the moment after the last decision is over."""
+        self.window.qtbot.waitUntil(self.window.bench.parts.held.findChild(QPushButton, name).isEnabled)
         self.window.click(self.window.bench.parts.held, name)
 
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from inspector_app.presentation.form_fields import FormField, fields_of_schema, fields_of_value, read
+from inspector_app.presentation.form_fields import FormField, fields_of_call, fields_of_schema, fields_of_value, read, text_of
 
 RECEIPT = {
     "type": "object",
@@ -81,3 +83,52 @@ def test_text_of_another_kind_is_rejected(kind: Any, text: str, problem: str) ->
 def test_an_empty_text_value_stays_empty() -> None:
     fields = fields_of_value({"note": ""})
     assert fields is not None and read(fields[0], "") == ""
+
+
+TYPES = ("string", "integer", "number", "boolean", "array", "object")
+PLAIN = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+KEYS = st.sampled_from("abcd")
+ARGS = st.dictionaries(KEYS, PLAIN | st.lists(PLAIN, max_size=3) | st.dictionaries(st.text(max_size=3), PLAIN, max_size=2))
+
+
+KINDS = st.sampled_from(TYPES).map(lambda kind: {"type": kind})
+CHOICES = st.lists(st.text(max_size=3), min_size=1).map(lambda words: {"enum": words})
+
+
+@given(properties=st.dictionaries(KEYS, KINDS | CHOICES, min_size=1), required=st.sets(KEYS), args=ARGS)
+def test_fields_of_a_call_give_back_its_arguments(properties: dict[str, Any], required: set[str], args: dict[str, Any]) -> None:
+    fields = fields_of_call({"properties": properties, "required": sorted(required)}, args)
+    if fields is None:
+        return
+    found = {}
+    for field in fields:
+        text = text_of(field)
+        if field.kind == "yes or no":
+            found[field.key] = bool(field.value)
+        elif field.required or text:
+            found[field.key] = read(field, text)
+    assert {key: repr(value) for key, value in found.items()} == {key: repr(value) for key, value in args.items()}
+
+
+@pytest.mark.parametrize(
+    ("args", "kinds"),
+    [
+        ({"a": "x", "b": 1}, ["text", "whole number"]),
+        ({"a": 1, "b": "1"}, ["JSON", "JSON"]),
+        ({}, ["text", "whole number"]),
+        ({"a": "x", "c": 1}, None),
+        ({"a": "two\nlines", "b": 1}, None),
+        ({"a": "x" * 300}, None),
+        ({"a": "tab\t"}, None),
+        ({"a": float("nan")}, None),
+    ],
+)
+def test_a_call_has_fields_where_a_line_holds_each_argument(args: dict[str, Any], kinds: list[str] | None) -> None:
+    fields = fields_of_call({"properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}, args)
+    assert (fields and [field.kind for field in fields]) == kinds
+
+
+def test_a_call_of_a_tool_without_a_schema_has_no_fields() -> None:
+    assert fields_of_call(None, {"a": 1}) is None
+    assert fields_of_call({"properties": {}}, {}) is None
+    assert fields_of_call({"properties": {f"k{number}": {} for number in range(9)}}, {}) is None

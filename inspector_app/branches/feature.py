@@ -10,7 +10,7 @@ from inspector_app.branches.override_card import OverrideCard
 from inspector_app.branches.rewind_controller import RewindController
 from inspector_app.widgets.actions import allow
 from inspector_app.widgets.decision_card import DecisionCard
-from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.widgets.hint_bar import ANSWERS, SUGGESTS
 from inspector_app.widgets.places import Places
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.feature import Feature
@@ -33,8 +33,8 @@ class Branches(Feature):
         keys = "Ctrl+Shift+Backspace"
         self._rewind = add("rewind", rewind, "backward", keys, menu="Session", at=2, role="warn", needs="workbench")
         self._compare = add("compare", compare, "code-compare", "Ctrl+Shift+D", menu="Session", at=3)
-        self._origin_hint = places.beside_events("origin_hint", HintBar("origin_hint"), 10)
-        self._fork_hint = places.hint("fork_hint", 26)
+        self._origin_hint = places.hint("origin_hint", SUGGESTS)
+        self._fork_hint = places.hint("fork_hint", ANSWERS)
         self._fork_card = places.card("fork_card", DecisionCard("fork_card", "What forking will do"), 32)
         self._override_card = places.card("override_card", OverrideCard(), 33)
         self._rewind_card = places.card("rewind_card", DecisionCard("rewind_card", "What rewinding will do"), 34)

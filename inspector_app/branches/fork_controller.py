@@ -229,7 +229,9 @@ class ForkController(QObject):
         assert asked.recording is not None
         self.draft_begun.emit(text_of(asked.recording.messages[0]))
         name = asked.session.address.key.session_id
-        self._hint.suggest(visible(f"Edit and send the message. It begins a fork of {name}."), "Cancel", "code-branch", "accent")
+        self._hint.suggest(
+            visible(f"Edit and send the message. It begins a fork of {name}."), "Cancel", "code-branch", "accent", closable=False
+        )
         self._set_draft(asked)
 
     def _on_draft_cancelled(self) -> None:

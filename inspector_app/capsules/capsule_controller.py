@@ -48,7 +48,6 @@ class CapsuleController(QObject):
         self._hint = hint
         self._dialog: CapsuleDialog | None = None
         self._wanted = (0, 0)
-        hint.accepted.connect(hint.hide)
 
     def ask(self, target: str, key: SessionKey) -> None:
         """Show what a capsule of a session would hold.
@@ -135,7 +134,7 @@ class CapsuleController(QObject):
         ask_where_to_write(name, lambda out: self.write(address, choice, out), self._hint.window())
 
     async def _write(self, address: SessionAddress, choice: CapsuleChoice, out: str) -> None:
-        self._hint.suggest(f"Writing {Path(out).name}", "", "file-export", "accent")
+        self._hint.suggest(f"Writing {Path(out).name}", "", "file-export", "accent", closable=False)
         try:
             made = await self._made(address, choice)
             notes = await self._add_asked(made) if choice.test else ""
@@ -149,7 +148,7 @@ class CapsuleController(QObject):
         count = len(made.about["replaced"])
         secrets = f" {counted(count, 'place')} replaced.{kept}" if count else kept or " Nothing in it looked like a secret."
         text = f"{out} was written: {counted(len(made.events), 'event')}, {size(written)}.{secrets}{test}{notes}"
-        self._hint.suggest(text, "Close", "file-export", "accent")
+        self._hint.suggest(text, "", "file-export", "accent")
 
     async def _add_asked(self, made: Capsule) -> str:
         """Add what the agent's models would be asked, for the test; return what has changed since the recording as a sentence."""
@@ -160,7 +159,7 @@ class CapsuleController(QObject):
     async def _save_test(self, out: str) -> str:
         place = Path(out).with_name(f"test_{Path(out).stem.replace('-', '_').replace(' ', '_')}.py")
         await run_in_thread(save_test, str(place), out, self._work.agents.path)
-        self._hint.suggest(f"Running {place.name} once", "", "file-export", "accent")
+        self._hint.suggest(f"Running {place.name} once", "", "file-export", "accent", closable=False)
         failure = await run_in_thread(capsule_check.try_check, out, self._work.agents.path)
         return f" {place.name} beside it is a test for pytest. {capsule_check.trial_sentence(failure)}"
 

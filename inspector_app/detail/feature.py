@@ -16,6 +16,7 @@ from inspector_app.detail.send_again_controller import SendAgainController
 from inspector_app.state.files_controller import FilesController
 from inspector_app.state.pin_controller import PinController
 from inspector_app.state.state_edits import StateEditController
+from inspector_app.widgets.hint_bar import ANSWERS
 from inspector_app.widgets.places import Pane, Places
 from inspector_app.workspace.feature import Feature
 from inspector_app.workspace.traceback_store import TracebackStore
@@ -37,7 +38,7 @@ class Detail(Feature):
         places.pane(Pane("detail", "Inspector", self.view, "right", 2))
         about = "What it says and changed, the state after it with who wrote each key, and the request to the model."
         places.tour_stop(3, "The selected event", about, self.view)
-        self._note_hint = places.hint("note_deleted_hint", 21, "note_hint")
+        self._note_hint = places.hint("note_deleted_hint", ANSWERS, "note_hint")
         self.commands.find_in_state.triggered.connect(self._on_find_in_state)
         for going in (self.commands.next_note, self.commands.previous_note):
             going.triggered.connect(places.events_requested)

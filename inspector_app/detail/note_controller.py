@@ -61,7 +61,6 @@ class NoteController(QObject):
         notes.changed.connect(self._show)
         notes.deleted.connect(self._on_deleted)
         hint.accepted.connect(self._on_undo)
-        hint.other_accepted.connect(hint.hide)
         current.session_loading.connect(self._on_session_loading)
         current.state_computed.connect(self._on_state_computed)
         self._allow()
@@ -124,7 +123,7 @@ class NoteController(QObject):
 
     def _on_deleted(self, event_id: str, note: Note) -> None:
         self._deleted = event_id, note
-        self._hint.suggest("The note was deleted.", "Undo", "note-sticky", "accent", other="Close")
+        self._hint.suggest("The note was deleted.", "Undo", "note-sticky", "accent")
 
     def _on_undo(self) -> None:
         self._hint.hide()

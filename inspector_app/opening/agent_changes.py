@@ -136,7 +136,7 @@ class AgentChanges(QObject):
 
     def load_again(self) -> None:
         """Load the agent again if its code changed."""
-        if not self._hint.isHidden():
+        if self._hint.text:
             self._load_again()
 
     def _load_again(self) -> None:

@@ -18,6 +18,7 @@ from inspector_app.opening.server_controller import ServerController
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.welcome import WelcomePage
 from inspector_app.widgets.actions import allow
+from inspector_app.widgets.hint_bar import SUGGESTS, WARNS
 from inspector_app.widgets.places import Places
 from inspector_app.workspace.feature import Feature
 from inspector_app.workspace.messages import format_traceback
@@ -53,9 +54,9 @@ class Opening(Feature):
         self.problem = places.page("problem", ProblemPage("open_problem"))
         self._install = places.page("install", InstallPage())
         self.session_problem = places.in_the_middle("session_problem", ProblemPage("session_problem"))
-        self._database_hint = places.hint("database_hint", 12)
-        self._app_hint = places.hint("app_hint", 13)
-        self._agent_hint = places.hint("agent_hint", 15)
+        self._database_hint = places.hint("database_hint", SUGGESTS)
+        self._app_hint = places.hint("app_hint", SUGGESTS)
+        self._agent_hint = places.hint("agent_hint", WARNS)
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""

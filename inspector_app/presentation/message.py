@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Severity = Literal["info", "warning", "error"]
+Remedy = Literal["", "reload", "keys"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Message:
         text: what happened, and what to do about it.
         details: text for a bug report, such as a traceback.
         quiet: shown in the log pane only.
-        offers_reload: reading the session again is the remedy.
+        remedy: what helps: to read the session again, or to set a key; empty for nothing that a button can do.
         line: the number of the line that an agent wrote, if the message is one.
         time: epoch seconds.
     """
@@ -27,6 +28,6 @@ class Message:
     text: str
     details: str | None = None
     quiet: bool = False
-    offers_reload: bool = False
+    remedy: Remedy = ""
     line: int | None = None
     time: float = field(default_factory=time.time)

@@ -16,6 +16,7 @@ from inspector_app.running.recording_controller import RecordingController
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.running.run_availability import RunAvailability
 from inspector_app.running.run_commands import RunCommands
+from inspector_app.widgets.hint_bar import WARNS
 from inspector_app.widgets.places import Pane, Places
 from inspector_app.workspace.feature import Feature
 from inspector_app.workspace.workspace import Workspace
@@ -39,7 +40,7 @@ class Running(Feature):
         self.breakpoints_pane = BreakpointsPane()
         places.pane(Pane("pending", "Pending", self._pending, "below", 3, tab=1))
         places.pane(Pane("breakpoints", "Breakpoints", self.breakpoints_pane, "below", 4, tab=2))
-        self._resume_hint, self._writing_hint = places.hint("resume_hint", 25), places.hint("writing_hint", 11)
+        self._resume_hint, self._writing_hint = places.hint("resume_hint", WARNS), places.hint("writing_hint", WARNS)
         self._preflight = places.card("preflight", PreflightCard(), 31)
         for decided in (self.held_card.focus_given_up, self._preflight.chosen, self._pending.answered, self._pending.progress_given):
             decided.connect(places.focus_requested)  # else Qt moves the focus of what is hidden to the next widget

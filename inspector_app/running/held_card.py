@@ -282,11 +282,13 @@ class HeldCard(QWidget):
     def _make_buttons(self) -> ButtonFlow:
         self._call = push_button("Call it", "held_call", self._on_pressed, primary=True, parent=self)
         self._others: dict[Choice, QPushButton] = {}
-        for choice in ("result", "raise", "answer"):
-            button = push_button("", f"held_{choice}", self._on_other, parent=self)
+        for choice, (text, _) in (*_WORDS["tool"].items(), *_WORDS["model"].items()):
+            if choice == "call":
+                continue
+            button = push_button(text, f"held_{choice}", self._on_other, parent=self)
             button.setCheckable(True)
             button.setProperty("choice", choice)
-            self._others[choice] = button  # type: ignore[index]
+            self._others[choice] = button
         self._choices = ButtonFlow(self)
         return self._choices
 

@@ -101,7 +101,7 @@ class DeletionController(QObject):
             nonlocal gone
             gone = done
             if done % EVERY == 0:
-                hint.suggest(f"Deleting sessions: {done:,} of {total:,}", "", "trash-can", "accent")
+                hint.suggest(f"Deleting sessions: {done:,} of {total:,}", "", "trash-can", "accent", closable=False)
 
         title = self._work.titles.title(SessionAddress(source.target, keys[0]))
         try:

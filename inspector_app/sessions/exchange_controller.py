@@ -67,7 +67,6 @@ class ExchangeController(QObject):
         pane.case_requested.connect(self._on_case_requested)
         pane.import_requested.connect(self._on_import_requested)
         hint.accepted.connect(self._on_hint_accepted)
-        hint.other_accepted.connect(hint.hide)
 
     def export_selected(self) -> None:
         """Ask where the selected session is written."""
@@ -122,7 +121,7 @@ class ExchangeController(QObject):
             finally:
                 progress.cancel()
         except ExportCancelledError:
-            self._hint.suggest("The export was cancelled. No file was written.", "", "file-export", "accent", other="Close")
+            self._hint.suggest("The export was cancelled. No file was written.", "", "file-export", "accent")
             return
         except BaseException:
             job.cancelled.set()
@@ -135,13 +134,14 @@ class ExchangeController(QObject):
         events = counted(job.events, "event")
         places = counted(job.redactions, "place")
         secrets = f" Passwords, keys and tokens in {places} were replaced." if job.redactions else ""
-        self._hint.suggest(f"{sessions} with {events} exported to {job.out}.{secrets}", "Open", "file-export", "accent", other="Close")
+        self._hint.suggest(f"{sessions} with {events} exported to {job.out}.{secrets}", "Open", "file-export", "accent")
 
     async def _show_progress(self, job: ExportJob) -> None:
         while True:
             await asyncio.sleep(_LOOK)
             of_all = f" of {job.total:,}" if job.total else ""
-            self._hint.suggest(f"Exporting to {job.out.name}: {job.events:,}{of_all} events", "Cancel", "file-export", "accent")
+            text = f"Exporting to {job.out.name}: {job.events:,}{of_all} events"
+            self._hint.suggest(text, "Cancel", "file-export", "accent", closable=False)
 
     def _on_hint_accepted(self) -> None:
         if self._reading is not None:
@@ -177,7 +177,7 @@ class ExchangeController(QObject):
         else:
             case = await run_in_thread(add_history_case, key, await source.history(key), await source.created(key), file)
         self._written, self._is_eval_set = file, True
-        self._hint.suggest(f"Case {case} was added to {file}.", "Open", "file-export", "accent", other="Close")
+        self._hint.suggest(f"Case {case} was added to {file}.", "Open", "file-export", "accent")
 
     def ask_for_imports(self) -> None:
         """Ask which files are imported."""
@@ -201,7 +201,7 @@ class ExchangeController(QObject):
         self._reading = self._work.tasks.spawn(self._import(file, target), f"Importing {Path(file).name}")
 
     async def _import(self, file: str, target: str) -> None:
-        self._hint.suggest(f"Reading {Path(file).name}", "Cancel", "file-import", "accent")
+        self._hint.suggest(f"Reading {Path(file).name}", "Cancel", "file-import", "accent", closable=False)
         try:
             imported = await run_in_thread(lambda: imported_sessions.read_sessions(file))
         except BaseException:
@@ -211,10 +211,10 @@ class ExchangeController(QObject):
             self._reading = None
         source = self._work.databases.source(target)
         if source is not None and source.writing_allowed:
-            self._hint.suggest(f"Storing what was read from {Path(file).name}", "", "file-import", "accent")
+            self._hint.suggest(f"Storing what was read from {Path(file).name}", "", "file-import", "accent", closable=False)
             await self._store(file, imported, source)
             return
-        self._hint.suggest("Choose the new database for the imported sessions.", "", "file-import", "accent")
+        self._hint.suggest("Choose the new database for the imported sessions.", "", "file-import", "accent", closable=False)
         ask_for_new_database(lambda chosen: self.import_into_new(file, imported, chosen), self._hint.hide, self._pane.window())
 
     def import_into_new(self, file: str, imported: imported_sessions.Imported, chosen: str) -> None:
@@ -253,6 +253,6 @@ class ExchangeController(QObject):
     def _show(self, file: str, imported: imported_sessions.Imported, source: Source) -> None:
         count = len(imported.sessions)
         what = f"{'1 session' if count == 1 else f'{count:,} sessions'} with {imported.events:,} events"
-        self._hint.suggest(f"{what} imported from {Path(file).name} into {source.title}.", "", "file-import", "accent", other="Close")
+        self._hint.suggest(f"{what} imported from {Path(file).name} into {source.title}.", "", "file-import", "accent")
         self._written = None
         self._work.cursor.select_session(SessionAddress(source.target, next(iter(imported.sessions))))

@@ -10,6 +10,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.sessions.sizes_controller import SizesController
+from inspector_app.widgets.hint_bar import ANSWERS
 from inspector_app.widgets.places import Pane, Places
 from inspector_app.workspace.feature import Feature
 from inspector_app.workspace.workspace import Workspace
@@ -39,8 +40,8 @@ class Sessions(Feature):
         self._follow_newest.setCheckable(True)
         self._export = add("export_session", "Export the session…", "file-export", menu="Session", at=21)
         self._import = add("import_sessions", "Import sessions…", "file-import", menu="Session", at=23)
-        self._deletion_hint = places.hint("deletion_hint", 14)
-        self._exchange_hint = places.hint("exchange_hint", 22)
+        self._deletion_hint = places.hint("deletion_hint", ANSWERS)
+        self._exchange_hint = places.hint("exchange_hint", ANSWERS)
 
     def start(self, work: Workspace) -> None:
         """Make the controllers."""

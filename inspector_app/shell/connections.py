@@ -48,7 +48,8 @@ def _connect_pages(places: Places, features: Features, window: MainWindow) -> No
     features.databases.reload.triggered.connect(features.opening.changes.load_again)
     features.stream.filter_bar.help_requested.connect(shell.condition_help.trigger)
     features.running.breakpoints_pane.form.help_requested.connect(shell.condition_help.trigger)
-    window.message_bar.reload_requested.connect(features.databases.reload.trigger)
+    remedies = {"reload": features.databases.reload.trigger, "keys": shell.chosen.ask_for_keys}
+    window.message_bar.remedy_requested.connect(lambda remedy: remedies[remedy]())
     sessions = features.sessions.pane
     for ready in (opening.agent_ready, features.opening.servers.agent_ready):
         ready.connect(features.running.composer.focus)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, Qt, QTimer
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
 
 from inspector_app.widgets.places import Pane, Side
 
@@ -15,8 +15,8 @@ LAYOUT_VERSION = 7  # raised when docks are added or removed, so that an older s
 
 _AREAS = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 _SHARES = {"sessions": 0.19, "detail": 0.33}  # of the window's width
-_LOWER_HEIGHT = 150  # pixels at least: a pending answer with its buttons
-_LOWER_SHARE = 0.18  # of the window's height
+_LOWER_HEIGHT = 210  # pixels at least: a pending answer with its buttons, and below it room for the strip of messages
+_LOWER_SHARE = 0.25  # of the window's height
 
 
 class DockLayout(QObject):
@@ -39,6 +39,7 @@ class DockLayout(QObject):
         self._below = [docks[pane.name] for pane in sorted(panes, key=lambda pane: pane.tab) if pane.side == "below"]
         self.saved: QByteArray | None = None
         self._arranged = False
+        self._given = 0  # pixels of the lower panes' height that the strip of messages has
         self._shares = dict(_SHARES)
         self._place_docks()
         for dock in docks.values():
@@ -89,6 +90,23 @@ class DockLayout(QObject):
     def _docks_at_sides(self) -> dict[str, QDockWidget]:
         found = {name: self._docks[name] for name in _SHARES if self._docks[name].isVisible() and not self._docks[name].isFloating()}
         return {name: dock for name, dock in found.items() if self._bench.dockWidgetArea(dock) in _AREAS.values()}
+
+    def give_room(self, pixels: int) -> None:
+        """Let the strip of messages take its height from the end of the lower panes, or give it back: nothing above moves."""
+        lower = next((dock for dock in self._below if not dock.isFloating() and not dock.visibleRegion().isEmpty()), None)
+        if lower is None:
+            return
+        before = lower.height()
+        self._set_height(lower, before - pixels if pixels > 0 else before + min(-pixels, self._given))
+        self._given = max(self._given + before - lower.height(), 0)
+
+    def _set_height(self, dock: QDockWidget, height: int) -> None:
+        bars = self._bench.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        tabs = next((bar.height() for bar in bars if bar.isVisible() and bar.geometry().bottom() + 1 == dock.y()), 0)
+        self._bench.resizeDocks([dock], [height + tabs], Qt.Orientation.Vertical)  # the height of a tabbed dock includes its tabs
+        layout = self._bench.layout()
+        if layout is not None:
+            layout.activate()  # before anything is painted
 
     def show_only(self, *sides: Side) -> None:
         """Reset the layout and show only the panes of these sides, which a task needs."""

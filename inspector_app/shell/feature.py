@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QAbstractScrollArea
 
+from inspector_app.presentation.message import Message
 from inspector_app.shell.background_notices import BackgroundNotices
 from inspector_app.shell.help_dialog import HelpDialog
 from inspector_app.shell.leave_controller import LeaveController
@@ -113,8 +114,14 @@ class Shell(Feature):
         self.compact_rows.toggled.connect(self._on_compact_rows)
         work.messages.posted.connect(window.message_bar.show_message)
         work.messages.posted.connect(self.log.add)
+        window.message_bar.log_requested.connect(self._on_log_requested)
         work.messages.withdrawn.connect(window.message_bar.withdraw)
         work.tail.watching_changed.connect(window.status.show_tail)
+
+    def _on_log_requested(self, message: Message | None) -> None:
+        self._window.show_page(self._window.workbench)
+        self._window.workbench.raise_pane("log")
+        self.log.show_message(message)
 
     def _on_text_size_changed(self, scale: int) -> None:
         self._preferences.text_scale = scale

@@ -82,6 +82,15 @@ class LogPane(QWidget):
         if at_end:
             self._list.scrollToBottom()
 
+    def show_message(self, message: Message | None) -> None:
+        """Select a message and show its details, if it still is in the log; None shows the newest."""
+        rows = range(self._list.count() - 1, -1, -1)
+        found = next((row for row in rows if message is None or self._list.item(row).data(_MESSAGE) is message), None)
+        if found is not None:
+            self._list.setCurrentRow(found)
+            self._list.scrollToItem(self._list.item(found))
+            self._list.setFocus()
+
     def _buttons(self) -> QHBoxLayout:
         line = QHBoxLayout()
         for text, name, slot in (("Copy", "log_copy", self._on_copy), ("Clear", "log_clear", self._on_clear)):

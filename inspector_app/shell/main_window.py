@@ -1,4 +1,4 @@
-"""The main window: tool bar, message bar, one page at a time, and status bar."""
+"""The main window: tool bar, one page at a time, the strip of messages, and status bar."""
 
 from __future__ import annotations
 
@@ -70,9 +70,12 @@ class MainWindow(QMainWindow):
         body = QWidget(self)
         rows = QVBoxLayout(body)
         rows.setContentsMargins(8, 0, 8, 0)
-        rows.addWidget(self._pages)
+        rows.setSpacing(0)
+        rows.addWidget(self._pages, 1)
         self.setCentralWidget(body)
         self.message_bar = MessageBar(body)
+        rows.addWidget(self.message_bar)
+        self.message_bar.height_changed.connect(self.workbench.layout_of_docks.give_room)
         self.palette_card = CommandPalette(menu, self)
         self.tour_card = TourCard(body)
         self._before: QWidget = self.workbench  # the page that was displayed before

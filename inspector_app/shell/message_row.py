@@ -1,26 +1,26 @@
-"""A message with its details and the buttons that copy and dismiss it."""
+"""A message with its way out, and the buttons that copy and dismiss it."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from inspector_app.presentation.message import Message
-from inspector_app.presentation.values import visible_lines
+from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
-from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
-from inspector_app.widgets.text_dialog import broken_lines
+from inspector_app.widgets.layouts import laid_out
+from inspector_app.widgets.lines_label import LinesLabel
 
-MAX_DETAILS = 100_000  # characters of the details that are displayed
-LONGEST = 500  # characters of a message that are displayed; the details have the whole of a longer one
-
-_DETAILS_HEIGHT = 160  # pixels at most
-_DETAILS_MARGIN = 26  # pixels for the border and the horizontal scroll bar
+LONGEST = 500  # characters of a message that are displayed; the log has the whole of a longer one
+REMEDIES = {
+    "reload": ("Reload", "Read the session again (Ctrl+R)"),
+    "keys": ("Set the key…", "Store the key in the system's keyring, for all agents"),
+}
 
 _ICONS = {"info": "circle-info", "warning": "triangle-exclamation", "error": "circle-xmark"}
 _CARDS = {"info": "said", "warning": "held", "error": "failed"}
@@ -28,18 +28,20 @@ _ROLES = {"info": "accent", "warning": "warn", "error": "bad"}
 
 
 class MessageRow(QWidget):
-    """A message in the message bar.
+    """A message in the strip.
 
     Attributes:
         message: the displayed message.
 
     Signals:
         dismissed(MessageRow): the user dismissed the message, or its time is over.
-        reload_requested: the user pressed Reload.
+        remedy_requested(str): the user pressed the button that helps.
+        log_requested(Message): the user wants to see the whole message.
     """
 
     dismissed = Signal(object)
-    reload_requested = Signal()
+    remedy_requested = Signal(str)
+    log_requested = Signal(object)
 
     def __init__(self, message: Message, parent: QWidget) -> None:
         super().__init__(parent)
@@ -47,44 +49,18 @@ class MessageRow(QWidget):
         self.setObjectName("message")
         self.setProperty("card", _CARDS[message.severity])
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(6, 6, 6, 6)
-        rows.setSpacing(6)
-        line = QHBoxLayout()
-        line.setContentsMargins(6, 0, 0, 0)
-        line.setSpacing(8)
-        rows.addLayout(line)
-        icon = IconLabel(16, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
-        line.addWidget(icon)
-        cut = len(message.text) > LONGEST
-        text = plain_label(visible_lines(message.text[:LONGEST]) + ("…" if cut else ""), "message_text", wraps=True, parent=self)
-        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard)
-        line.addWidget(text, 1)
-        if message.offers_reload:
-            reload = _button("Reload", "message_reload", self)
-            reload.setToolTip("Read the session again (Ctrl+R)")
-            reload.clicked.connect(self._on_reload)
-            line.addWidget(reload, 0, Qt.AlignmentFlag.AlignTop)
-        details = "\n\n".join(filter(None, (message.text if cut else None, message.details)))
-        if details:
-            shown = _details(details, self)
-            if message.details:
-                shown.moveCursor(QTextCursor.MoveOperation.End)  # a traceback names its error last
-            toggle = _button("Details", "message_details", self)
-            toggle.setCheckable(True)
-            toggle.toggled.connect(shown.setVisible)
-            line.addWidget(toggle, 0, Qt.AlignmentFlag.AlignTop)
-            rows.addWidget(shown)
-        copy = _button("Copy", "message_copy", self)
-        copy.setToolTip("Copy the message, with its traceback" if message.details else "Copy the message")
-        copy.clicked.connect(self._on_copy)
-        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
-        dismiss = _button("", "message_dismiss", self)
-        dismiss.setIcon(theme.icon("xmark", "dim"))
-        dismiss.setAccessibleName("Dismiss")
-        dismiss.setToolTip("Dismiss (it stays in the log)")
-        dismiss.clicked.connect(partial(self.dismissed.emit, self))
-        line.addWidget(dismiss, 0, Qt.AlignmentFlag.AlignTop)
+        icon = IconLabel(14, self, name=_ICONS[message.severity], role=_ROLES[message.severity])
+        words = " ".join(message.text[:LONGEST].split()) + ("…" if len(message.text) > LONGEST else "")
+        self._text = LinesLabel(visible(words), "message_text", self)
+        self._line = line = laid_out(QHBoxLayout(self), icon, (self._text, 1), margins=(8, 1, 2, 1), spacing=6)
+        if message.remedy:
+            self._add_button(line, *REMEDIES[message.remedy], "message_remedy", self._on_remedy)
+        if message.severity != "info" or message.details or len(message.text) > LONGEST:
+            does = "Show it with its traceback" if message.details else "Show it among the other messages"
+            self._add_button(line, "Show the log", does, "message_log", partial(self.log_requested.emit, message))
+        does = "Copy the message, with its traceback" if message.details else "Copy the message"
+        self._add_button(line, "Copy", does, "message_copy", self._on_copy)
+        self._add_button(line, "", "Dismiss (it stays in the log)", "message_dismiss", partial(self.dismissed.emit, self))
 
     @property
     def passes(self) -> bool:
@@ -96,8 +72,30 @@ class MessageRow(QWidget):
         """The button that gets the focus first."""
         return self.findChildren(QToolButton)[0]
 
-    def _on_reload(self) -> None:
-        self.reload_requested.emit()
+    def fit(self, width: int, most: int) -> int:
+        """Take the height, in pixels, of at most some lines of text at a width in pixels; return it."""
+        self.ensurePolished()
+        self.resize(width, self.height())
+        self._line.activate()
+        self._text.set_lines(most)
+        buttons = max(button.sizeHint().height() for button in self.findChildren(QToolButton))
+        self.setFixedHeight(max(self._text.height(), buttons) + 2)
+        return self.height()
+
+    def _add_button(self, line: QHBoxLayout, text: str, does: str, name: str, slot: object) -> None:
+        button = QToolButton(self)
+        button.setObjectName(name)
+        button.setText(text)
+        if not text:
+            button.setIcon(theme.icon("xmark", "dim"))
+        button.setAccessibleName(text or "Dismiss")
+        button.setToolTip(does)
+        button.setProperty("button", "true")
+        button.clicked.connect(slot)  # type: ignore[arg-type]
+        line.addWidget(button)
+
+    def _on_remedy(self) -> None:
+        self.remedy_requested.emit(self.message.remedy)
         self.dismissed.emit(self)
 
     def _on_copy(self) -> None:
@@ -109,24 +107,3 @@ class MessageRow(QWidget):
             self.dismissed.emit(self)
         else:
             super().keyPressEvent(event)
-
-
-def _details(text: str, parent: QWidget) -> QPlainTextEdit:
-    view = QPlainTextEdit(broken_lines(text[:MAX_DETAILS]), parent)
-    view.setObjectName("message_traceback")
-    view.setAccessibleName("Details")
-    view.setReadOnly(True)
-    view.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    theme.use_mono(view)
-    view.setFixedHeight(min(view.blockCount() * view.fontMetrics().lineSpacing() + _DETAILS_MARGIN, _DETAILS_HEIGHT))
-    view.hide()
-    return view
-
-
-def _button(text: str, name: str, parent: QWidget) -> QToolButton:
-    button = QToolButton(parent)
-    button.setObjectName(name)
-    button.setText(text)
-    button.setAccessibleName(text)
-    button.setProperty("button", "true")
-    return button

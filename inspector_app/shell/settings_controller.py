@@ -42,7 +42,11 @@ class SettingsController(QObject):
         self._motion = motion
         self._window = window
 
-    def ask(self) -> None:
+    def ask_for_keys(self) -> None:
+        """Open the settings at the keys."""
+        self.ask().show_keys()
+
+    def ask(self) -> SettingsDialog:
         """Open the settings."""
         kept = self._preferences
         look = theme.current()
@@ -63,6 +67,7 @@ class SettingsController(QObject):
         dialog.trust_revoked.connect(kept.revoke_trust)
         KeysController(dialog.keys, self._tasks)
         dialog.open()
+        return dialog
 
     def _on_motion(self, choice: str) -> None:
         self._preferences.motion = choice

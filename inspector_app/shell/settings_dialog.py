@@ -165,6 +165,10 @@ class SettingsDialog(QDialog):
         rows.addWidget(close, 0, Qt.AlignmentFlag.AlignRight)
         self.resize(theme.px(620), theme.px(520))
 
+    def show_keys(self) -> None:
+        """Show the page of keys."""
+        self.pages.setCurrentWidget(self.keys)
+
     def _choice(self, name: str, title: str, texts: Any, current: int) -> QComboBox:
         box = QComboBox()
         box.setObjectName(name)

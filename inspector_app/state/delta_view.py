@@ -91,7 +91,7 @@ class DeltaView(QWidget):
         if text is None:
             self._comparing.hide()
         else:
-            self._comparing.suggest(text, "Stop comparing", "code-compare", "accent")
+            self._comparing.suggest(text, "Stop comparing", "code-compare", "accent", closable=False)
 
     def set_changes(self, changes: Sequence[Change], title: str = "delta", *, unread: bool = False) -> None:
         """Replace the changes.

@@ -1,13 +1,16 @@
-"""A line below the events that suggests the next step, with a button for it."""
+"""A line below the events that suggests the next step, with a button for it; of several, one is displayed at a time."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import named
+
+SUGGESTS, WARNS, ANSWERS = range(3)  # urgency: something may be done; something is wrong; about what the person is doing
 
 
 class HintBar(QWidget):
@@ -16,14 +19,23 @@ class HintBar(QWidget):
     Signals:
         accepted: the first button was pressed.
         other_accepted: the second button was pressed.
+        changed: the hint has come or gone, or is another one.
+
+    Args:
+        name: object name, also the prefix of its parts' names.
+        urgency: which hint is displayed where several have one place, see `OneHint`.
     """
 
     accepted = Signal()
     other_accepted = Signal()
+    changed = Signal()
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, urgency: int = 0, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName(name)
+        self.urgency = urgency
+        self._is_wanted = False
+        self._closed = ""  # the text that a person closed
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         line = QHBoxLayout(self)
         line.setContentsMargins(12, 7, 7, 7)
@@ -41,12 +53,16 @@ class HintBar(QWidget):
         for button in (self._button, self._other):
             button.setAccessibleName("Follow the hint")
             line.addWidget(button)
+        self._close = named(QToolButton(self), f"{name}_close", "Close the hint")
+        self._close.setIcon(theme.icon("xmark", "dim"))
+        self._close.clicked.connect(self._on_closed)
+        line.addWidget(self._close)
         self.hide()
 
     @property
     def text(self) -> str:
-        """The hint; empty while the bar is hidden."""
-        return "" if self.isHidden() else self._text.text()
+        """The hint, also while a more urgent one is displayed; empty if there is none."""
+        return self._text.text() if self._is_wanted else ""
 
     @property
     def button(self) -> QPushButton:
@@ -58,14 +74,15 @@ class HintBar(QWidget):
         """The button for the alternative action."""
         return self._other
 
-    def suggest(self, text: str, action: str, icon: str, role: str = "warn", *, other: str = "") -> None:
-        """Show a hint.
+    def suggest(self, text: str, action: str, icon: str, role: str = "warn", *, other: str = "", closable: bool = True) -> None:
+        """Show a hint, unless a person has closed the same one.
 
         Args:
             text: the situation.
             action: label of the button; empty for no button.
             icon, role: name and colour role of a theme icon.
             other: label of the second button; empty for no second button.
+            closable: whether a person may close it without an answer.
         """
         self._icon.show_icon(icon, role)
         urgent = role == "warn"
@@ -73,9 +90,49 @@ class HintBar(QWidget):
         self._button.setProperty("primary", urgent)
         for widget in (self, self._button):
             theme.restyle(widget)
+        is_new = not self._is_wanted or text != self._text.text()
         self._text.setText(text)
+        self._close.setVisible(closable)
         for button, words in ((self._button, action), (self._other, other)):
             button.setText(words)
             button.setAccessibleName(words)
             button.setVisible(bool(words))
-        self.show()
+        if text == self._closed and self.urgency < ANSWERS:
+            return
+        self._closed, self._is_wanted = "", True
+        if is_new:
+            self.show()
+            self.changed.emit()
+
+    def hide(self) -> None:
+        """Take the hint back."""
+        super().hide()
+        if self._is_wanted:
+            self._is_wanted = False
+            self.changed.emit()
+
+    def _on_closed(self) -> None:
+        self._closed = self._text.text()
+        self.hide()
+
+
+class OneHint(QObject):
+    """Shows one of several hints: the most urgent one, of these the newest. The others follow when it is gone."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._hints: list[HintBar] = []
+
+    def add(self, hint: HintBar) -> None:
+        """Add a hint to those of which one is displayed."""
+        self._hints.append(hint)
+        hint.changed.connect(self._on_changed)
+
+    def _on_changed(self) -> None:
+        changed = self.sender()
+        if isinstance(changed, HintBar) and changed.text:
+            self._hints.remove(changed)
+            self._hints.insert(0, changed)
+        shown = max((hint for hint in self._hints if hint.text), key=lambda hint: hint.urgency, default=None)  # the first of equals
+        for hint in sorted(self._hints, key=lambda hint: hint is shown):
+            hint.setVisible(hint is shown)

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QWidget
 from inspector_app.presentation.author_colours import AuthorColours
 from inspector_app.widgets import theme
 from inspector_app.widgets.actions import allow
-from inspector_app.widgets.hint_bar import HintBar
+from inspector_app.widgets.hint_bar import HintBar, OneHint
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Part = TypeVar("Part", bound=QWidget)
 Side = Literal["left", "right", "below"]
 Needs = Literal["", "workbench", "open"]
+
+_HINTS = 20  # place of the hints below the events
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ class Places(QObject):
         self.transient: list[QWidget] = []
         self.under: dict[str, QWidget] = {}
         self.tour: list[tuple[int, Stop]] = []
+        self._hints = OneHint(self)
 
     def command(
         self,
@@ -168,9 +171,17 @@ class Places(QObject):
         setattr(self.parts, name, widget)
         return widget
 
-    def hint(self, name: str, at: int, part: str = "") -> HintBar:
-        """Add a line below the events: this object name, its place, and its name in `parts`, if that differs."""
-        return self.card(part or name, HintBar(name), at)
+    def hint(self, name: str, urgency: int, part: str = "") -> HintBar:
+        """Add a line below the events, where one hint is displayed at a time.
+
+        Args:
+            name: its object name.
+            urgency: `SUGGESTS`, `WARNS` or `ANSWERS`.
+            part: its name in `parts`, if that differs.
+        """
+        made = HintBar(name, urgency)
+        self._hints.add(made)
+        return self.card(part or name, made, _HINTS)
 
     def card(self, name: str, widget: Part, at: int) -> Part:
         """Add a card below the events; the events get the focus that it has when it hides."""

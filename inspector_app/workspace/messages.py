@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import logging
+import re
 
 from PySide6.QtCore import QObject, Signal
 
 from inspector_app.engines.adk_worker.errors import formatted
 from inspector_app.engines.agent_output import is_agents_record, message_of
-from inspector_app.presentation.message import Message, Severity
+from inspector_app.presentation.message import Message, Remedy, Severity
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StaleSessionError
 from runtime.support.texts import error_text
+
+_NO_KEY = re.compile(
+    r"missing key inputs|no api key|api[ _]key not (valid|found)|provide \(`?api_key`?\)", re.IGNORECASE
+)  # of google-genai
 
 
 class MessageBus(QObject):
@@ -50,10 +55,17 @@ class MessageBus(QObject):
             details: shown in place of that traceback.
         """
         if isinstance(error, KnownError):
-            stale = isinstance(error, StaleSessionError)
-            self.posted.emit(Message("error", str(error), getattr(error, "traceback", None), offers_reload=stale))
+            self.posted.emit(Message("error", str(error), getattr(error, "traceback", None), remedy=_remedy(error)))
             return
-        self.posted.emit(Message("error", f"{doing} failed: {error_text(error)}", details or format_traceback(error)))
+        text = f"{doing} failed: {error_text(error)}"
+        self.posted.emit(Message("error", text, details or format_traceback(error), remedy=_remedy(error)))
+
+
+def _remedy(error: BaseException) -> Remedy:
+    if isinstance(error, StaleSessionError):
+        return "reload"
+    needs_key = getattr(error, "error_code", None) == "NO_CREDENTIALS" or getattr(error, "status_code", None) == 401
+    return "keys" if needs_key or (not isinstance(error, KnownError) and _NO_KEY.search(str(error))) else ""
 
 
 def format_traceback(error: BaseException) -> str:

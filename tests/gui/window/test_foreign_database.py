@@ -52,7 +52,7 @@ def test_a_read_only_layout_offers_a_copy(inspector: Inspector, tmp_path: Path, 
     hint = inspector.window.parts.writing_hint
     what = "has the older layout with pickled actions, which is read-only here."
     assert hint.text == f"adk1.0.0-v0-rich_parts.db {what} Changes need a copy."
-    assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
+    assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisibleTo(hint)] == ["Work on a copy"]
 
 
 OTHER_ADKS = sorted(path.stem for path in (fixtures_dir() / "other-adks").glob("*.db"))
@@ -78,7 +78,7 @@ def check_sessions(inspector: Inspector, file: Path, qtbot: QtBot) -> None:
     window, hint = inspector.window, inspector.window.parts.writing_hint
     assert f"{badge} · read-only" in window.status.text("database")
     assert hint.text == f"{file.name} was written by {writer} and is read-only here. Changes need a copy."
-    assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisible()] == ["Work on a copy"]
+    assert [button.text() for button in hint.findChildren(QPushButton) if button.isVisibleTo(hint)] == ["Work on a copy"]
     assert not window.commands.allow_writing.isEnabled()
 
     expected = json.loads((fixtures_dir() / "other-adks" / f"{file.stem}.expected.json").read_text("utf-8"))

@@ -12,86 +12,115 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QListWidget, QPlainTextEdit, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
 from inspector_app.documents.session_address import SessionAddress
+from inspector_app.engines.child_calls import error_from_child
 from inspector_app.shell import message_bar
-from inspector_app.shell.message_bar import MAX_SHOWN
-from inspector_app.shell.message_row import MessageRow
+from inspector_app.shell.message_bar import MAX_LINES
+from inspector_app.shell.settings_dialog import SettingsDialog
+from inspector_app.widgets.lines_label import LinesLabel
 from inspector_app.workspace.messages import MessageBus
 from runtime.errors import StaleSessionError, StorageError
+from runtime.errors.llm_error import LlmError
 
 
-def test_a_failure_shows_its_traceback_and_copies_it(inspector: Inspector, qtbot: QtBot) -> None:
+def test_a_failure_is_in_the_log_with_its_traceback_and_is_copied_with_it(inspector: Inspector, qtbot: QtBot) -> None:
     try:
         raise RuntimeError("<b>odd</b>")
     except RuntimeError as error:
         inspector.messages.error("Mending", error)
-    bar = inspector.window.message_bar
-    assert [message.text for message in bar.messages] == ["Mending failed: RuntimeError: <b>odd</b>"]
-    traceback = bar.findChild(QPlainTextEdit, "message_traceback")
-    assert not traceback.isVisible()
-    qtbot.mouseClick(bar.findChild(QToolButton, "message_details"), Qt.MouseButton.LeftButton)
-    assert traceback.isVisible() and "RuntimeError: <b>odd</b>" in traceback.toPlainText()
-    assert traceback.textCursor().atEnd(), "the end of the traceback is visible"
+    inspector.messages.info("Something else.")
+    bar, log = inspector.window.message_bar, inspector.window.parts.log
+    assert [message.text for message in bar.messages] == ["Mending failed: RuntimeError: <b>odd</b>", "Something else."]
     qtbot.mouseClick(bar.findChild(QToolButton, "message_copy"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not bar.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents))
+    failed = next(row for row in bar.rows if row.message.severity == "error")
+    qtbot.mouseClick(failed.findChild(QToolButton, "message_log"), Qt.MouseButton.LeftButton)
+    details = log.findChild(QPlainTextEdit, "log_details")
+    qtbot.waitUntil(details.isVisible)
+    assert "RuntimeError: <b>odd</b>" in details.toPlainText()
+    qtbot.mouseClick(failed.findChild(QToolButton, "message_copy"), Qt.MouseButton.LeftButton)
     assert "Traceback" in QGuiApplication.clipboard().text()
-    qtbot.mouseClick(bar.findChild(QToolButton, "message_dismiss"), Qt.MouseButton.LeftButton)
+    inspector.messages.withdraw("Something else.")
+    qtbot.mouseClick(failed.findChild(QToolButton, "message_dismiss"), Qt.MouseButton.LeftButton)
     assert not bar.isVisible()
-    assert inspector.window.parts.log.count == 1
+    assert log.count == 2
 
 
-def test_a_long_message_is_cut_and_complete_in_its_details(inspector: Inspector, qtbot: QtBot) -> None:
+def test_a_long_message_has_two_lines_and_all_of_it_is_in_the_log(inspector: Inspector, qtbot: QtBot) -> None:
     inspector.messages.warning("much " * 1000)
-    bar = inspector.window.message_bar
-    assert bar.findChild(QLabel, "message_text").text().endswith("…") and bar.height() < 220
-    inspector.window.commands.read_messages.trigger()
-    details = bar.findChild(QToolButton, "message_details")
-    assert details.hasFocus()
-    qtbot.keyClick(details, Qt.Key.Key_Space)
-    assert bar.findChild(QPlainTextEdit, "message_traceback").toPlainText().count("much") == 1000
-    qtbot.keyClick(details, Qt.Key.Key_Escape)
+    window, bar = inspector.window, inspector.window.message_bar
+    text = bar.findChild(LinesLabel)
+    QApplication.processEvents()
+    assert text.height() == 2 * text.fontMetrics().lineSpacing() and text._lines()[-1].endswith("…")
+    window.commands.read_messages.trigger()
+    to_log = bar.findChild(QToolButton, "message_log")
+    assert to_log.hasFocus()
+    qtbot.keyClick(to_log, Qt.Key.Key_Escape)
     assert not bar.isVisible()
+    assert window.parts.log.findChild(QListWidget).item(0).text().count("much") == 1000
 
 
-def test_messages_move_nothing_and_disappear(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_bar, "PASSING_MS", 0)
+def test_the_strip_covers_nothing_and_nothing_above_it_moves(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     window, bar = story.window, story.window.message_bar
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
     bench = window.workbench
-    parts = (
-        window.run_bar,
-        bench.parts.sessions,
-        bench.parts.filter_bar,
-        bench.parts.stream,
-        bench.parts.composer,
-        bench.parts.detail,
-        bench.parts.pending,
-        window.status,
-    )
-    places = {part: _place_of(part) for part in parts}
-    story.messages.info("The first thing was done.")
-    story.messages.info("And another one, " * 20)
-    assert [message.text[:3] for message in bar.messages] == ["The", "And"]
-    assert [part for part, place in places.items() if _place_of(part) != place] == [], "the page stays as it was"
-    assert _place_of(window.centralWidget()).contains(_place_of(bar))
+    qtbot.waitUntil(lambda: bench.parts.pending.isVisible())
+    parts = (window.run_bar, bench.parts.sessions, bench.parts.filter_bar, bench.parts.stream, bench.parts.composer, bench.parts.detail)
+    places = {part: _place_of(part) for part in (*parts, window.status)}
+    pending = _place_of(bench.parts.pending)
+
+    def check(shown: int) -> None:
+        for _ in range(3):
+            QApplication.processEvents()
+        assert len(bar.rows) == shown
+        assert [part for part, place in places.items() if _place_of(part) != place] == [], "the page stays as it was"
+        assert _place_of(bench.parts.pending).topLeft() == pending.topLeft()
+        if shown:
+            place = _place_of(bar)
+            assert place.top() > _place_of(bench.parts.pending).bottom() and place.bottom() < _place_of(window.status).top()
+            assert place.height() <= 2 * bar.rows[0].height() + 12
+
+    story.messages.warning("The first thing was not done.")
+    check(1)
+    story.messages.info("Another one was, " * 40)
+    check(2)
+    story.messages.error("Trying", StorageError("The disk is full."))
+    check(2)
+    assert [row.message.severity for row in bar.rows] == ["error", "warning"]
+    more = bar.findChild(QToolButton, "message_more")
+    assert more.isVisible() and more.text() == "1 more in Log"
+    story.messages.withdraw("The disk is full.")
+    check(2)
+    assert not more.isVisible()
     had_it = QApplication.focusWidget()
     window.commands.read_messages.trigger()
-    qtbot.waitUntil(lambda: len(bar.messages) == 1)  # the focused message stays
-    assert bar.messages[0].text.startswith("And") and bar.isAncestorOf(QApplication.focusWidget())
-    assert all(row.height() >= row.heightForWidth(row.width()) for row in bar.findChildren(MessageRow) if row.isVisible())
+    assert bar.isAncestorOf(QApplication.focusWidget())
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
-    assert not bar.messages and not bar.isVisible()
-    assert QApplication.focusWidget() is had_it
+    qtbot.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    check(0)
+    assert not bar.isVisible() and QApplication.focusWidget() is had_it
+    assert _place_of(bench.parts.pending) == pending, "the panes have their heights back"
+
+
+def test_information_disappears_and_problems_stay(story: Inspector, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_bar, "PASSING_MS", 0)
+    bar = story.window.message_bar
+    story.messages.warning("The disk is nearly full.")
+    story.messages.info("Saved.")
+    qtbot.waitUntil(lambda: [message.text for message in bar.messages] == ["The disk is nearly full."])
 
 
 def test_clicks_pass_through_a_message_that_has_just_appeared(inspector: Inspector, qtbot: QtBot) -> None:
     bar = inspector.window.message_bar
     inspector.messages.warning("The disk is nearly full.")
+    QApplication.processEvents()
     middle = bar.mapTo(inspector.window, bar.rect().center())
     below = inspector.window.childAt(middle)
     assert below is not None and below is not bar and not bar.isAncestorOf(below)
@@ -109,22 +138,46 @@ def test_a_new_message_does_not_move_an_older_one(inspector: Inspector) -> None:
     assert _place_of(first) == before
 
 
+@pytest.mark.parametrize(
+    ("error", "offered"),
+    [
+        (LlmError("The key is missing.", error_code="NO_CREDENTIALS"), True),
+        (LlmError("Gemini answered 401.", status_code=401), True),
+        (LlmError("Gemini answered 500.", status_code=500), False),
+        (error_from_child({"type": "ValueError", "message": "No API key was provided. Please pass a valid API key."}), True),
+        (error_from_child({"type": "ValueError", "message": "no such city"}), False),
+    ],
+)
+def test_a_missing_key_can_be_set_from_its_message(inspector: Inspector, qtbot: QtBot, error: Exception, offered: bool) -> None:
+    inspector.messages.error("Running travel", error)
+    button = inspector.window.message_bar.findChild(QToolButton, "message_remedy")
+    assert (button is not None) == offered
+    if button is None:
+        return
+    assert button.text() == "Set the key…"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    dialog = inspector.window.findChild(SettingsDialog)
+    assert dialog.pages.currentWidget() is dialog.keys
+    dialog.reject()
+    qtbot.waitUntil(lambda: not inspector.tasks.running)
+
+
 def _place_of(part: QWidget) -> QRect:
     return QRect(part.mapTo(part.window(), QPoint()), part.size())
 
 
-def test_informational_messages_do_not_displace_warnings(inspector: Inspector) -> None:
-    inspector.messages.warning("The disk is nearly full.")
-    for number in range(MAX_SHOWN + 2):
+def test_information_does_not_displace_problems(inspector: Inspector) -> None:
+    for number in range(2):
+        inspector.messages.warning(f"problem {number}")
         inspector.messages.info(f"done {number}")
-    assert [message.text for message in inspector.window.message_bar.messages] == ["The disk is nearly full.", "done 2", "done 3", "done 4"]
+    assert [row.message.text for row in inspector.window.message_bar.rows] == ["problem 1", "problem 0"]
 
 
 def test_a_stale_session_error_offers_to_reload(story: Inspector, qtbot: QtBot) -> None:
     story.messages.error("Editing", StaleSessionError("Another process wrote to it at 12:03:04. Reload it."))
     bar = story.window.message_bar
     with qtbot.waitSignal(story.window.commands.reload.triggered):
-        qtbot.mouseClick(bar.findChild(QToolButton, "message_reload"), Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(bar.findChild(QToolButton, "message_remedy"), Qt.MouseButton.LeftButton)
     assert not bar.isVisible()
     qtbot.waitUntil(lambda: not story.tasks.running)
     assert story.features.stream.events.event_count == 10
@@ -135,9 +188,9 @@ def test_expected_errors_are_shown_once_without_a_traceback(inspector: Inspector
         inspector.messages.error("Opening", StorageError("orders.db is locked: close the other program."))
     assert [message.text for message in inspector.window.message_bar.messages] == ["orders.db is locked: close the other program."]
     assert inspector.window.message_bar.messages[0].details is None
-    for number in range(MAX_SHOWN + 2):
+    for number in range(MAX_LINES + 2):
         inspector.messages.warning(f"warning {number}")
-    assert len(inspector.window.message_bar.messages) == MAX_SHOWN
+    assert len(inspector.window.message_bar.rows) == MAX_LINES
 
 
 @pytest.mark.logs("from a thread")

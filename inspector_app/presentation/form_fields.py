@@ -82,7 +82,7 @@ def text_of(field: FormField) -> str:
 
 
 def _as_given(field: FormField, args: Mapping[str, Any]) -> FormField:
-    """Return a field that has an argument's value, whatever its type is; one that is missing stays empty, without its default."""
+    """Return a field that has an argument's value of any type; one that is missing stays empty, without its default."""
     rule = f"{field.kind}, {'required' if field.required else 'may be left out'}"
     if field.key not in args:
         # A box is never empty.

@@ -232,7 +232,8 @@ class _FieldsArea(QScrollArea):
 
     def sizeHint(self) -> QSize:
         """Return Qt's width and the height of the fields."""
-        inside = self.widget().sizeHint().height() if self.widget() is not None else 0
+        fields = self.widget()
+        inside = fields.sizeHint().height() if fields is not None else 0
         return QSize(super().sizeHint().width(), min(inside, self.window().height() // 3))
 
 

@@ -91,7 +91,7 @@ class MessageRow(QWidget):
         button.setAccessibleName(text or "Dismiss")
         button.setToolTip(does)
         button.setProperty("button", "true")
-        button.clicked.connect(slot)  # type: ignore[arg-type]
+        button.clicked.connect(slot)
         line.addWidget(button)
 
     def _on_remedy(self) -> None:

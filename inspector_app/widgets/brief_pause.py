@@ -1,4 +1,4 @@
-"""The moment after a decision in which a second click, meant for what is gone, decides nothing else."""
+"""The moment after a decision in which a second click, meant for what was there before, decides nothing else."""
 
 from __future__ import annotations
 

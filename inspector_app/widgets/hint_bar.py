@@ -117,7 +117,7 @@ class HintBar(QWidget):
 
 
 class OneHint(QObject):
-    """Shows one of several hints: the most urgent one, of these the newest. The others follow when it is gone."""
+    """Shows one of several hints: the most urgent one, of these the newest. The others follow when it is closed."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

@@ -36,7 +36,8 @@ class LinesLabel(QLabel):
 
     def _lines(self) -> list[str]:
         """Return the lines at the current width, the last one elided."""
-        metrics, text, lines = self.fontMetrics(), self.text(), []
+        metrics, text = self.fontMetrics(), self.text()
+        lines: list[str] = []
         layout = QTextLayout(text, self.font())
         layout.beginLayout()
         start = 0

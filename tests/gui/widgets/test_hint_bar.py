@@ -38,7 +38,7 @@ def close(place: QWidget, name: str, qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(("offer", "interrupted", "export"))))
-def test_the_most_urgent_hint_is_displayed_whatever_came_first(place: QWidget, qtbot: QtBot, order: tuple[str, ...]) -> None:
+def test_the_most_urgent_hint_is_displayed_in_any_order(place: QWidget, qtbot: QtBot, order: tuple[str, ...]) -> None:
     for name in order:
         hint(place, name).suggest(f"About {name}.", "Do it", "hand", "accent")
         assert len(shown(place)) == 1

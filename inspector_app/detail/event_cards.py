@@ -27,6 +27,7 @@ from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
+from runtime.events.kinds import asks_a_person
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -276,8 +277,9 @@ def _calls_html(event: Event) -> tuple[str, str]:
     """Return the title and the fields of an event's calls and results."""
     functions: list[tuple[str, str, Any]] = [(f"Call {call.name}", "text", call.args or {}) for call in event.get_function_calls()]
     for response in event.get_function_responses():
-        failed = failure_of(response)
-        title = f"{response.name} failed" if failed else f"Result of {response.name}"
+        waits = asks_a_person(event, response)
+        failed = not waits and failure_of(response)  # google-adk's interim answer is an error
+        title = f"{response.name} {'waits for an answer' if waits else 'failed'}" if waits or failed else f"Result of {response.name}"
         functions.append((title, "bad" if failed else "text", response.response))
     for part in (event.content.parts if event.content else None) or ():
         if part.file_data is not None:

@@ -20,6 +20,7 @@ from runtime.events import Event, EventActions
 from runtime.history.scoped_state import ScopedState
 from runtime.sessions.note import Note
 from runtime.sessions.state import Change
+from runtime.tools.tool_confirmation import ToolConfirmation
 from tests.gui.events import said
 
 EVENT, STATE, REQUEST, JSON = range(4)
@@ -150,6 +151,18 @@ def test_calls_are_shown_as_fields_and_on_request_as_a_tree(detail: EventDetail)
     assert [node.key for node in model.node(model.index(0, 0)).children] == ["amount", "to"]
     detail.findChild(QToolButton, "values_as_fields").click()
     assert cards.values.isHidden() and cards.calls.isVisible()
+
+
+def test_an_interim_answer_is_no_failure(detail: EventDetail) -> None:
+    asked = types.FunctionResponse(
+        id="c", name="pay", response={"error": "This tool call requires confirmation, please approve or reject."}
+    )
+    confirmation = EventActions(requested_tool_confirmations={"c": ToolConfirmation(hint="Pay?")})
+    content = types.Content(role="user", parts=[types.Part(function_response=asked)])
+    detail.show_event(0, Event(author="a", invocation_id="e", content=content, actions=confirmation))
+    assert detail.cards.calls.title == "pay waits for an answer"
+    detail.show_event(0, Event(author="a", invocation_id="e", content=content))
+    assert "pay failed" in detail.cards.calls.findChild(Prose).toPlainText()
 
 
 def test_a_text_is_shown_as_markdown_and_copied_as_it_is(detail: EventDetail) -> None:

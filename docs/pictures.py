@@ -159,6 +159,12 @@ def pane(name: str = "", tab: str = "", select: int | None = None) -> Prepare:
     return show
 
 
+async def charts(inspector: Inspector) -> None:
+    """Show the charts of the turns."""
+    inspector.window.workbench.raise_pane("timeline")
+    inspector.features.timeline.pane.show_charts()
+
+
 PICTURES: dict[str, tuple[Callable[[Path], list[str]], Prepare]] = {
     "start": (nothing, as_opened),
     "paused": (paused_order, as_opened),
@@ -167,7 +173,7 @@ PICTURES: dict[str, tuple[Callable[[Path], list[str]], Prepare]] = {
     "resume": (story, resume_question),
     "request": (paused_order, pane(tab="Request", select=9)),
     "timeline": (paused_order, pane("timeline")),
-    "charts": (paused_order, pane("charts")),
+    "charts": (paused_order, charts),
     "graph": (story, pane("graph")),
     "compare": (what_if, compared),
     "evals": (evals, run_evals),

@@ -19,7 +19,7 @@ class Findings(Feature):
     def __init__(self, places: Places) -> None:
         super().__init__(places)
         self._pane = FindingsPane()
-        places.pane(Pane("findings", "Findings", self._pane, "below", 8, tab=8, on_front=self._pane.set_displayed))
+        places.pane(Pane("findings", "Findings", self._pane, "below", 8, tab=5, on_front=self._pane.set_displayed))
 
     def start(self, work: Workspace) -> None:
         """Make the controller."""

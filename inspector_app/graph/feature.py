@@ -20,7 +20,7 @@ class Graph(Feature):
         super().__init__(places)
         self._pane = GraphPane()
         self.graph = self._pane.graph
-        places.pane(Pane("graph", "Graph", self._pane, "below", 10, tab=5, on_front=self._pane.displayed.set_in_front))
+        places.pane(Pane("graph", "Graph", self._pane, "below", 9, tab=4, on_front=self._pane.displayed.set_in_front))
         self.graph.event_chosen.connect(places.event_requested)
 
     def start(self, work: Workspace) -> None:

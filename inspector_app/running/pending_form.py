@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QUrl, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from inspector_app.presentation.credential_form import answer as credential_answer
 from inspector_app.presentation.credential_form import consent_page, fields_for
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from runtime.history.invocations import PendingItem
 
 
+_LEAST_QUESTION = 40  # pixels that are visible of a long question; the rest scrolls
 _TOOLTIPS = {
     "pending_approve": "Approve (Ctrl+Return)",
     "pending_reject": "Reject (Ctrl+Backspace)",
@@ -81,19 +82,17 @@ class PendingForm(QWidget):
         self._form.changed.connect(self._show_answer)
         for field in (self._edit, self._form):
             field.hide()  # shown only if needed: a window that grew for it would stay large
-        laid_out(
-            QVBoxLayout(self),
-            self._question,
-            self._args,
-            self._so_far,
-            self._consent_line(),
-            (self._edit, 1),
-            (self._form, 1),
-            self._buttons(),
-            0,
-            margins=(10, 6, 6, 6),
-            spacing=6,
-        )
+        asked = QWidget()
+        parts = self._question, self._args, self._so_far, self._consent_line(), (self._edit, 1), (self._form, 1), 0
+        laid_out(QVBoxLayout(asked), *parts, margins=(0, 0, 4, 0), spacing=6)
+        area = named(QScrollArea(self), "pending_form_area", "Question of the pending item")  # the buttons below it never move
+        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidgetResizable(True)
+        area.setMinimumHeight(_LEAST_QUESTION)
+        area.setWidget(asked)
+        laid_out(QVBoxLayout(self), (area, 1), self._buttons(), margins=(10, 6, 6, 6), spacing=6)
 
     def show_item(self, item: PendingItem | None, schema: Mapping[str, Any] | None = None) -> None:
         """Show the form of an item.

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QScrollArea,
     QSizePolicy,
     QSplitter,
     QStackedWidget,
@@ -98,7 +97,7 @@ class PendingPane(QWidget):
             QShortcut(QKeySequence(keys), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut).activated.connect(slot)
         self._split = split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self._list)
-        split.addWidget(self._scrolled_form())
+        split.addWidget(self.form)
         split.setStretchFactor(0, 1)
         split.setStretchFactor(1, 1)
         split.setSizes([2_000, 2_200])  # about equal shares; the form's size hint alone would make it too narrow
@@ -110,16 +109,6 @@ class PendingPane(QWidget):
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(split)
         laid_out(QVBoxLayout(self), self._stack, margins=0)
-
-    def _scrolled_form(self) -> QScrollArea:
-        """Return an area that scrolls the form where the pane is low, such as with large text."""
-        area = named(_FormArea(self), "pending_form_area", "Answer to the pending item")
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setFrameShape(QScrollArea.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidgetResizable(True)
-        area.setWidget(self.form)
-        return area
 
     @property
     def rows(self) -> list[PendingRow]:
@@ -202,27 +191,6 @@ class PendingPane(QWidget):
 def _identity(row: PendingRow) -> tuple[object, ...]:
     """Return the part of a row that stays the same while its call reports progress."""
     return row.address, row.item.invocation_id, row.item.kind, row.item.call_id
-
-
-class _FormArea(QScrollArea):
-    """Scrolls the form. It is as high as the form, but in a low window leaves room to the events."""
-
-    def setWidget(self, widget: QWidget) -> None:
-        """Set the form, and follow its height."""
-        super().setWidget(widget)
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take another height when the form has one."""
-        if event.type() == QEvent.Type.LayoutRequest:
-            self.updateGeometry()
-        return super().eventFilter(watched, event)
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the size of the form, at most a third of the window's height."""
-        form = self.widget()
-        wanted = form.minimumSizeHint() if form is not None else QSize()
-        return QSize(wanted.width(), min(wanted.height(), self.window().height() // 3))
 
 
 class _UnfinishedList(QTreeWidget):

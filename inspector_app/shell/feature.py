@@ -43,6 +43,9 @@ class Shell(Feature):
         self._save_as = add("save_as", "Save as…", "floppy-disk", "Ctrl+S", menu="Session", at=33)
         self._next_pane = add("next_pane", "Next pane", "arrow-right", "F7", menu="View", at=11, needs="open")
         self._previous_pane = add("previous_pane", "Previous pane", "arrow-left", "Shift+F7", menu="View", at=11, needs="open")
+        does = "Gives the pane with the focus, else the one in front below, the room of all others; again puts all back"
+        icon = "up-right-and-down-left-from-center"
+        self._enlarge = add("enlarge", "Enlarge the pane", icon, "F12", menu="View", at=11, does=does, needs="open")
         self._read_messages = add("read_messages", "Go to the newest message", "circle-info", "Ctrl+Shift+M", menu="View", at=12)
         # + is on = without Shift on many keyboards.
         self._larger_text = add("larger_text", "Larger text", "magnifying-glass-plus", "Ctrl++ Ctrl+=", menu="View", at=14)
@@ -54,9 +57,9 @@ class Shell(Feature):
         self.compact_rows.setChecked(theme.current().is_compact)
         self._save_picture = add("save_picture", "Save the pane as a picture…", "image", menu="View", at=15)
         self._print_pane = add("print_pane", "Print the pane…", "print", menu="View", at=15)
-        does = "For browsing databases: shows the events, the session list and the inspector"
+        does = "For browsing databases: shows the events, the session list and the inspector; again brings back the others"
         self._browse = add("perspective_browse", "Perspective: browse", "folder-tree", "Ctrl+1", menu="View", at=16, does=does)
-        does = "For debugging a run: shows the inspector and the lower panes, and hides the session list"
+        does = "For debugging a run: shows the inspector and the lower panes, and hides the session list; again brings it back"
         self._debug = add("perspective_debug", "Perspective: debug", "bug", "Ctrl+2", menu="View", at=16, does=does)
         self._reset_layout = add("reset_layout", "Reset the layout", "table-columns", menu="View", at=16)
         names = {"system": "Follow the system", "light": "Light", "dark": "Dark", "contrast": "High contrast"}
@@ -82,6 +85,7 @@ class Shell(Feature):
         self._browse.triggered.connect(lambda: bench.layout_of_docks.show_only("left", "right"))
         self._debug.triggered.connect(lambda: bench.layout_of_docks.show_only("right", "below"))
         self.condition_help.triggered.connect(self._on_condition_help)
+        self._enlarge.triggered.connect(lambda: bench.enlarge())
         self._next_pane.triggered.connect(lambda: bench.focus_next_pane())
         self._previous_pane.triggered.connect(lambda: bench.focus_next_pane(-1))
         self._read_messages.triggered.connect(window.message_bar.focus)
@@ -93,6 +97,7 @@ class Shell(Feature):
         """Make the controllers."""
         window = self._window
         self._preferences = preferences = work.preferences
+        self._messages = work.messages
         pictures = PanePictures(window, self._save_picture, self._print_pane)
         pictures.done.connect(work.messages.info)
         pictures.failed.connect(work.messages.warning)
@@ -114,9 +119,15 @@ class Shell(Feature):
         self.compact_rows.toggled.connect(self._on_compact_rows)
         work.messages.posted.connect(window.message_bar.show_message)
         work.messages.posted.connect(self.log.add)
+        window.workbench.layout_of_docks.replaced.connect(self._on_layout_replaced)
         window.message_bar.log_requested.connect(self._on_log_requested)
         work.messages.withdrawn.connect(window.message_bar.withdraw)
         work.tail.watching_changed.connect(window.status.show_tail)
+
+    def _on_layout_replaced(self) -> None:
+        self._messages.info(
+            "The saved layout was replaced: this version has other panes. Drag them to where you want them; F12 enlarges one."
+        )
 
     def _on_log_requested(self, message: Message | None) -> None:
         self._window.show_page(self._window.workbench)

@@ -78,6 +78,22 @@ class Workbench(QMainWindow):
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def enlarge(self) -> None:
+        """Give the pane with the focus, else the one in front below, the room of all others; or put all back."""
+        layout = self.layout_of_docks
+        if layout.enlarged is not None:
+            layout.leave_enlarged()
+            return
+        focused = QApplication.focusWidget()
+        docks = [*self._docks.items()]
+        inside = (name for name, dock in docks if focused is not None and dock.isAncestorOf(focused) and not dock.isFloating())
+        below = {pane.name for pane in self._panes if pane.side == "below"}
+        in_front = (name for name, dock in docks if name in below and not dock.visibleRegion().isEmpty())
+        name = next(inside, None) or next(in_front, None)
+        if name is not None:
+            layout.enlarge(self._docks[name])
+            self._on_go(name)
+
     def show_in_the_middle(self, part: QWidget) -> None:
         """Show the events, or what replaces them."""
         self.middle.setCurrentWidget(part)
@@ -121,6 +137,9 @@ class Workbench(QMainWindow):
 
     def raise_pane(self, name: str) -> None:
         """Bring the pane of this name to the front."""
+        large = self.layout_of_docks.enlarged
+        if large is not None and self._docks[name] not in (large, *self.tabifiedDockWidgets(large)):
+            self.layout_of_docks.leave_enlarged()
         self._docks[name].show()
         self._docks[name].raise_()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from inspector_app.presentation.timeline_rows import Timeline
@@ -27,6 +27,7 @@ class TimelineView(DrawnPane):
 
     Attributes:
         chart: the chart.
+        charts_button: shows the charts instead.
 
     Signals:
         event_chosen (int): the user chose the event at this position.
@@ -55,7 +56,10 @@ class TimelineView(DrawnPane):
         self._out.clicked.connect(lambda: self.chart.zoom(1 / ZOOM))
         self._in.clicked.connect(lambda: self.chart.zoom(ZOOM))
         self._fit.clicked.connect(self.chart.fit)
-        self.lay_out(self._range, (self._note, 1), self._out, self._fit, self._in, self.picture, spacing=6)
+        self.charts_button = tool_button("timeline_charts", "chart-column", "Show charts over the turns")
+        self.charts_button.setText("Charts")
+        self.charts_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.lay_out(self.charts_button, self._range, (self._note, 1), self._out, self._fit, self._in, self.picture, spacing=6)
         self.set_timeline(None, {})
 
     @property

@@ -1,4 +1,4 @@
-"""The Charts pane: tokens, cost, time and cache hits of each invocation."""
+"""The charts in the Timeline pane: tokens, cost, time and cache hits of each invocation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.drawn_pane import DrawnPane
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.layouts import named
-from inspector_app.widgets.pictures import PictureButton
+from inspector_app.widgets.pictures import PictureButton, tool_button
 
 
 class TurnCharts(QAbstractScrollArea):
@@ -152,6 +152,7 @@ class TurnsView(DrawnPane):
 
     Attributes:
         charts: the charts.
+        axis_button: shows the time axis instead.
 
     Signals:
         event_chosen (int): the user chose the turn that begins with the event at this position.
@@ -166,7 +167,10 @@ class TurnsView(DrawnPane):
         )
         self.charts.event_chosen.connect(self.event_chosen)
         self.picture = PictureButton(self, "charts", lambda: self.charts.picture_size, self.charts.paint_picture)
-        self.lay_out((self._note, 1), self.picture, left=4)
+        self.axis_button = tool_button("turns_timeline", "chart-gantt", "Show the time axis")
+        self.axis_button.setText("Time axis")
+        self.axis_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.lay_out(self.axis_button, (self._note, 1), self.picture, spacing=6)
         self.set_turns((), "")
 
     def set_turns(self, turns: Sequence[Turn], note: str) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import pytest
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTreeWidget
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QPushButton, QTabBar, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from inspector_app.documents.session_address import SessionAddress
@@ -106,11 +107,80 @@ def test_a_perspective_shows_its_panes_and_a_reset_shows_all(bench: Workbench, q
     bench.layout_of_docks.show_only("left", "right")
     assert shown(bench) == {"sessions", "detail"}
     bench.layout_of_docks.show_only("right", "below")
-    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log", "findings", "charts", "graph"}
+    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log", "findings", "graph"}
     bench.raise_pane("sessions")
     assert "sessions" in shown(bench)
     bench.layout_of_docks.reset_layout()
     assert shown(bench) == everything
+
+
+def places(bench: Workbench) -> dict[str, QRect]:
+    QApplication.processEvents()
+    docks = [dock for dock in bench.findChildren(QDockWidget) if not dock.isHidden()]
+    return {dock.objectName(): dock.geometry() for dock in docks if not dock.visibleRegion().isEmpty()}
+
+
+def test_a_perspective_asked_again_brings_back_what_it_hid(bench: Workbench, qtbot: QtBot) -> None:
+    cast(QDockWidget, bench.findChild(QDockWidget, "dock_log")).close()
+    bench.raise_pane("timeline")
+    bench.resizeDocks([cast(QDockWidget, bench.findChild(QDockWidget, "dock_timeline"))], [300], Qt.Orientation.Vertical)
+    before, visible = places(bench), shown(bench)
+    for steps in ((("left", "right"),) * 2, (("right", "below"),) * 2, (("left", "right"), ("right", "below"), ("right", "below"))):
+        for sides in steps:
+            bench.layout_of_docks.show_only(*sides)  # type: ignore[arg-type]
+        qtbot.waitUntil(lambda: places(bench) == before)
+        assert shown(bench) == visible
+
+
+@pytest.mark.parametrize("name", ["timeline", "log", "detail", "sessions"])
+def test_a_pane_is_enlarged_and_put_back(bench: Workbench, qtbot: QtBot, name: str) -> None:
+    bench.raise_pane(name)
+    before, visible = places(bench), shown(bench)
+    dock = cast(QDockWidget, bench.findChild(QDockWidget, f"dock_{name}"))
+    widget = dock.widget()
+    widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    widget.setFocus()
+    saved = bench.layout_of_docks.saved_layout()
+    bench.enlarge()
+    qtbot.waitUntil(lambda: dock.width() > 0.9 * bench.width() and dock.height() > 0.8 * bench.height())
+    assert not bench.middle.isVisible()
+    assert bench.layout_of_docks.saved_layout() == saved, "the next start shows all panes"
+    bench.enlarge()
+    qtbot.waitUntil(lambda: places(bench) == before)
+    assert shown(bench) == visible and bench.middle.isVisible()
+
+
+def test_a_double_click_on_a_tab_enlarges_its_pane_and_another_pane_puts_it_back(bench: Workbench, qtbot: QtBot) -> None:
+    before = places(bench)
+    tabs = next(bar for bar in bench.findChildren(QTabBar) if bar.isVisible() and bar.count() > 3)
+    number = [tabs.tabText(index) for index in range(tabs.count())].index("Graph")
+    at = tabs.tabRect(number).center()
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=at)
+    qtbot.mouseDClick(tabs, Qt.MouseButton.LeftButton, pos=at)
+    graph = cast(QDockWidget, bench.findChild(QDockWidget, "dock_graph"))
+    qtbot.waitUntil(lambda: bench.layout_of_docks.enlarged is graph and graph.height() > 0.8 * bench.height())
+    bench.raise_pane("timeline")
+    assert bench.layout_of_docks.enlarged is graph, "it is behind the same tabs"
+    bench.raise_pane("sessions")
+    bench.raise_pane("pending")
+    qtbot.waitUntil(lambda: places(bench) == before)
+
+
+def test_the_lower_panes_are_six_and_who_wrote_and_keep_their_height(bench: Workbench, qtbot: QtBot) -> None:
+    tabs = next(bar for bar in bench.findChildren(QTabBar) if bar.isVisible() and bar.count() > 3)
+    titles = [tabs.tabText(index) for index in range(tabs.count())]
+    assert [title for title in titles if title != "Who wrote"] == ["Pending", "Breakpoints", "Timeline", "Graph", "Findings", "Log"]
+    before = height(bench, "pending")
+    show_pending(
+        bench, [replace(ROW, item=replace(ROW.item, kind="confirmation", payload={f"field {number}": "x" for number in range(8)}))]
+    )
+    for name in ("breakpoints", "timeline", "graph", "findings", "log", "pending"):
+        bench.raise_pane(name)
+        QApplication.processEvents()
+        assert height(bench, name) == before, name
+    form = bench.parts.pending.form
+    buttons = [button for button in form.findChildren(QPushButton) if button.text() in ("Approve", "Reject")]
+    assert all(button.isVisible() and not button.visibleRegion().isEmpty() for button in buttons) and len(buttons) == 2
 
 
 def test_title_buttons_use_the_themes_icons(bench: Workbench, qtbot: QtBot, qapp: QApplication) -> None:

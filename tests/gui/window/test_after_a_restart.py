@@ -41,7 +41,8 @@ def test_request_times_costs_charts_and_graph_of_a_run_that_has_ended(
 
     bench.raise_pane("timeline")
     driver.run_until(lambda: "recorded" in bench.parts.timeline.findChild(QLabel, "timeline_sources").text())
-    bench.raise_pane("charts")
+    bench.raise_pane("timeline")
+    inspector.features.timeline.pane.show_charts()
     driver.run_until(lambda: "1 turn" in bench.parts.charts.findChild(QLabel, "turns_note").text())
     assert "1,001 tokens in" in bench.parts.charts.findChild(QLabel, "turns_note").text()
     bench.raise_pane("graph")

@@ -24,7 +24,8 @@ from tests.recorded_desk import write_desk
 def charts(inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot) -> TurnsView:
     write_desk(tmp_path / "desk.db")
     opened(tmp_path / "desk.db")
-    inspector.window.workbench.raise_pane("charts")
+    inspector.window.workbench.raise_pane("timeline")
+    inspector.features.timeline.pane.show_charts()
     view = inspector.window.parts.charts
     qtbot.waitUntil(lambda: len(view.charts.turns) == 3)
     return view
@@ -66,7 +67,8 @@ def test_the_newest_turns_of_a_long_session_are_visible(
 ) -> None:
     write_database(tmp_path / "long.db", 6_000)
     opened(tmp_path / "long.db")
-    inspector.window.workbench.raise_pane("charts")
+    inspector.window.workbench.raise_pane("timeline")
+    inspector.features.timeline.pane.show_charts()
     charts = inspector.window.parts.charts.charts
     qtbot.waitUntil(lambda: len(charts.turns) == 600, timeout=20_000)
     bar = charts.horizontalScrollBar()
@@ -86,14 +88,16 @@ def test_charts_behind_another_pane_are_not_computed(
     write_desk(tmp_path / "desk.db")
     opened(tmp_path / "desk.db")
     view = inspector.window.parts.charts
-    assert view.isVisible() and not view.displayed.now
+    assert not view.displayed.now
     assert not view.charts.turns
-    inspector.window.workbench.raise_pane("charts")
+    inspector.window.workbench.raise_pane("timeline")
+    inspector.features.timeline.pane.show_charts()
     qtbot.waitUntil(lambda: len(view.charts.turns) == 3 and view.charts.isVisible())
     inspector.window.workbench.raise_pane("pending")
     inspector.current.session_loaded.emit(inspector.current.session)
     assert not view.charts.isVisible() and not view.note, "what it showed may be out of date when it is in front again"
-    inspector.window.workbench.raise_pane("charts")
+    inspector.window.workbench.raise_pane("timeline")
+    inspector.features.timeline.pane.show_charts()
     qtbot.waitUntil(lambda: len(view.charts.turns) == 3 and view.charts.isVisible())
 
 

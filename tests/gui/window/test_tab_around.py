@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from inspector_app.app import Inspector
 from tests.gui.window.driver import WindowDriver
 
-PANES = ("pending", "breakpoints", "timeline", "charts", "graph", "writers", "log", "findings")
+PANES = ("pending", "breakpoints", "timeline", "graph", "writers", "log", "findings")
 MOST_STOPS = 80
 
 

@@ -353,11 +353,12 @@ class DatabaseSource(Source):
         Args:
             left_at: when an earlier window last wrote to them, epoch seconds; None: they are this window's own.
         """
-        self.title, self.badge, self.note = "unsaved", "", "Sessions of this window. Save as… puts them into a database of yours."
+        self.title, self.badge = "not saved yet", ""
+        self.note = "Sessions of this window, kept by the program. Save as… (Ctrl+S) puts them into a database of yours."
         if left_at is not None:
             self.is_left = True
-            self.title = f"unsaved, {time.strftime('%d %b %H:%M', time.localtime(left_at))}"
-            self.note = "Sessions that an earlier window left unsaved. Save as… puts them into a database of yours."
+            self.title = f"not saved yet, {time.strftime('%d %b %H:%M', time.localtime(left_at))}"
+            self.note = "Sessions that an earlier window left. Save as… (Ctrl+S) puts them into a database of yours."
         self.ours = self.writing_allowed = self.can_write
         self.is_unsaved = True
         self.can_copy = False
@@ -609,9 +610,9 @@ class MemorySource(Source):
     """The sessions of runs without a database where such sessions are not kept in a file; closing the window deletes them."""
 
     target = MEMORY
-    title = "in memory"
-    badge = "not saved"
-    note = "Sessions of this window. Closing the window deletes them."
+    title = "not saved yet"
+    badge = "in memory"
+    note = "Sessions of this window. Closing the window deletes them. Save as… (Ctrl+S) puts them into a database of yours."
     ours = True
     is_unsaved = True
 

@@ -151,7 +151,7 @@ class DockLayout(QObject):
         self._remember_shares()
         self._enlarged = (dock, self._bench.saveState(LAYOUT_VERSION))
         stay = {dock, *self._bench.tabifiedDockWidgets(dock)}
-        self._bench.centralWidget().hide()
+        self._show_centre(False)
         for other in self._docks.values():
             if other not in stay and not other.isFloating():
                 other.hide()
@@ -163,7 +163,7 @@ class DockLayout(QObject):
         dock, before = self._enlarged
         front = next((one for one in (dock, *self._bench.tabifiedDockWidgets(dock)) if not one.visibleRegion().isEmpty()), dock)
         self._enlarged = None
-        self._bench.centralWidget().show()
+        self._show_centre(True)
         self._restore(before)
         front.raise_()
 
@@ -180,6 +180,11 @@ class DockLayout(QObject):
         for pane in self._panes:
             self._docks[pane.name].setVisible(pane.side in sides)
 
+    def _show_centre(self, shown: bool) -> None:
+        centre = self._bench.centralWidget()
+        if centre is not None:  # it is set after the docks on its left
+            centre.setVisible(shown)
+
     def _restore(self, state: QByteArray) -> None:
         self._bench.restoreState(state, LAYOUT_VERSION)
         self._apply_shares()
@@ -188,7 +193,7 @@ class DockLayout(QObject):
     def reset_layout(self) -> None:
         """Restore the default arrangement of the docks."""
         self._enlarged = self._perspective = None
-        self._bench.centralWidget().show()
+        self._show_centre(True)
         for dock in self._docks.values():
             self._bench.removeDockWidget(dock)
             dock.setFloating(False)
@@ -211,8 +216,8 @@ class DockLayout(QObject):
 
     def _show_titles(self) -> None:
         """Show each dock's title bar, except where a tab has the same title."""
-        for bar in self._tab_bars():
-            bar.installEventFilter(self)
+        for tabs in self._tab_bars():
+            tabs.installEventFilter(self)
         for dock in self._docks.values():
             tabbed = bool(self._bench.tabifiedDockWidgets(dock)) and not dock.isFloating()
             bar = dock.titleBarWidget()

@@ -1,4 +1,4 @@
-"""What becomes of sessions that are in no database of the user's: *Save as*, and the question when a person closes the window."""
+"""What becomes of sessions that are in no database of the user's: *Save as*, and the question where closing the window would lose some."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ class LeaveController(QObject):
         self._tasks = tasks
         self._messages = messages
         self._window = window
-        self._is_answered = False
+        self._is_saved = False
         window.leave_requested.connect(self._on_leave_requested)
 
     @property
     def keeps(self) -> bool:
-        """Whether sessions stay unsaved when the window is closed now: a signal closes it without a question, and they are a person's."""
-        return not self._is_answered and self._unsaved.count() > 0
+        """Whether the program keeps this window's sessions for the next one: they are a person's, and were not saved."""
+        return not self._is_saved and self._unsaved.count() > 0
 
     def _on_leave_requested(self) -> None:
-        count = self._unsaved.count()
+        count = self._unsaved.count(lost=True)
         if count == 0:
             self._window.close_requested.emit()
             return
@@ -60,12 +60,8 @@ class LeaveController(QObject):
             return
         asked = LeaveDialog(count, self._window)
         asked.save_button.clicked.connect(self._on_save)
-        asked.delete_button.clicked.connect(self._on_answered)
+        asked.delete_button.clicked.connect(self._window.close_requested)
         asked.open()
-
-    def _on_answered(self) -> None:
-        self._is_answered = True
-        self._window.close_requested.emit()
 
     def _on_save(self) -> None:
         ask_for_new_database(self._on_chosen, partial(self._window.activateWindow), self._window, TITLE)
@@ -76,7 +72,8 @@ class LeaveController(QObject):
     async def _save(self, file: Path) -> None:
         for written in await self._unsaved.save(file):
             self._preferences.add_recent(str(written))
-        self._on_answered()
+        self._is_saved = True
+        self._window.close_requested.emit()
 
     def ask_where_to_save(self) -> None:
         """Ask for the database that the unsaved sessions are put into; the window stays open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -82,7 +83,7 @@ class MessageRow(QWidget):
         self.setFixedHeight(max(self._text.height(), buttons) + 2)
         return self.height()
 
-    def _add_button(self, line: QHBoxLayout, text: str, does: str, name: str, slot: object) -> None:
+    def _add_button(self, line: QHBoxLayout, text: str, does: str, name: str, slot: Callable[[], object]) -> None:
         button = QToolButton(self)
         button.setObjectName(name)
         button.setText(text)

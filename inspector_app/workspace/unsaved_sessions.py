@@ -77,14 +77,18 @@ class UnsavedSessions:
                 found.append(source)
         return found, []
 
-    def count(self) -> int:
-        """Return how many sessions with events would be deleted with this window; 0 if none of them is a person's work.
+    def count(self, *, lost: bool = False) -> int:
+        """Return how many sessions with events are in no database of the user's; 0 if none of them is a person's work.
 
         Runs of the bundled samples and of evals are repeated at any time: they count only if a person noted something on one of them.
+
+        Args:
+            lost: count only those that are deleted with this window: those that the program does not keep in a file.
         """
         found = [
             (source, summary.key)
             for source in self._own()
+            if not (lost and source.is_kept)
             for summary in self._catalog.sessions(source.target)
             if summary.event_count != 0 or self._is_run(SessionAddress(source.target, summary.key))
         ]

@@ -21,7 +21,6 @@ from pytestqt.qtbot import QtBot
 from inspector_app.app import Inspector
 from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import Source
-from inspector_app.shell.leave_dialog import LeaveDialog
 from inspector_app.shell.settings_dialog import SettingsDialog
 from inspector_app.support.kept_folder import KeptFolder
 from inspector_app.support.settings import Settings
@@ -388,24 +387,28 @@ def window(running: object, qapp: object, settings: Settings, counter: Path, qtb
     return inspector
 
 
-def test_deleting_when_the_window_is_closed_deletes_everything(window: Inspector, settings: Settings, qtbot: QtBot) -> None:
+def test_a_deleted_session_leaves_nothing_when_the_window_is_closed(window: Inspector, settings: Settings, qtbot: QtBot) -> None:
     address = WindowDriver(window, qtbot).run_message("a very private matter")
     assert b"private matter" in contents(settings.folder)
     source = window.databases.source(address.database)
     assert source is not None
 
-    def leave() -> None:
-        window.window.commands.quit.trigger()
-        window.window.findChild(LeaveDialog).delete_button.click()
+    async def delete() -> None:
+        key, service = address.key, await source.service()
+        await service.delete_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        await window.databases.relist(source)
 
-    close(window, qtbot, leave)
+    window.tasks.spawn(delete(), "Deleting")
+    qtbot.waitUntil(lambda: not window.tasks.running)
+    close(window, qtbot, window.window.commands.quit.trigger)
     assert list((settings.folder / "unsaved").glob("2*")) == []
     assert b"private matter" not in contents(settings.folder)
 
 
-def test_a_window_that_a_signal_closes_leaves_its_sessions(window: Inspector, settings: Settings, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("how", ["signal", "person"])
+def test_a_window_that_is_closed_leaves_its_sessions(window: Inspector, settings: Settings, qtbot: QtBot, how: str) -> None:
     WindowDriver(window, qtbot).run_message("go")
-    close(window, qtbot, window.close)
+    close(window, qtbot, window.close if how == "signal" else window.window.commands.quit.trigger)
     (file,) = (settings.folder / "unsaved").glob("2*/sessions-1.db")
     assert [path.name for path in file.parent.glob("sessions-1.db*")] == ["sessions-1.db"], "one file, without a log"
     assert file.stat().st_size > 0

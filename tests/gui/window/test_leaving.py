@@ -54,9 +54,29 @@ def choose_file(inspector: Inspector, asked: LeaveDialog, file: Path) -> None:
     dialog.close()
 
 
+def keep_nothing(inspector: Inspector) -> None:
+    """Choose in the settings that sessions without a database are in memory."""
+    inspector.settings.unsaved_days = 0
+
+
+def test_nothing_is_asked_about_sessions_that_the_program_keeps(
+    agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot
+) -> None:
+    inspector = agent("quiet", QUIET)
+    driver.run_message("Anything?")
+    address = inspector.cursor.session
+    assert address is not None
+    source = inspector.databases.source(address.database)
+    assert source is not None and source.title == "not saved yet" and "Ctrl+S" in source.note
+    with leaving(inspector, qtbot):
+        inspector.window.commands.quit.trigger()
+    assert inspector.features.shell.leaving.keeps, "the next window lists them"
+
+
 def test_unsaved_sessions_are_saved_with_their_notes_before_the_window_closes(
     orders: Inspector, driver: WindowDriver, qtbot: QtBot, tmp_path: Path
 ) -> None:
+    keep_nothing(orders)
     address = driver.run_message("2 desk lamps")
     driver.inspector.window.commands.toggle_bookmark.trigger()
     driver.run_until_idle()
@@ -83,6 +103,8 @@ def test_unsaved_sessions_are_saved_with_their_notes_before_the_window_closes(
 def test_sessions_of_an_agent_in_another_process_keep_their_layout(
     inspector: Inspector, driver: WindowDriver, qtbot: QtBot, story_db: Path, tmp_path: Path
 ) -> None:
+    keep_nothing(inspector)
+
     async def have_sessions() -> None:
         place = await inspector.databases.unsaved_place("story", needs_file=True)
         shutil.copy(story_db, place.target)
@@ -109,6 +131,7 @@ def test_nothing_is_asked_when_nothing_would_be_deleted(inspector: Inspector, qt
 
 def test_unsaved_sessions_may_be_deleted(agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot) -> None:
     inspector = agent("quiet", QUIET)
+    keep_nothing(inspector)
     driver.run_message("Anything?")
     with leaving(inspector, qtbot):
         ask(inspector).delete_button.click()
@@ -122,6 +145,7 @@ def test_nothing_is_asked_after_a_sample_without_notes(orders: Inspector, driver
 
 def test_the_session_of_a_held_run_is_asked_about(agent: Callable[[str, str], Inspector], driver: WindowDriver) -> None:
     inspector = agent("quiet", QUIET)
+    keep_nothing(inspector)
     inspector.run.send("Anything?", paused=True)
     driver.run_until(lambda: inspector.run.hold is not None)
     assert ask(inspector).text() == "1 session is not saved."

@@ -60,7 +60,7 @@ def test_a_session_read_again_during_a_run_misses_no_event(
         qtbot.waitUntil(lambda: not story.tasks.running)
         monkeypatch.setattr(ActionAvailability, "new_session_source", lambda _: None)
     source = hold(story, qtbot)
-    assert source.title == {"database": "story.db", "unsaved": "unsaved", "memory": "in memory"}[where]
+    assert source.title == "story.db" if where == "database" else "not saved yet"
     read, gate, history = asyncio.Event(), asyncio.Event(), source.displayed_history
 
     async def slow_history(key: SessionKey) -> Any:

@@ -20,4 +20,5 @@ class DetailCommands:
         self.next_note = add("next_note", "Next bookmark or note", "arrow-down", "F4", menu="Find", at=23)
         self.previous_note = add("previous_note", "Previous bookmark or note", "arrow-up", "Shift+F4", menu="Find", at=24)
         self.find_in_state = add("find_in_state", "Find in the state", "magnifying-glass", "Ctrl+K", menu="Find", at=31, needs="open")
+        self.who_wrote = add("who_wrote", "Who wrote this key", "user-pen", "Ctrl+Shift+W", menu="Find", at=32, needs="open")
         self.choose_editor = add("choose_editor", "Editor for code…", "pen-to-square", menu="View", at=13)

@@ -239,7 +239,7 @@ class EventCards(QScrollArea):
             text: the lines; empty if it wrote nothing.
         """
         self._output = text
-        lines = text.split("\n")
+        lines = text.rstrip().split("\n")
         half = MAX_LINES // 2
         if len(lines) > MAX_LINES:
             lines = [*lines[:half], f"… {len(lines) - 2 * half:,} more lines …", *lines[-half:]]

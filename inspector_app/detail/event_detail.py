@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.analysis.finding import Finding
 from inspector_app.detail.author_label import AuthorLabel
@@ -21,6 +21,7 @@ from inspector_app.state.delta_view import DeltaView
 from inspector_app.state.state_edit_bar import StateEditBar
 from inspector_app.state.state_tree import StateByScope
 from inspector_app.state.state_view import NO_STATE, StateView
+from inspector_app.state.writers_card import WritersCard
 from inspector_app.widgets import theme
 from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.elided_label import ElidedLabel
@@ -48,7 +49,8 @@ class EventDetail(QWidget):
         bookmark, add_note: the buttons that bookmark the event and write a note on it.
         note: the note on the event.
         tabs: Event, State, Request and JSON; a button beside the others raises the last one.
-        cards, delta, state, state_edit, request, json: what they show; what the event changed is one of the cards.
+        cards, delta, state, state_edit, writers, request, json: what they show; what the event changed is one of the cards, and who wrote
+            a key a card of State.
         role_of: returns an author's colour role.
 
     Signals:
@@ -88,6 +90,7 @@ class EventDetail(QWidget):
         self.cards = EventCards(self.delta, self.note)
         self.state = StateView()
         self.state_edit = StateEditBar()
+        self.writers = WritersCard()
         self.request = RequestView()
         self.json = JsonView()
         self.tabs = named(QTabWidget(documentMode=True), "event_tabs", "Selected event")
@@ -160,6 +163,11 @@ class EventDetail(QWidget):
     def is_of_session(self) -> bool:
         """Whether the displayed event is stored in the session, and not one inside a tool."""
         return self._event is not None and self._number > 0
+
+    @property
+    def state_is_in_front(self) -> bool:
+        """Whether the State tab is in front."""
+        return self.tabs.currentWidget() is self._state_page
 
     def show_note(self, note: Note | None, *, is_possible: bool) -> None:
         """Show the note on the event.
@@ -286,9 +294,19 @@ class EventDetail(QWidget):
         self.tabs.setCurrentWidget(self._state_page)
         self.state.ask_search()
 
+    def show_writers(self) -> None:
+        """Show the State tab, where the card of a key's writers is, and focus the card."""
+        self.tabs.setCurrentWidget(self._state_page)
+        self.writers.tree.setFocus()
+
     def _state_with_edit(self) -> QWidget:
         part = QWidget()
-        laid_out(QVBoxLayout(part), (self.state, 1), self.state_edit, margins=0, spacing=0)
+        split = named(QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False), "state_splitter")
+        for pane, share in ((self.state, 3), (self.writers, 2)):
+            pane.setMinimumHeight(theme.px(90))  # so that a low window has room for the buttons below
+            split.addWidget(pane)
+            split.setStretchFactor(split.count() - 1, share)
+        laid_out(QVBoxLayout(part), (split, 1), self.state_edit, margins=0, spacing=0)
         self.state.tree.selectionModel().currentChanged.connect(self._on_key_selected)
         self.state.model.modelReset.connect(self._on_key_selected)
         QShortcut(QKeySequence("F2"), self.state.tree, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(

@@ -16,6 +16,7 @@ from inspector_app.detail.send_again_controller import SendAgainController
 from inspector_app.state.files_controller import FilesController
 from inspector_app.state.pin_controller import PinController
 from inspector_app.state.state_edits import StateEditController
+from inspector_app.state.writers_controller import WritersController
 from inspector_app.widgets.hint_bar import ANSWERS
 from inspector_app.widgets.places import Pane, Places
 from inspector_app.workspace.feature import Feature
@@ -28,7 +29,8 @@ class Detail(Feature):
 
     Attributes:
         commands, view: the commands and the pane.
-        requests, code, notes: the controllers of the request to the model, of code, and of notes; exist once started.
+        requests, code, notes, writers: the controllers of the request to the model, of code, of notes, and of a key's writers; exist once
+            started.
     """
 
     def __init__(self, places: Places) -> None:
@@ -52,7 +54,7 @@ class Detail(Feature):
         calls = OriginController(current, work.prices, tasks, view)
         MediaController(tasks, messages, view)
         ArtifactController(current, tasks, messages, view)
-        self.requests = RequestController(work.run.requests, work.agents, current, work.prices, tasks, messages, calls, view)
+        self.requests = RequestController(work, calls, view)
         SendAgainController(self.requests, work.agents, work.prices, tasks, view)
         OutputController(work.output, TracebackStore(work.preferences.folder / "tracebacks"), current, tasks, view)
         self.code = CodeController(work, self.commands, view)
@@ -62,11 +64,20 @@ class Detail(Feature):
         self.notes.editing_began.connect(self._on_note_begun)
         view.delta.comparing_ended.connect(lambda: work.cursor.compare_with(None))
         view.note.left.connect(lambda: self._on_note_left(work.cursor.event_index))
+        self.writers = WritersController(work, view.writers, lambda: view.state_is_in_front)
+        self.writers.answered.connect(self._on_writers_found)
+        view.writers.closed.connect(view.state.tree.setFocus)
+        view.state.tree.writers_requested.connect(self.writers.ask)
+        self.commands.who_wrote.triggered.connect(lambda: self.writers.ask_for_selected(view.state.tree.selected_key()))
         PinController(work.cursor, work.preferences, view.state)
 
     def _on_find_in_state(self) -> None:
         self.places.pane_requested.emit("detail")
         self.view.find_in_state()
+
+    def _on_writers_found(self) -> None:
+        self.places.pane_requested.emit("detail")
+        self.view.show_writers()
 
     def _on_note_begun(self) -> None:
         self.places.pane_requested.emit("detail")

@@ -13,7 +13,7 @@ from inspector_app.detail.origin_controller import OriginController
 from inspector_app.detail.prompt_events import prompt_events
 from inspector_app.detail.prompt_parts import prompt_parts, size_text
 from inspector_app.detail.request_curl import NoCurlError, curl_of
-from inspector_app.detail.request_document import RequestDocument, Sources, request_document
+from inspector_app.detail.request_document import Sources, request_document
 from inspector_app.detail.request_json import agent_texts, as_recorded
 from inspector_app.detail.request_values import (
     MAX_PRECEDING,
@@ -24,20 +24,16 @@ from inspector_app.detail.request_values import (
     recorded_values,
     unrecorded_values,
 )
+from inspector_app.detail.view_data import RequestDocument
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.open_session import OpenSession
 from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.event_summary import is_model_answer
-from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import tokens_of
 from inspector_app.presentation.values import counted, duration
-from inspector_app.support.tasks import Tasks
 from inspector_app.widgets.clipboard import copy_text
-from inspector_app.workspace.current_agent import CurrentAgent
-from inspector_app.workspace.current_session import CurrentSession
-from inspector_app.workspace.messages import MessageBus
+from inspector_app.workspace.workspace import Workspace
 from runtime.compare.comparison import prompt_of
-from runtime.debugger.request_recorder import RequestRecorder
 from runtime.errors.storage_error import StorageError
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelRequest
 from runtime.support.worker_threads import run_in_thread
@@ -71,36 +67,21 @@ class RequestController(QObject):
         request_shown: another request is displayed, or none.
 
     Args:
-        recorder: the requests of this window's runs.
-        agents: the loaded agent, whose instructions are in the requests.
-        current: the displayed session.
-        prices: the prices of models.
-        tasks: runs the reading of recordings and long sessions.
-        messages: reports what was copied.
+        work: the owners.
         calls: numbers the session's calls.
         detail: the view with the tab.
     """
 
     request_shown = Signal()
 
-    def __init__(
-        self,
-        recorder: RequestRecorder,
-        agents: CurrentAgent,
-        current: CurrentSession,
-        prices: Prices,
-        tasks: Tasks,
-        messages: MessageBus,
-        calls: OriginController,
-        detail: EventDetail,
-    ) -> None:
+    def __init__(self, work: Workspace, calls: OriginController, detail: EventDetail) -> None:
         super().__init__(detail)
-        self._recorder = recorder
-        self._agents = agents
-        self._current = current
-        self._prices = prices
-        self._tasks = tasks
-        self._messages = messages
+        self._recorder = work.run.requests
+        self._agents = work.agents
+        self._current = work.current
+        self._prices = work.prices
+        self._tasks = work.tasks
+        self._messages = work.messages
         self._calls = calls
         self._wanted: Event | None = None
         self.shown: ShownRequest | None = None

@@ -14,6 +14,7 @@ from inspector_app.detail.instruction_sources import placed_values
 from inspector_app.detail.prompt_events import PromptEvent, events_of_contents, told_by
 from inspector_app.detail.request_changes import steps_between
 from inspector_app.detail.request_json import instruction_text, plain_tools, settings_of
+from inspector_app.detail.view_data import RequestDocument, Section
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.values import counted, preview, visible
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
@@ -27,35 +28,6 @@ MOST_INSTRUCTION = 20_000  # characters of an instruction
 _MOST_WORDS = 3_000  # of a paragraph that are compared one by one
 _MOST_LINKS = 40
 _CONTEXT = "For context:"
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A card of the document.
-
-    Attributes:
-        title, aside: its title, and the words at its right.
-        html: what it holds.
-    """
-
-    title: str
-    aside: str
-    html: str
-
-
-@dataclass(frozen=True, slots=True)
-class RequestDocument:
-    """A request as a person reads it.
-
-    Attributes:
-        whole: its sections by name, in order: `instruction`, `tools`, `settings`, `conversation`, `answer`.
-        since: those that say what is new since the agent's previous request; None if there is none.
-        is_same: whether nothing is new.
-    """
-
-    whole: Mapping[str, Section]
-    since: Mapping[str, Section] | None = None
-    is_same: bool = False
 
 
 @dataclass(slots=True)

@@ -12,8 +12,7 @@ from inspector_app.detail.card import Card, FoldedCard
 from inspector_app.detail.context_bar import ContextBar
 from inspector_app.detail.model_calls import CallPlace
 from inspector_app.detail.prose import Prose
-from inspector_app.detail.request_document import RequestDocument, Section
-from inspector_app.detail.view_data import PromptPart
+from inspector_app.detail.view_data import PromptPart, RequestDocument, Section
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.empty_state import EmptyState

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -28,3 +29,32 @@ class PromptPart:
         """The part in words."""
         size = f"about {self.tokens:,} tokens" if self.tokens is not None else f"{self.characters:,} characters"
         return f"{self.name}: {size}, {self.share:.0%}"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A card of the document.
+
+    Attributes:
+        title, aside: its title, and the words at its right.
+        html: what it holds.
+    """
+
+    title: str
+    aside: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class RequestDocument:
+    """A request as a person reads it.
+
+    Attributes:
+        whole: its sections by name, in order: `instruction`, `tools`, `settings`, `conversation`, `answer`.
+        since: those that say what is new since the agent's previous request; None if there is none.
+        is_same: whether nothing is new.
+    """
+
+    whole: Mapping[str, Section]
+    since: Mapping[str, Section] | None = None
+    is_same: bool = False

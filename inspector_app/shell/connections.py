@@ -65,7 +65,7 @@ def _connect_stream(features: Features) -> None:
     """Connect what goes to an event, and what the details say about it."""
     stream, detail, view = features.stream.controller, features.detail.view, features.stream.view
 
-    tree, commands = detail.state.tree, features.detail.commands
+    commands = features.detail.commands
     features.findings.controller.found.connect(detail.set_findings)
     detail.filter_requested.connect(features.stream.filter_bar.set_text)
     features.stream.tool_agent_events.tool_agent_event_selected.connect(detail.show_tool_agent_event)
@@ -75,8 +75,6 @@ def _connect_stream(features: Features) -> None:
     commands.next_note.triggered.connect(stream.next_note)
     commands.previous_note.triggered.connect(stream.previous_note)
     features.detail.notes.editing_began.connect(lambda: view.set_following(False))  # else the next event of a run would be selected
-    tree.writers_requested.connect(features.state.writers.ask)
-    features.state.who_wrote.triggered.connect(lambda: features.state.writers.ask_for_selected(tree.selected_key()))
     for place in (features.running.held_card.code, features.graph.graph, features.opening.problem.code):
         place.code_requested.connect(features.detail.code.open)
 

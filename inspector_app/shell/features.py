@@ -14,7 +14,6 @@ from inspector_app.running.feature import Running
 from inspector_app.sessions.feature import Sessions
 from inspector_app.shell.feature import Shell
 from inspector_app.shell.main_window import MainWindow
-from inspector_app.state.feature import State
 from inspector_app.stream.feature import Stream
 from inspector_app.timeline.feature import Timeline
 from inspector_app.widgets.places import Places
@@ -33,7 +32,6 @@ class Features:
         self.timeline = Timeline(places)
         self.detail = Detail(places)
         self.graph = Graph(places)
-        self.state = State(places)
         self.opening = Opening(places)
         self.evals = Evals(places)
         self.capsules = Capsules(places)

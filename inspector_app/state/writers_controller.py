@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -11,7 +11,7 @@ from inspector_app.documents.open_session import OpenSession
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.event_summary import short_id
 from inspector_app.presentation.values import counted, preview
-from inspector_app.state.writers_pane import WriterRow, WritersPane
+from inspector_app.state.writers_card import WriterRow, WritersCard
 from inspector_app.workspace.workspace import Workspace
 from runtime.history.key_writers import Reading, Write, readings_of
 from runtime.history.state_at import History
@@ -25,24 +25,27 @@ _BOTH_FIT = 60  # characters of both values on one line
 
 
 class WritersController(QObject):
-    """A controller that fills the pane of a key's writers.
+    """A controller that fills the card of a key's writers.
 
     Signals:
-        answered: the pane shows the answer to a new question.
+        answered: the card shows the answer to a new question.
 
     Args:
         work: the owners.
-        pane: the pane to fill.
+        card: the card to fill.
+        is_in_front: returns whether the card's tab is in front; behind another one it does not search in the next session.
     """
 
     answered = Signal()
 
-    def __init__(self, work: Workspace, pane: WritersPane) -> None:
-        super().__init__(pane)
+    def __init__(self, work: Workspace, card: WritersCard, is_in_front: Callable[[], bool]) -> None:
+        super().__init__(card)
         self._work = work
-        self._pane = pane
+        self._card = card
+        self._is_in_front = is_in_front
         self._name = ""
-        pane.event_requested.connect(work.cursor.request)
+        card.closed.connect(self._on_closed)
+        card.event_requested.connect(work.cursor.request)
         work.current.session_loading.connect(self._on_session_loading)
         work.current.session_loaded.connect(self._on_session_loaded)
 
@@ -60,9 +63,12 @@ class WritersController(QObject):
 
     def _on_session_loading(self) -> None:
         """Clear the answer about another session."""
-        pane = self._pane
-        self._name = self._name if not pane.visibleRegion().isEmpty() else ""
-        pane.clear()
+        if not self._is_in_front():
+            self._name = ""
+        self._card.clear()
+
+    def _on_closed(self) -> None:
+        self._name = ""
 
     def _on_session_loaded(self, session: OpenSession) -> None:
         """Answer the same question for the newly displayed session."""
@@ -88,10 +94,10 @@ class WritersController(QObject):
             return  # another session is selected by now, or another key was asked for
         count = counted(len(writes), "write")
         prompts = "" if root is not None else f" Load the agent of {key.app_name} to see which prompts read it."
-        self._pane.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
+        self._card.show_writers(f"{name}: {count}.{prompts}", rows, _in_force(rows, history, at))
         if not again:
             self.answered.emit()
-            self._pane.tree.setFocus()
+            self._card.tree.setFocus()
 
 
 def _rows(address: SessionAddress, history: History, root: BaseAgent | None, name: str, writes: Sequence[Write]) -> list[WriterRow]:

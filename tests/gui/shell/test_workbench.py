@@ -107,7 +107,7 @@ def test_a_perspective_shows_its_panes_and_a_reset_shows_all(bench: Workbench, q
     bench.layout_of_docks.show_only("left", "right")
     assert shown(bench) == {"sessions", "detail"}
     bench.layout_of_docks.show_only("right", "below")
-    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "writers", "log", "findings", "graph"}
+    assert shown(bench) == {"detail", "pending", "breakpoints", "timeline", "log", "findings", "graph"}
     bench.raise_pane("sessions")
     assert "sessions" in shown(bench)
     bench.layout_of_docks.reset_layout()

@@ -94,7 +94,7 @@ def test_tab_moves_from_the_sessions_to_the_events_to_the_inspector(shown: Inspe
 def test_tab_skips_panes_hidden_behind_another_tab(shown: Inspector, key: Qt.Key, qtbot: QtBot) -> None:
     bench = shown.window.workbench
     assert bench.parts.pending.rows, "a hidden form must not take the focus"
-    for pane in ("writers", "pending"):
+    for pane in ("log", "pending"):
         bench.raise_pane(pane)
         qtbot.waitUntil(lambda: not bench.findChild(QDockWidget, f"dock_{pane}").visibleRegion().isEmpty())  # noqa: B023
         bench.parts.stream.table.setFocus()
@@ -189,10 +189,8 @@ def test_each_pane_is_raised_by_its_shortcut(shown: Inspector, qtbot: QtBot) -> 
         bench.parts.pending,
         bench.parts.breakpoints,
         bench.parts.timeline,
-        bench.parts.writers,
-        bench.parts.log,
     ]
-    for number, pane in enumerate(panes, 1):
+    for number, pane in (*enumerate(panes, 1), (7, bench.parts.log)):
         qtbot.keyClick(focused(), str(number), Qt.KeyboardModifier.AltModifier)
         qtbot.waitUntil(lambda: not pane.visibleRegion().isEmpty())  # noqa: B023
         assert pane.isAncestorOf(focused()), "including an empty pane"
@@ -241,14 +239,6 @@ def test_a_new_session_focuses_the_composer(story: Inspector, qtbot: QtBot) -> N
     story.window.commands.new_session.trigger()
     qtbot.waitUntil(lambda: not story.tasks.running)
     assert story.window.parts.composer.isAncestorOf(focused())
-
-
-def test_the_focus_stays_in_a_pane_that_is_filled(shown: Inspector, qtbot: QtBot) -> None:
-    bench = shown.window.workbench
-    qtbot.keyClick(focused(), "6", Qt.KeyboardModifier.AltModifier)
-    assert bench.parts.writers.isAncestorOf(focused())
-    bench.parts.writers.show_writers("Who wrote words", [])
-    assert focused() is bench.parts.writers.tree
 
 
 def copied_by_menu_key(view: QAbstractItemView, copy: str, qtbot: QtBot) -> str:

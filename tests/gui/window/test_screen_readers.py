@@ -11,7 +11,7 @@ from inspector_app.app import Inspector
 from tests.gui.shell.accessible_tree import Heard, heard_in
 from tests.gui.window.driver import WindowDriver
 
-PANES = ("pending", "breakpoints", "timeline", "graph", "writers", "log", "findings")
+PANES = ("pending", "breakpoints", "timeline", "graph", "log", "findings")
 NOT_NAMED = ("qt_scrollarea_viewport", "", "qt_spinbox_lineedit")  # parts that Qt makes
 
 

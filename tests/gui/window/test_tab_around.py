@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QTextBrowser, QWidget
 
 from inspector_app.app import Inspector
 from tests.gui.window.driver import WindowDriver
 
-PANES = ("pending", "breakpoints", "timeline", "graph", "writers", "log", "findings")
+PANES = ("pending", "breakpoints", "timeline", "graph", "log", "findings")
 MOST_STOPS = 80
+MOST_LINKS = 10
 
 
 @pytest.mark.parametrize("is_selected", [True, False])
@@ -37,7 +38,9 @@ def tab_around(driver: WindowDriver) -> list[QWidget]:
     """Press Tab until the focus is where it began; return where it was."""
     stops = [focused()]
     while len(stops) < MOST_STOPS:
-        driver.qtbot.keyClick(stops[-1], Qt.Key.Key_Tab)
+        for _ in range(MOST_LINKS if isinstance(stops[-1], QTextBrowser) else 1):  # each link of a text is a stop
+            if focused() is stops[-1]:
+                driver.qtbot.keyClick(stops[-1], Qt.Key.Key_Tab)
         assert focused() is not stops[-1], f"Tab does not leave {focused().objectName()}"
         stops.append(focused())
         if stops[-1] is stops[0]:

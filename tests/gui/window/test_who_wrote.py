@@ -35,7 +35,7 @@ def test_every_writer_and_every_reading_prompt_is_listed(story: Inspector, story
     tree.setCurrentIndex(index_of(story, "current_story"))
     tree.setFocus()
     qtbot.keyClick(story.window, *WHO_WROTE)
-    pane = bench.parts.writers
+    pane = bench.parts.detail.writers
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     assert story.cursor.session is not None
     with StoredDatabase.open(str(story_db)) as stored:
@@ -61,7 +61,7 @@ def test_the_write_of_the_displayed_value_is_selected(story: Inspector, qtbot: Q
     bench.parts.detail.state.tree.setCurrentIndex(index_of(story, "current_story"))
     bench.parts.detail.state.tree.setFocus()
     qtbot.keyClick(story.window, *WHO_WROTE)
-    pane = bench.parts.writers
+    pane = bench.parts.detail.writers
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     selected = pane.tree.currentItem()
     assert selected is not None and selected.text(0) == "StoryGenerator" and selected.text(1) == "3"
@@ -77,7 +77,7 @@ def test_parallel_overwrites_are_marked(inspector: Inspector, opened: Callable[.
     menu = inspector.window.parts.detail.state.tree.context_menu(index_of(inspector, "best"))
     assert menu is not None
     next(action for action in menu.actions() if action.text().startswith("Who wrote")).trigger()
-    pane = inspector.window.parts.writers
+    pane = inspector.window.parts.detail.writers
     qtbot.waitUntil(lambda: pane.rows != [], timeout=10_000)
     assert [(row.kind, row.who) for row in pane.rows] == [("parallel", "anna · in parallel"), ("parallel", "ben · in parallel")]
     assert "The last write won" in pane.rows[0].note and pane.rows[1].change == '"anna" → "ben"'
@@ -94,7 +94,7 @@ def test_the_writers_of_the_same_key_are_shown_for_another_session(
     sessions = {SessionKey("app", "u", "one"): drafts("a", "b", "c"), SessionKey("app", "u", "two"): drafts("A")}
     opened(store_sessions(tmp_path / "two.db", sessions))
     bench = inspector.window.workbench
-    pane, shown = bench.parts.writers, inspector.cursor.session
+    pane, shown = bench.parts.detail.writers, inspector.cursor.session
     assert shown is not None
 
     def go_to(name: str) -> None:
@@ -110,10 +110,15 @@ def test_the_writers_of_the_same_key_are_shown_for_another_session(
     go_to("two")
     assert [(row.place, row.change) for row in pane.rows] == [("1", '"A"')]
     assert pane.title.startswith("draft: 1 write.")
-    bench.raise_pane("log")
-    qtbot.waitUntil(lambda: pane.visibleRegion().isEmpty())
+    bench.parts.detail.tabs.setCurrentIndex(0)
     go_to("one")
-    assert pane.rows == [], "a hidden pane does not search"
+    assert pane.rows == [], "a hidden card does not search"
+    bench.parts.detail.state.tree.writers_requested.emit("draft")
+    qtbot.waitUntil(lambda: pane.rows != [] and pane.tree.hasFocus() and pane.isVisible())
+    qtbot.keyClick(pane.tree, Qt.Key.Key_Escape)
+    assert pane.isHidden() and bench.parts.detail.state.tree.hasFocus()
+    go_to("two")
+    assert pane.isHidden(), "a closed card does not search"
 
 
 async def two_sessions(file: Path) -> None:

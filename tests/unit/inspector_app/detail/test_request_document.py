@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from inspector_app.detail.instruction_sources import placed_values
 from inspector_app.detail.prompt_events import prompt_events
-from inspector_app.detail.request_document import MOST_MESSAGES, MOST_TEXT, Section, Sources, request_document, signature
+from inspector_app.detail.request_document import MOST_MESSAGES, MOST_TEXT, Sources, request_document, signature
+from inspector_app.detail.view_data import Section
 from runtime.events import Event, EventActions
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 from tests.unit.inspector_app.detail.test_fields_html import json_values

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
+    QFrame,
+    QHBoxLayout,
     QHeaderView,
-    QSizePolicy,
-    QStackedWidget,
+    QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -23,11 +23,13 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.presentation.values import clock, full_time, plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
-from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.tooltips import set_tooltip
 
 _ROW = Qt.ItemDataRole.UserRole
-_EVENT = 1
+_EVENT, _TIME, _WHERE = 1, 2, 3
+_ROOM_FOR_ALL = 560  # pixels; a narrower list has no column of times, nor one that says the same of all writes
+_MOST_HIGH = 9  # rows shown without a scroll bar
 _NUMBER = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _ICONS = {"write": ("pen", "text"), "parallel": ("code-fork", "warn"), "reading": ("eye", "dim")}
 
@@ -61,32 +63,41 @@ class WriterRow:
     note: str
 
 
-class WritersPane(QWidget):
-    """A list of `WriterRow`s; each read is listed below the write whose value it saw.
+class WritersCard(QFrame):
+    """A list of `WriterRow`s; each read is listed below the write whose value it saw. Hidden until it is filled, and once it is closed.
 
     Attributes:
         tree: the list.
 
     Signals:
         event_requested (SessionAddress, str): the user chose an event.
+        closed: the user closed the card.
     """
 
     event_requested = Signal(object, str)
+    closed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("writers_pane")
+        self.setObjectName("writers_card")
+        self.setProperty("card", "true")
         self._rows: list[WriterRow] = []
         self._title = plain_label(name="writers_title", role="secondary", wraps=True, parent=self)
         self.tree = self._make_tree()
-        shown = QWidget(self)
-        laid_out(QVBoxLayout(shown), self._title, (self.tree, 1), margins=(0, 4, 0, 0), spacing=4)
-        self._stack = QStackedWidget(self)
-        self._empty = EmptyState("No key chosen", "Select a state key and press Ctrl+Shift+W, or use its menu.")
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(shown)
-        self._stack.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # allows the height of an empty Pending pane
-        laid_out(QVBoxLayout(self), self._stack, margins=0)
+        close = named(QToolButton(self), "writers_close", "Close who wrote this key")
+        close.setProperty("small", "true")
+        close.setIcon(theme.icon("xmark", "dim"))
+        set_tooltip(close, "Close (Escape)")
+        close.clicked.connect(self.close_card)
+        QShortcut(QKeySequence("Escape"), self.tree, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(self.close_card)
+        head = laid_out(QHBoxLayout(), (self._title, 1), (close, 0, Qt.AlignmentFlag.AlignTop), margins=(8, 0, 0, 0))
+        laid_out(QVBoxLayout(self), head, (self.tree, 1), margins=(1, 3, 1, 1), spacing=2)
+        self.hide()
+
+    def close_card(self) -> None:
+        """Hide the card."""
+        self.clear()
+        self.closed.emit()
 
     @property
     def rows(self) -> list[WriterRow]:
@@ -108,6 +119,7 @@ class WritersPane(QWidget):
         """
         self._title.setText(visible(title))
         self._rows = list(rows)
+        self.tree.places = {row.where for row in rows}
         self.tree.blockSignals(True)
         self.tree.clear()
         last_write = selected = None
@@ -125,22 +137,20 @@ class WritersPane(QWidget):
         if selected is not None:
             self.tree.setCurrentItem(selected)
         self.tree.blockSignals(False)
-        self._turn_to(1)
+        self._fit_height(min(len(rows), _MOST_HIGH))
+        self.show()
+
+    def _fit_height(self, rows: int) -> None:
+        title = self._title.heightForWidth(max(self.width() - 50, 200))
+        row = max(self.tree.sizeHintForRow(0), theme.row_px(22))
+        self.setMaximumHeight(title + self.tree.header().sizeHint().height() + rows * row + 22)
 
     def clear(self) -> None:
-        """Remove all rows."""
+        """Remove all rows and hide the card."""
         self._rows = []
         self.tree.clear()
         self._title.clear()
-        self._turn_to(0)
-
-    def _turn_to(self, page: int) -> None:
-        """Show a page; if the focus is in this pane, move it to the new page."""
-        focused = QApplication.focusWidget()
-        has_focus = focused is not None and self.isAncestorOf(focused)
-        self._stack.setCurrentIndex(page)
-        if has_focus:
-            (self.tree if page else self._empty).setFocus()
+        self.hide()
 
     def _make_tree(self) -> _Writes:
         tree = named(_Writes(self), "writers_list", "Who wrote this key")
@@ -167,7 +177,7 @@ class WritersPane(QWidget):
         item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{row.kind}: {visible(row.who)}")
         if row.kind == "parallel":
             item.setForeground(0, theme.color("warn"))
-        tooltip = "\n".join(filter(None, (full_time(row.timestamp) if row.timestamp else "", row.note)))
+        tooltip = "\n".join(filter(None, (full_time(row.timestamp) if row.timestamp else "", row.where, row.note)))
         for column in range(5):
             item.setToolTip(column, plain_tooltip(tooltip))
         return item
@@ -179,7 +189,13 @@ class WritersPane(QWidget):
 
 
 class _Writes(QTreeWidget):
-    """The list. Each column gets the width it needs up to a share; the value column gets the rest."""
+    """The list. Each column gets the width it needs up to a share; the value column gets the rest.
+
+    Attributes:
+        places: where the listed keys were written.
+    """
+
+    places: Set[str] = frozenset()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Distribute the new width."""
@@ -189,6 +205,9 @@ class _Writes(QTreeWidget):
     def fit_columns(self) -> None:
         """Distribute the width."""
         width = self.viewport().width()
+        is_narrow = width < theme.px(_ROOM_FOR_ALL)
+        self.setColumnHidden(_TIME, is_narrow)  # the tooltip has it
+        self.setColumnHidden(_WHERE, is_narrow and len(self.places) < 2)
         for column, (least, share) in enumerate(_COLUMNS):
             wanted = max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) + 8
             self.header().resizeSection(column, max(least, min(wanted, int(width * share))))

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from runtime.events import Event
 
 MAX_MARKDOWN = 16_000  # characters laid out as Markdown; hostile Markdown takes time quadratic in its length
+MAX_HEIGHT = 600  # lines laid out as Markdown; a table's row takes as long as `_ROW` lines
+_ROW = 4
 MAX_CODE = 8_000  # characters of code and its output
 MAX_LINES = 60  # of output; the first and the last half
 MOST_CALLS = 40  # whose fields are shown; the JSON has all
@@ -157,7 +159,7 @@ class EventCards(QScrollArea):
 
     def _show_thought(self) -> None:
         if self._event is not None and self.thought.fold.isChecked():
-            self._thought.show_markdown(_cut(text_of(self._event, thoughts=True).strip(), MAX_MARKDOWN))
+            self._thought.show_markdown(_markdown_cut(text_of(self._event, thoughts=True).strip()))
 
     def _show_said(self, event: Event) -> bool:
         said = {"Message" if event.author == "user" else "Answer": text_of(event)} | texts(event)
@@ -166,10 +168,10 @@ class EventCards(QScrollArea):
         self._said = next(iter(sections.values())) if len(sections) == 1 else whole
         self.said.setVisible(bool(sections))
         if sections:
-            length = len(self._said)
-            aside = f"{MAX_MARKDOWN:,} of {length:,} characters" if length > MAX_MARKDOWN else ""
+            shown = _markdown_cut(self._said)
+            aside = f"{len(shown):,} of {len(self._said):,} characters" if len(shown) < len(self._said) else ""
             self.said.set_title(next(iter(sections)) if len(sections) == 1 else "Texts", aside)
-            self.browser.show_markdown(_cut(self._said, MAX_MARKDOWN))
+            self.browser.show_markdown(shown + ("…" if aside else ""))
         return bool(sections)
 
     def _show_code(self, event: Event) -> bool:
@@ -271,6 +273,16 @@ class EventCards(QScrollArea):
 
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+def _markdown_cut(text: str) -> str:
+    """Return as much of a text as is laid out at once."""
+    shown = text[:MAX_MARKDOWN]
+    left, place = MAX_HEIGHT, 0
+    while left > 0 and place >= 0:
+        left -= _ROW if shown[place : place + 20].lstrip().startswith("|") else 1
+        place = shown.find("\n", place) + 1 or -1
+    return shown if place < 0 else shown[: place - 1]
 
 
 def _calls_html(event: Event) -> tuple[str, str]:

@@ -22,11 +22,13 @@ from runtime.storage.recordings.recorded_call import RecordedModelRequest
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-MOST_MESSAGES = 120  # of a conversation, the last ones; the JSON has all
-MOST_TEXT = 2_500  # characters of a message
-MOST_INSTRUCTION = 20_000  # characters of an instruction
+MOST_MESSAGES = 80  # of a conversation, the last ones; the JSON has all
+MOST_TEXT = 2_500  # characters of a message; of each of many, no more than its share of `MOST_TOGETHER`
+MOST_TOGETHER = 32_000  # characters of a conversation, which take 30 ms to lay out
+MOST_INSTRUCTION = 12_000  # characters of an instruction, and of all tools' descriptions
 _MOST_WORDS = 3_000  # of a paragraph that are compared one by one
 _MOST_LINKS = 40
+_MOST_TOOLS = 100
 _CONTEXT = "For context:"
 
 
@@ -58,7 +60,7 @@ def request_document(sources: Sources) -> RequestDocument:
     answer = Section("Answer", sources.facts, _answer_html(sources.answer))
     whole = {
         "instruction": Section("Instruction", "", _instruction_html(sources)),
-        "tools": Section("Tools", "", "".join(_tool_html(name, tool) for name, tool in plain_tools(request.config.get("tools")).items())),
+        "tools": Section("Tools", "", _tools_html(plain_tools(request.config.get("tools")))),
         "settings": Section("Settings", request.model or "", _settings_html(settings_of(request.config))),
         "conversation": messages.whole(),
         "answer": answer,
@@ -190,9 +192,17 @@ def _changed(before: Mapping[str, Any], now: Mapping[str, Any], shown: Callable[
 # tools
 
 
-def _tool_html(name: str, declaration: Any) -> str:
+def _tools_html(tools: Mapping[str, Any]) -> str:
+    most = max(MOST_INSTRUCTION // max(len(tools), 1), 80)
+    shown = [_tool_html(name, tool, most) for name, tool in list(tools.items())[:_MOST_TOOLS]]
+    if len(tools) > _MOST_TOOLS:
+        shown.append(f'<p class="dim">… {len(tools) - _MOST_TOOLS:,} more, see JSON</p>')
+    return "".join(shown)
+
+
+def _tool_html(name: str, declaration: Any, most: int = 600) -> str:
     description = declaration.get("description") if isinstance(declaration, Mapping) else None
-    about = f'<br><span class="dim">{text_html(_cut(description.strip(), 600))}</span>' if isinstance(description, str) else ""
+    about = f'<br><span class="dim">{text_html(_cut(description.strip(), min(most, 600)))}</span>' if isinstance(description, str) else ""
     return f'<p><span class="mono">{escape(visible(signature(name, declaration)))}</span>{about}</p>'
 
 
@@ -237,9 +247,11 @@ class _Messages:
         self._sources = sources
         self._contents = sources.request.contents
         self._events = events_of_contents(sources.request, sources.events)
+        self._most = MOST_TEXT
 
     def whole(self) -> Section:
         first = max(len(self._contents) - MOST_MESSAGES, 0)
+        self._most = _share(len(self._contents) - first)
         rows = [_note_row(f"… {counted(first, 'earlier message')}, see JSON")] if first else []
         rows += [self._row(number) for number in range(first, len(self._contents))]
         return Section("Conversation", counted(len(self._contents), "message"), _table([*rows, *self._left_out()]))
@@ -248,25 +260,33 @@ class _Messages:
         old, new = before.contents, self._contents
         rows: list[str] = []
         added = 0
-        for kind, old_start, old_end, new_start, new_end in steps_between(old, new):
+        steps = steps_between(old, new)
+        self._most = _share(sum(step[2] - step[1] + step[4] - step[3] for step in steps if step[0] != "equal"))
+        for kind, old_start, old_end, new_start, new_end in steps:
             if kind == "equal":
                 rows.append(_note_row(f"··· {counted(new_end - new_start, 'unchanged message')}"))
                 continue
-            rows += [self._old_row(old[place]) for place in range(old_start, min(old_end, old_start + MOST_MESSAGES))]
-            rows += [self._row(place, "added") for place in range(new_start, min(new_end, new_start + MOST_MESSAGES))]
+            for start, end, row in ((old_start, old_end, self._old_row), (new_start, new_end, self._new_row)):
+                rows += [row(place) for place in range(start, min(end, start + MOST_MESSAGES // 2))]
+                if end - start > MOST_MESSAGES // 2:
+                    rows.append(_note_row(f"… {counted(end - start - MOST_MESSAGES // 2, 'more message')}, see JSON"))
             added += new_end - new_start
         return Section("Conversation", f"{counted(len(new), 'message')} · {added:,} new", _table([*rows, *self._left_out()]))
 
     def _row(self, number: int, ground: str = "") -> str:
         entry = self._events[number]
-        text, author = _message(self._contents[number], entry)
+        text, author = _message(self._contents[number], entry, self._most)
         role = self._sources.role_of(author) if entry is not None else "dim"
         link = f"<br>{event_link(entry.index, f'event {entry.index + 1:,}')}" if entry is not None else ""
         right = f'<span class="{role}">{escape(visible(author[:30]))}</span><span class="small">{link}</span>'
         return _row_html(f"{number + 1:,}", text, right, ground)
 
-    def _old_row(self, content: Any) -> str:
-        text, author = _message(content, None)
+    def _new_row(self, number: int) -> str:
+        return self._row(number, "added")
+
+    def _old_row(self, number: int) -> str:
+        assert self._sources.before is not None
+        text, author = _message(self._sources.before.contents[number], None, self._most)
         return _row_html("", f'<span class="gone">{text}</span>', f'<span class="dim">{escape(visible(author[:30]))}</span>', "removed")
 
     def _left_out(self) -> Iterator[str]:
@@ -297,10 +317,10 @@ def _note_row(text: str) -> str:
     return _row_html("", f'<span class="dim">{escape(text)}</span>', "")
 
 
-def _message(content: Any, entry: PromptEvent | None) -> tuple[str, str]:
+def _message(content: Any, entry: PromptEvent | None, most: int) -> tuple[str, str]:
     """Return a content as HTML, without the preface of other agents' texts, and who it is from."""
     if not isinstance(content, Mapping):
-        return text_html(_cut(str(content), MOST_TEXT)), ""
+        return text_html(_cut(str(content), most)), ""
     parts = [part for part in content.get("parts") or () if isinstance(part, Mapping)]
     author = entry.event.author if entry is not None else str(content.get("role") or "user")
     texts = [part.get("text") for part in parts]
@@ -313,13 +333,16 @@ def _message(content: Any, entry: PromptEvent | None) -> tuple[str, str]:
         if is_told and place == 0 and told[1][0] == author:
             continue
         by, said = told[place]
-        pieces.append(text_html(_cut(said, MOST_TEXT)) if is_told and by == author else _part_html(part))
+        pieces.append(text_html(_cut(said, most)) if is_told and by == author else _part_html(part, most))
+        if sum(map(len, pieces)) > most and place + 1 < len(parts):
+            pieces.append(f'<span class="dim">… {counted(len(parts) - place - 1, "more part")}, see JSON</span>')
+            break
     return "<br>".join(pieces) or '<span class="dim">no content</span>', author
 
 
-def _part_html(part: Mapping[str, Any]) -> str:
+def _part_html(part: Mapping[str, Any], most: int) -> str:
     if isinstance(part.get("text"), str):
-        html = text_html(_cut(part["text"], MOST_TEXT))
+        html = text_html(_cut(part["text"], most))
         return f'<span class="dim">Thought: {html}</span>' if part.get("thought") else html
     if isinstance(call := part.get("function_call"), Mapping):
         return _call_html(call.get("name"), call.get("args"))
@@ -334,6 +357,11 @@ def _part_html(part: Mapping[str, Any]) -> str:
 def _call_html(name: Any, args: Any) -> str:
     shown = ", ".join(f"{visible(str(key)[:60])}={preview(value, 200)}" for key, value in args.items()) if isinstance(args, Mapping) else ""
     return f'<span class="mono">{escape(visible(str(name)[:200]))}({escape(_cut(shown, 600))})</span>'
+
+
+def _share(count: int) -> int:
+    """Return how many characters of each of that many messages are shown."""
+    return max(min(MOST_TEXT, MOST_TOGETHER // max(min(count, MOST_MESSAGES), 1)), 200)
 
 
 def _cut(text: str, limit: int) -> str:

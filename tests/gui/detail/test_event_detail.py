@@ -284,6 +284,15 @@ def test_a_long_text_states_its_shown_length_and_breaks_between_words_in_full(de
     assert part.text() == ""
 
 
+@pytest.mark.parametrize("text", ["- item\n" * 2_000, "|a|b|\n|-|-|\n" + "|x|y|\n" * 2_000, "# h\n" * 3_000, "```\n" + "x = 1\n" * 2_000])
+def test_a_text_of_very_many_lines_is_cut_before_it_takes_long(detail: EventDetail, text: str) -> None:
+    detail.show_event(0, said(text))
+    assert detail.cards.browser.document().blockCount() <= 700
+    assert detail.findChild(QLabel, "answer_aside").text().endswith(f" of {len(text):,} characters")
+    detail.show_event(1, said("line\n" * 300))
+    assert detail.findChild(QLabel, "answer_aside").text() == ""
+
+
 def test_code_is_shown_verbatim(detail: EventDetail) -> None:
     detail.tabs.setCurrentIndex(EVENT)
     code = types.ExecutableCode(code="for n in range(3):\n    print(n)", language=types.Language.PYTHON)

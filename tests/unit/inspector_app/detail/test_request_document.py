@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from inspector_app.detail.instruction_sources import placed_values
 from inspector_app.detail.prompt_events import prompt_events
-from inspector_app.detail.request_document import MOST_MESSAGES, MOST_TEXT, Sources, request_document, signature
+from inspector_app.detail.request_document import MOST_MESSAGES, MOST_TEXT, MOST_TOGETHER, Sources, request_document, signature
 from inspector_app.detail.view_data import Section
 from runtime.events import Event, EventActions
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
@@ -157,9 +157,22 @@ def test_any_recorded_json_is_a_document(contents: list[Any], config: dict[str, 
         assert not re.search(r"<[bi]>", section.html)
 
 
+def test_what_is_new_in_a_long_conversation_is_cut_too() -> None:
+    before, now = (request(*(content(f"{word} {number} " * 500) for number in range(300))) for word in ("old", "new"))
+    document = request_document(sources(now, [event("guide", "x")], before))
+    assert document.since is not None and len(document.since["conversation"].html) < 4 * MOST_TOGETHER
+    assert plain(document.since["conversation"]).count("more messages, see JSON") == 2
+
+
+def test_very_many_tools_are_cut() -> None:
+    tools = [{"function_declarations": [{"name": f"t{number}", "description": "Do it. " * 400} for number in range(3_000)]}]
+    shown = request_document(sources(request(tools=tools), [event("guide", "x")])).whole["tools"]
+    assert len(shown.html) < 60_000 and plain(shown).endswith("… 2,900 more, see JSON")
+
+
 def test_long_conversations_and_texts_are_cut() -> None:
     document = request_document(Sources(request(*(content("x" * 10_000) for _ in range(500))), event("guide", "y" * 100_000)))
     shown = document.whole["conversation"]
+    assert len(plain(shown)) < 2 * MOST_TOGETHER
     assert f"… {500 - MOST_MESSAGES:,} earlier messages, see JSON" in plain(shown)
-    assert len(shown.html) < MOST_MESSAGES * (MOST_TEXT + 400)
     assert len(document.whole["answer"].html) < MOST_TEXT + 100

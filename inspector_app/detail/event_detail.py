@@ -212,7 +212,7 @@ class EventDetail(QWidget):
         Args:
             event: the event.
         """
-        self._event = event
+        self._event = without_credentials(event)
         self._number = 0
         self._show_head(event, "inside a tool")
         self._show_note("")

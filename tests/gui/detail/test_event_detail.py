@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from google.genai import types
@@ -17,6 +18,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.safe_browser import SafeBrowser
 from inspector_app.widgets.text_dialog import TextDialog
 from runtime.events import Event, EventActions
+from runtime.events.event_actions import EventCompaction
 from runtime.history.scoped_state import ScopedState
 from runtime.sessions.note import Note
 from runtime.sessions.state import Change
@@ -183,6 +185,49 @@ def test_what_an_event_does_not_have_is_not_drawn(detail: EventDetail) -> None:
     detail.show_event(2, Event(author="a", invocation_id="e"))
     detail.set_state(ScopedState(session={"k": 1}), [])
     assert drawn(detail) == [] and detail.findChild(Prose, "event_empty").isVisible(), "nothing is an empty page"
+
+
+def event_of(*parts: types.Part, author: str = "desk", **more: Any) -> Event:
+    return Event(author=author, content=types.Content(parts=list(parts)) if parts else None, **more)
+
+
+SUMMARY = EventCompaction(start_timestamp=1, end_timestamp=2, compacted_content=types.Content(parts=[types.Part(text="They paid.")]))
+ANSWER = types.Part(function_response=types.FunctionResponse(id="c", name="ask", response={"result": "yes"}))
+FAILURE = types.Part(function_response=types.FunctionResponse(id="c", name="pay", response={"error": "no money"}))
+FILE = types.Part(file_data=types.FileData(file_uri="gs://bucket/a.png", mime_type="image/png"))
+
+
+@pytest.mark.parametrize(
+    ("event", "titles", "words"),
+    [
+        (event_of(types.Part(text="Hello"), author="user"), ["Message"], ["Hello"]),
+        (event_of(ANSWER, author="user"), ["Result of ask"], ["yes"]),
+        (event_of(FAILURE), ["1 result"], ["pay failed", "error", "no money"]),
+        (event_of(ANSWER, FAILURE), ["2 results"], ["Result of ask", "pay failed"]),
+        (event_of(FILE), ["File image/png"], ["gs://bucket/a.png"]),
+        (event_of(actions=EventActions(compaction=SUMMARY)), ["Summary"], ["They paid."]),
+        (event_of(output_transcription=types.Transcription(text="I heard you.")), ["Transcript"], ["I heard you."]),
+        (event_of(types.Part(text="Go."), actions=EventActions(transfer_to_agent="clerk")), ["Answer", "More"], ["transfer to", "clerk"]),
+        (event_of(actions=EventActions(escalate=True)), ["More"], ["escalate", "true"]),
+        (event_of(actions=EventActions(rewind_before_invocation_id="e-7")), ["More"], ["rewind before", "e-7"]),
+        (event_of(actions=EventActions(artifact_delta={"a.txt": 0})), ["Files"], []),
+        (
+            event_of(actions=EventActions(artifact_delta={f"{n}.txt": n for n in range(20)})),
+            ["Files", "More"],
+            ["saved artifacts", "19.txt"],
+        ),
+        (event_of(custom_metadata={"trace": "abc"}), ["More"], ["trace", "abc"]),
+        (event_of(error_code="SAFETY"), ["Error"], ["SAFETY"]),
+        (event_of(types.Part(text="a\u202eb <b>")), ["Answer"], ["a⟨U+202E⟩b <b>"]),
+        (event_of(types.Part(function_call=types.FunctionCall(id="c", name="go", args={"<b>": "<i>x"}))), ["Call go"], ["<b>", "<i>x"]),
+    ],
+)
+def test_each_event_has_the_cards_of_what_it_holds(detail: EventDetail, event: Event, titles: list[str], words: list[str]) -> None:
+    detail.show_event(0, event)
+    assert drawn(detail) == titles
+    shown = "\n".join(prose.toPlainText() for prose in detail.cards.findChildren(Prose) if prose.isVisible())
+    assert [word for word in words if word not in shown] == []
+    assert not detail.findChild(Prose, "event_empty").isVisible()
 
 
 def test_thought_answer_and_error_are_shown_separately(detail: EventDetail) -> None:

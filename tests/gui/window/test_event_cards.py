@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,8 @@ from inspector_app.app import Inspector
 from inspector_app.detail.card import Card
 from inspector_app.detail.prose import Prose
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.test_own_environment import STEPS, open_agent
+from tests.interop.google_adk import adk_python
 
 
 def text(card: Card) -> str:
@@ -105,3 +109,26 @@ def test_writing_a_note_shows_its_editor(story: Inspector, driver: WindowDriver,
     detail.note.save()
     driver.run_until_idle()
     assert detail.note.isVisible() and "Ask Ana." in detail.note.text.toPlainText()
+
+
+@pytest.mark.usefixtures("prepared_pythons")
+def test_an_answer_of_an_agent_on_google_adk_has_its_cards_and_its_request(driver: WindowDriver, tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    (tmp_path / "project" / ".venv").symlink_to(Path(adk_python()).parent.parent)
+    open_agent(driver, Path(shutil.copytree(STEPS, tmp_path / "project" / "steps", ignore=shutil.ignore_patterns("__pycache__"))))
+    driver.run_message(json.dumps([["call", "weather", {"city": "Bern"}], ["done"]]))
+    detail = driver.bench.parts.detail
+    driver.stream.select(1)
+    driver.run_until(lambda: detail.cards.calls.title == "Call weather")
+    driver.run_until(lambda: text(detail.cards.origin).startswith("Model call 1 of 2"))
+    assert text(detail.cards.calls).split() == ["city", "Bern"]
+    driver.stream.select(2)
+    driver.run_until(lambda: "Answers the call of event 2" in text(detail.cards.origin))
+    driver.stream.select(3)
+    follow(detail.cards.origin, "inspector:request")
+    driver.run_until(lambda: text(detail.request.cards["conversation"]) != "")
+    conversation = text(detail.request.cards["conversation"])
+    assert "event 2" in conversation and "weather(" in conversation and "event 3" in conversation
+    detail.request.findChild(QToolButton, "request_since").click()
+    assert "··· 1 unchanged message" in text(detail.request.cards["conversation"])
+    driver.run_until_idle()

@@ -21,6 +21,7 @@ from inspector_app.widgets.brief_pause import BriefPause
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.controls import plain_label, push_button
+from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.json_editor import JsonEditor
 from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.tooltips import set_tooltip
@@ -90,11 +91,10 @@ class HeldCard(QWidget):
         self._drafts: dict[Choice, str] = {}
         self._pause = BriefPause(self)
         self._pause.changed.connect(self._show_buttons)
-        self._title, self._subject, self._why = (plain_label(name=name, parent=self) for name in ("held_title", "held_subject", "held_why"))
-        self._title.setProperty("role", "warn")
-        self._subject.setStyleSheet("font-weight: bold;")
-        self._why.setProperty("role", "dim")
-        self._why.setWordWrap(True)
+        self._title = plain_label(name="held_title", role="warn", parent=self)
+        self._subject = named(ElidedLabel(), "held_subject")
+        self._subject.setProperty("role", "name")
+        self._why = plain_label(name="held_why", role="dim", wraps=True, parent=self)
         self._failure = plain_label(name="held_failure", role="bad", wraps=True, parent=self)
         self._problem = plain_label(name="held_problem", role="bad", wraps=True, parent=self)
         self._beside = plain_label(name="held_beside", role="dim", wraps=True, parent=self)
@@ -107,11 +107,11 @@ class HeldCard(QWidget):
         self._as_json.clicked.connect(self._on_as_json)
         self._undo = self._link("Undo", "held_undo", "Restore the original arguments (Ctrl+Z)")
         self._undo.clicked.connect(self._on_undo)
-        head = laid_out(QHBoxLayout(), self._title, (self._subject, 1), self._undo, self._as_json, self.code, spacing=5)
+        head = laid_out(QHBoxLayout(), self._title, (self._subject, 1), self.code, spacing=5)
         laid_out(
             QVBoxLayout(self),
             head,
-            self._why,
+            laid_out(QHBoxLayout(), (self._why, 1), self._undo, self._as_json, spacing=2),
             self._failure,
             self._beside,
             (self._form, 1),

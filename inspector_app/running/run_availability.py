@@ -129,4 +129,4 @@ class RunAvailability(QObject):
             return "idle", "idle", ""
         last = open_ones[-1]
         word = last.word
-        return word, word, last.reason.removeprefix("waits ")
+        return word, word, last.reason.removeprefix("waits ").removeprefix(f"{word} ")

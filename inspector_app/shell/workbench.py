@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
@@ -21,9 +21,11 @@ from inspector_app.shell.dock import Dock
 from inspector_app.shell.dock_layout import DockLayout
 from inspector_app.shell.focus_home import FocusHome
 from inspector_app.widgets.empty_state import EmptyState
+from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.widgets.places import Pane, Places, Side
 
 _LEAST_STREAM = 130  # pixels that the cards below leave to the stream
+_LEAST_PANE = 80  # pixels that the card below leaves to a pane
 
 
 class Workbench(QMainWindow):
@@ -66,6 +68,9 @@ class Workbench(QMainWindow):
         for pane in self._panes:
             getattr(places.commands, f"go_to_{pane.name}").triggered.connect(partial(self._on_go, pane.name))
         self.layout_of_docks = DockLayout(self, self._panes, self._docks)
+        for card in places.transient:
+            if card not in places.under.values() and not isinstance(card, HintBar):
+                card.installEventFilter(self)
         places.pane_requested.connect(self.raise_pane)
         places.pane_titled.connect(lambda name, title: self._docks[name].setWindowTitle(title))
         places.middle_requested.connect(self.show_in_the_middle)
@@ -77,6 +82,12 @@ class Workbench(QMainWindow):
         entrance = _entrance(self._docks[name].widget())
         if entrance is not None:
             entrance.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Put an enlarged pane back when a question is asked below the events, which it hides."""
+        if event.type() == QEvent.Type.ShowToParent:
+            self.layout_of_docks.leave_enlarged()
+        return super().eventFilter(watched, event)
 
     def enlarge(self) -> None:
         """Give the pane with the focus, else the one in front below, the room of all others; or put all back."""
@@ -168,6 +179,7 @@ class Workbench(QMainWindow):
             rows = QVBoxLayout(both)
             rows.setContentsMargins(0, 0, 0, 0)
             rows.setSpacing(6)
+            pane.widget.setMinimumHeight(_LEAST_PANE)  # instead of its hint: the card must not take height from other panes
             rows.addWidget(pane.widget, 5)
             rows.addWidget(under, 4)
             dock.setWidget(both)

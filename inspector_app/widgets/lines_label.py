@@ -28,7 +28,7 @@ class LinesLabel(QLabel):
     def set_lines(self, most: int) -> None:
         """Set the largest number of lines; the label is as high as those that its width needs."""
         self._most = most
-        self.setFixedHeight(self.fontMetrics().lineSpacing() * len(self._lines()))
+        self.setFixedHeight(self.fontMetrics().lineSpacing() * len(self._lines()) + 2)  # some fonts draw below their line
 
     def minimumSizeHint(self) -> QSize:
         """Return a width of zero."""

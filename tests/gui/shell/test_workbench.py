@@ -12,7 +12,9 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.running.breakpoints_pane import BreakpointRow
+from inspector_app.running.held_card import CallKind
 from inspector_app.running.pending_pane import PendingRow
+from inspector_app.running.view_data import HoldText
 from inspector_app.shell.features import Features
 from inspector_app.shell.workbench import Workbench
 from inspector_app.widgets import theme
@@ -181,6 +183,28 @@ def test_the_lower_panes_are_six_and_who_wrote_and_keep_their_height(bench: Work
     form = bench.parts.pending.form
     buttons = [button for button in form.findChildren(QPushButton) if button.text() in ("Approve", "Reject")]
     assert all(button.isVisible() and not button.visibleRegion().isEmpty() for button in buttons) and len(buttons) == 2
+
+
+HOLD = HoldText("Held before the model call of", "researcher_with_a_long_name", "before the call", "by Step into", "", "")
+SCHEMA = {"properties": {name: {"type": "integer"} for name in ("adults", "children", "nights", "rooms", "beds", "price", "stars", "pets")}}
+
+
+@pytest.mark.parametrize("size", [(1280, 740), (1152, 660)])
+@pytest.mark.parametrize("kind", ["tool", "model"])
+def test_a_hold_leaves_the_panes_their_places(bench: Workbench, size: tuple[int, int], kind: CallKind, qtbot: QtBot) -> None:
+    bench.resize(*size)
+    bench.layout_of_docks.reset_layout()
+    before = places(bench)
+    card = bench.parts.held
+    for failure in ("", "ValueError: no\nin pay, agent.py line 3"):
+        args = dict.fromkeys(SCHEMA["properties"], 3) if kind == "tool" else {"contents": [{"text": "x" * 40}] * 40}
+        card.show_hold(replace(HOLD, failure=failure), kind, args, SCHEMA if kind == "tool" else None)
+        qtbot.waitUntil(card.isVisible)
+        assert places(bench) == before
+        for button in card.findChildren(QPushButton):
+            assert not button.isVisible() or not button.visibleRegion().isEmpty()
+        card.hide()
+        assert places(bench) == before
 
 
 def test_title_buttons_use_the_themes_icons(bench: Workbench, qtbot: QtBot, qapp: QApplication) -> None:

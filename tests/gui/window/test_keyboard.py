@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.presentation.decisions import Choice
 from inspector_app.widgets.empty_state import EmptyState
 
 
@@ -132,6 +133,30 @@ def test_an_explicitly_focused_widget_keeps_the_focus(shown: Inspector, qtbot: Q
     QApplication.processEvents()
     QApplication.processEvents()
     assert bench.parts.composer.isAncestorOf(focused())
+
+
+@pytest.mark.parametrize("leads_to", ["filter", "composer", "question", "pane"])
+def test_what_an_enlarged_pane_hides_comes_back_when_it_is_wanted(shown: Inspector, qtbot: QtBot, leads_to: str) -> None:
+    window, bench = shown.window, shown.window.workbench
+    bench.raise_pane("pending")
+    bench.parts.stream.table.setFocus()
+    bench.parts.pending.focus()
+    window.commands.enlarge.trigger()
+    qtbot.waitUntil(lambda: not bench.middle.isVisible())
+    assert bench.parts.pending.isAncestorOf(focused())
+    if leads_to == "filter":
+        window.commands.find_event.trigger()
+        qtbot.waitUntil(lambda: bench.parts.filter_bar.isAncestorOf(focused()))
+    elif leads_to == "composer":
+        window.commands.write_message.trigger()
+        qtbot.waitUntil(lambda: bench.parts.composer.isAncestorOf(focused()))
+    elif leads_to == "question":
+        bench.parts.fork_card.show_decision("Fork here?", [], [Choice("fork", "Fork", "")], icon="code-branch")
+        qtbot.waitUntil(lambda: bench.parts.fork_card.isVisible() and bench.parts.fork_card.isAncestorOf(focused()))
+    else:
+        window.commands.go_to_sessions.trigger()
+        qtbot.waitUntil(lambda: bench.parts.sessions.isAncestorOf(focused()))
+    assert bench.middle.isVisible() and bench.layout_of_docks.enlarged is None
 
 
 def test_enter_presses_the_focused_button(shown: Inspector, qtbot: QtBot) -> None:

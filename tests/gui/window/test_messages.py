@@ -56,7 +56,7 @@ def test_a_long_message_has_two_lines_and_all_of_it_is_in_the_log(inspector: Ins
     window, bar = inspector.window, inspector.window.message_bar
     text = bar.findChild(LinesLabel)
     QApplication.processEvents()
-    assert text.height() == 2 * text.fontMetrics().lineSpacing() and text._lines()[-1].endswith("…")
+    assert text.height() == 2 * text.fontMetrics().lineSpacing() + 2 and text._lines()[-1].endswith("…")
     window.commands.read_messages.trigger()
     to_log = bar.findChild(QToolButton, "message_log")
     assert to_log.hasFocus()

@@ -161,7 +161,7 @@ def test_a_stopped_held_run_is_interrupted_and_resumable(story: Inspector, drive
         story.window.commands.stop.trigger()
     assert ended.args[0].stopped
     assert story.window.commands.resume.isEnabled()
-    assert "Interrupted" in story.window.parts.resume_hint.text
+    assert "Stopped after event" in story.window.parts.resume_hint.text
 
 
 def test_a_held_run_is_still_held_when_its_session_is_selected_again(story: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:

@@ -57,7 +57,12 @@ _WORDS: dict[CallKind, dict[Choice, tuple[str, str]]] = {
     "failed tool": {"call": ("Let it fail", "play"), "result": ("Give a result…", "pen"), "raise": ("Make it fail…", "bolt")},
     "failed model": {"call": ("Let it fail", "play"), "answer": ("Give an answer…", "reply")},
 }
-_SUBMITS: dict[Choice, str] = {"result": "Use this result", "raise": "Fail with this", "answer": "Use this answer"}
+# Choice → the text of the main button, short so that the buttons are beside each other, and its whole meaning.
+_SUBMITS: dict[Choice, tuple[str, str]] = {
+    "result": ("Use it", "Use this result"),
+    "raise": ("Fail", "Fail with this message"),
+    "answer": ("Use it", "Use this answer"),
+}
 _KEYS = "F5 continues, F10 steps to the next event"
 
 
@@ -309,7 +314,7 @@ class HeldCard(QWidget):
             self._call.setMinimumWidth(0)
             self._call.ensurePolished()
             widths = []
-            for text in (words["call"][0], *(_SUBMITS[choice] for choice in words if choice != "call")):
+            for text in (words["call"][0], *(_SUBMITS[choice][0] for choice in words if choice != "call")):
                 self._call.setText(text)
                 widths.append(self._call.sizeHint().width())
             self._call.setMinimumWidth(max(widths))
@@ -327,8 +332,10 @@ class HeldCard(QWidget):
         if self._kind is None:
             return
         choice, problem = self._choice, "" if self._is_fixed or self._choice == "raise" else self._wrong
-        self._call.setText(_SUBMITS.get(choice, _WORDS[self._kind]["call"][0]))
-        self._call.setAccessibleName(self._call.text())
+        call = _WORDS[self._kind]["call"][0]
+        text, does = _SUBMITS.get(choice, (call, call))
+        self._call.setText(text)
+        self._call.setAccessibleName(does)
         self._call.setEnabled(not problem and not self._pause.is_on)
         set_tooltip(self._call, problem or "Continue with this (Ctrl+Enter). F10 also applies it, and holds at the next event")
         for other, button in self._others.items():

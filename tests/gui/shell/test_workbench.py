@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import cast
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QByteArray, QPoint, QRect, QSize, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QPushButton, QTabBar, QTreeWidget
 from pytestqt.qtbot import QtBot
 
@@ -15,6 +15,7 @@ from inspector_app.running.breakpoints_pane import BreakpointRow
 from inspector_app.running.held_card import CallKind
 from inspector_app.running.pending_pane import PendingRow
 from inspector_app.running.view_data import HoldText
+from inspector_app.shell.dock_layout import LAYOUT_VERSION
 from inspector_app.shell.features import Features
 from inspector_app.shell.workbench import Workbench
 from inspector_app.widgets import theme
@@ -203,6 +204,8 @@ def test_a_hold_leaves_the_panes_their_places(bench: Workbench, size: tuple[int,
         assert places(bench) == before
         for button in card.findChildren(QPushButton):
             assert not button.isVisible() or not button.visibleRegion().isEmpty()
+        lines = {button.y() for button in card.findChildren(QPushButton) if button.isVisible()}
+        assert len(lines) == 1 or size[0] < 1280
         card.hide()
         assert places(bench) == before
 
@@ -270,3 +273,23 @@ def test_a_layout_saved_in_a_small_window_gives_the_panes_their_shares_of_a_larg
     large.show()
     qtbot.waitUntil(lambda: abs(width(large, "detail") / large.width() - shares["detail"]) < 0.01)
     assert abs(width(large, "sessions") / large.width() - shares["sessions"]) < 0.01
+
+
+@pytest.mark.parametrize(("saved", "is_replaced"), [("old", True), ("nonsense", True), ("none", False), ("own", False)])
+def test_a_layout_of_another_version_is_replaced_and_reported(bench: Workbench, qtbot: QtBot, saved: str, is_replaced: bool) -> None:
+    states = {
+        "old": bench.saveState(LAYOUT_VERSION - 1).data(),
+        "nonsense": b"nonsense",
+        "none": b"",
+        "own": bench.saveState(LAYOUT_VERSION).data(),
+    }
+    made = made_bench()
+    qtbot.addWidget(made)
+    reported = []
+    made.layout_of_docks.replaced.connect(lambda: reported.append(True))
+    made.layout_of_docks.saved = QByteArray(b'{"sessions": 0.2}\n' + states[saved]) if saved != "none" else None
+    made.resize(1280, 740)
+    made.show()
+    qtbot.waitUntil(lambda: made.layout_of_docks.saved_layout() is not None)
+    assert reported == [True] * is_replaced
+    assert shown(made) == shown(bench)

@@ -75,7 +75,7 @@ def test_a_session_is_called_by_its_title(sessions: SessionTreeModel, qtbot) -> 
     first, second = key("maria", "s-1"), key("maria", "s-2")
     wanted: list[SessionKey] = []
     sessions.title_wanted.connect(lambda _database, session: wanted.append(session))
-    sessions.set_mark("orders", first, "paused")
+    sessions.set_mark("orders", first, "held")
     index = sessions.index_of("orders", first)
     assert index.data() == "reading…" and set(wanted) == {first}
     titles = {first: "Forty boxes of paper"}
@@ -98,7 +98,7 @@ def test_the_second_line_tells_state_events_cost_and_age(sessions: SessionTreeMo
     sessions.set_waiting("orders", session, 1, "book_\u202etrip")
     sessions.set_mark("orders", session, "confirmation")
     assert node.detail == "waiting: book_⟨U+202E⟩trip · 3 events · $0.0077 · 2 min"
-    sessions.set_mark("orders", session, "paused")
+    sessions.set_mark("orders", session, "held")
     assert node.detail.startswith("held · 3 events")
 
 

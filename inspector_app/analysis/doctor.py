@@ -10,6 +10,7 @@ from inspector_app.analysis.answer_checks import answers_cut_off, answers_withou
 from inspector_app.analysis.call_checks import orphan_responses, repeated_ids, unanswered_calls
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.analysis.order_checks import times_stepping_back, wrong_order
+from inspector_app.analysis.repeat_checks import handovers_in_turn, loops_at_their_limit, repeated_answers, repeated_calls
 from inspector_app.analysis.resume_checks import missing_agents, unreachable_resumes
 from inspector_app.analysis.row_checks import faults_of_tables, unreadable_events
 from inspector_app.analysis.session_facts import SessionFacts, limited, read_facts
@@ -32,6 +33,10 @@ CHECKS: tuple[Check, ...] = (
     answers_without_effect,
     empty_answers,
     answers_cut_off,
+    repeated_calls,
+    repeated_answers,
+    handovers_in_turn,
+    loops_at_their_limit,
     lost_updates,
     unexplained_state,
     secrets,

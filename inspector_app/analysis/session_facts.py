@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.analysis.finding import Finding, Level
+from inspector_app.presentation.costs import CostSum, cost_text, model_calls
+from inspector_app.presentation.prices import Prices
 from runtime.errors import StorageError
 from runtime.history.invocations import Invocation, invocations
 from runtime.sessions.session_key import SessionKey
@@ -37,6 +39,7 @@ class SessionFacts:
         invocations: its invocations, with their recorded ends.
         first_state: the session's own first state; None if it was not recorded.
         state: its present state with prefixes; None if it is damaged.
+        prices: the prices of models.
     """
 
     key: SessionKey
@@ -49,6 +52,7 @@ class SessionFacts:
     invocations: Sequence[Invocation]
     first_state: dict[str, Any] | None
     state: dict[str, Any] | None
+    prices: Prices = field(default_factory=Prices)
 
     @property
     def is_google(self) -> bool:
@@ -77,6 +81,18 @@ class SessionFacts:
     def rewound(self) -> set[str]:
         """The ids of the invocations that were taken back."""
         return {each.invocation_id for each in self.invocations if each.status == "rewound"}
+
+    @cached_property
+    def standing(self) -> list[list[Event]]:
+        """The events of each invocation that was not taken back."""
+        return [events for invocation, events in self.by_invocation.items() if invocation not in self.rewound]
+
+    def paid(self, events: Sequence[Event]) -> str:
+        """Return what the model calls of some events cost, as a sentence after a blank; empty if no price is known."""
+        total = CostSum()
+        for call in model_calls(self.key, events, self.prices):
+            total.add(call)
+        return f" They cost {cost_text(total)}." if total.unpriced < total.calls else ""
 
     @cached_property
     def unfinished(self) -> dict[str, Invocation]:

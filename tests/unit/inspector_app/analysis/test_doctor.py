@@ -258,6 +258,7 @@ TRUE_FINDINGS = {  # in databases that were not interrupted: what google-adk did
     ("errors", "unanswered call"),
     ("rewind", "cleared by a rewind"),  # of a key that the session was created with
     ("llm_root_crash", "unanswered call"),
+    *((scenario, "loop at its limit") for scenario in ("cross", "loop_crash", "nested_crash", "steps_crash")),  # no agent of them ends it
 }
 
 

@@ -8,49 +8,87 @@ from typing import TYPE_CHECKING
 from inspector_app.analysis.finding import Finding
 from inspector_app.analysis.session_facts import SessionFacts
 from inspector_app.presentation.values import visible
-from runtime.events.kinds import is_workflow_output
+from runtime.events.final_response import says_something
+from runtime.events.kinds import MALFORMED, RECITATIONS, REFUSALS, cut_off, is_workflow_output, kind_of
 from runtime.events.marks import CONFIRMATION_CALL, CREDENTIAL_CALL, REQUEST_CALLS
 from runtime.history.invocations import is_empty_answer
 from runtime.history.turns import asked_name, requested_call_id
+from runtime.models.llm_response import NO_CONTENT
 
 if TYPE_CHECKING:
     from google.genai import types
 
     from runtime.events import Event
 
-_WHOLE = frozenset({"STOP", "FINISH_REASON_UNSPECIFIED", "OTHER"})
+_NO_CONTENT = frozenset({NO_CONTENT, "UNKNOWN_ERROR"})  # codes of an answer that ended without content
 
 
 def empty_answers(facts: SessionFacts) -> Iterator[Finding]:
-    """Find answers in which the model said nothing, and calls no tool."""
-    last = {each.last_event_id for each in facts.invocations if each.status == "finished"}
-    for event in facts.events:
-        if event.id in last and is_empty_answer(event):
+    """Find answers in which the model said nothing, and calls no tool, and the agent did not answer later in the invocation."""
+    for invocation in facts.invocations:
+        if invocation.status == "rewound":
+            continue
+        last = invocation.last_event_id if invocation.status == "finished" else None
+        own = {event.author: event for event in facts.by_invocation[invocation.invocation_id] if _speaks(event)}  # the last of each agent
+        for event in own.values():
+            if cut_off(event) or not (
+                _is_silent(event) and (event.id == last or event.error_code or event.usage_metadata or event.finish_reason)
+            ):
+                continue
             yield facts.finding(
                 "empty answer",
                 "warning",
                 event.id,
                 f"{visible(event.author)} ended its turn with an empty answer.",
-                "The person sees nothing, though the request was paid for.",
+                f"The person sees nothing, though the request was paid for.{facts.paid([event])}",
                 "Read the request of this call, and tell the agent in its instruction to answer after a tool's result.",
             )
+
+
+def _speaks(event: Event) -> bool:
+    return event.author != "user" and (event.content is not None or _is_silent(event))
+
+
+def _is_silent(event: Event) -> bool:
+    if event.error_code in _NO_CONTENT:
+        return not says_something(event.content)
+    ended = getattr(event.finish_reason, "value", event.finish_reason) == "STOP" and event.content is None
+    return is_empty_answer(event) or (ended and kind_of(event) == "empty" and not event.turn_complete)
 
 
 def answers_cut_off(facts: SessionFacts) -> Iterator[Finding]:
     """Find answers that the model did not end itself."""
     for event in facts.events:
-        reason = getattr(event.finish_reason, "value", event.finish_reason)
-        if reason is None or reason in _WHOLE or event.partial or event.invocation_id in facts.rewound:
+        reason = cut_off(event)
+        if reason is None or event.invocation_id in facts.rewound:
             continue
-        at_limit = reason == "MAX_TOKENS"
+        what, advice = _why_cut_off(reason)
         yield facts.finding(
             "answer cut off",
             "warning",
             event.id,
-            "The answer was cut off at its token limit." if at_limit else f"The model ended the answer early: {visible(str(reason))}.",
-            "Its end is missing, also from what later requests hold.",
-            "Raise max_output_tokens, or ask for a shorter answer." if at_limit else "Read the answer and its request.",
+            what,
+            f"{'Its end' if says_something(event.content) else 'The answer'} is missing, also from what later requests hold."
+            f"{facts.paid([event])}",
+            advice,
         )
+
+
+def _why_cut_off(reason: str) -> tuple[str, str]:
+    """Return what happened to an answer, and what to do about it."""
+    shown = visible(reason)
+    if reason == "MAX_TOKENS":
+        return "The answer was cut off at its token limit.", "Raise max_output_tokens, or ask for a shorter answer."
+    if reason in REFUSALS:
+        return f"The model refused the answer: {shown}.", "Read the request: its text or the answer's broke a rule of the provider."
+    if reason in RECITATIONS:
+        return (
+            f"The model stopped as it was repeating a known text: {shown}.",
+            "Ask for a summary in own words, or for a shorter quotation.",
+        )
+    if reason in MALFORMED:
+        return f"The model's call could not be read: {shown}.", "Send it again. If it happens often, simplify the tool's declaration."
+    return f"The model ended the answer early: {shown}.", "Read the answer and its request."
 
 
 def answers_without_effect(facts: SessionFacts) -> Iterator[Finding]:

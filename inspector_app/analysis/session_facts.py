@@ -92,7 +92,7 @@ class SessionFacts:
         total = CostSum()
         for call in model_calls(self.key, events, self.prices):
             total.add(call)
-        return f" They cost {cost_text(total)}." if total.unpriced < total.calls else ""
+        return f" {'They' if total.calls > 1 else 'It'} cost {cost_text(total)}." if total.unpriced < total.calls else ""
 
     @cached_property
     def unfinished(self) -> dict[str, Invocation]:

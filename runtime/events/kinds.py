@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, get_args
 
-from runtime.events.marks import ASKING_CALLS, TRANSFER_CALL
+from runtime.events.marks import ASKING_CALLS, SAME_MODEL_CALL, TRANSFER_CALL
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -32,6 +32,28 @@ Kind = Literal[
     "empty",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+# Why a model did not end its answer itself: google-genai's names of reasons to finish, and to block a request. google-adk has the latter,
+# and the former of an answer without content, as the error's code.
+REFUSALS = frozenset(
+    (
+        "SAFETY",
+        "PROHIBITED_CONTENT",
+        "BLOCKLIST",
+        "SPII",
+        "MODEL_ARMOR",
+        "JAILBREAK",
+        "LANGUAGE",
+        "IMAGE_SAFETY",
+        "IMAGE_PROHIBITED_CONTENT",
+    )
+)
+RECITATIONS = frozenset(("RECITATION", "IMAGE_RECITATION"))
+MALFORMED = frozenset(
+    ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE", "MISSING_THOUGHT_SIGNATURE")
+)
+_ENDED = frozenset(("STOP", "FINISH_REASON_UNSPECIFIED", "OTHER"))
+_CODES = REFUSALS | RECITATIONS | MALFORMED | {"MAX_TOKENS", "OTHER", "IMAGE_OTHER", "NO_IMAGE"}
 
 
 def kind_of(event: Event) -> Kind:
@@ -75,6 +97,16 @@ def text_of_content(content: types.Content | None, *, thoughts: bool = False) ->
     if content is None or not content.parts:
         return ""
     return "".join(part.text for part in content.parts if part.text and bool(part.thought) == thoughts)
+
+
+def cut_off(event: Event) -> str | None:
+    """Return why a model did not end its answer itself, such as `MAX_TOKENS`; None if it did, or if the event is no answer of a model."""
+    if event.partial or SAME_MODEL_CALL in (event.custom_metadata or {}):
+        return None
+    reason = getattr(event.finish_reason, "value", event.finish_reason)
+    if reason is not None and reason not in _ENDED:
+        return str(reason)
+    return event.error_code if event.error_code in _CODES else None
 
 
 def node_path(event: Event) -> tuple[str, ...]:

@@ -10,7 +10,8 @@ r"""Conditions over events: one language for breakpoints, the stream's filter an
 Names:
 
 - identity: `author`, `kind` (the stream's words, such as "tool call"), `branch`, `invocation`, `id`, `time` (epoch seconds), `model`
-- content: `text`, `thought`, `partial`, `final`, `error` (or `error.code`, `error.message`)
+- content: `text`, `thought`, `partial`, `final`, `error` (or `error.code`, `error.message`), `cut_off` (why the model did not end its
+  answer itself, such as "MAX_TOKENS"; alone: whether there is such a reason)
 - actions: `transfer` (the target agent), `escalate`, `end_of_agent`, `edited` (manually)
 - tools: `call.NAME.args.X` and `response.NAME.X`; `call` and `response` alone: the names; `call.*`: all calls
 - changes: `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY`; alone: the keys

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runtime.events.kinds import kind_of, text_of, tokens_of
+from runtime.events.kinds import cut_off, kind_of, text_of, tokens_of
 from runtime.events.marks import EDITED
 from runtime.expressions.budget import Budget
 from runtime.expressions.values import NOTHING, plain
@@ -70,6 +70,7 @@ Simple = Callable[[Any], Any]  # of an event
 SIMPLE: dict[str, Simple] = {
     "author": lambda event: event.author,
     "branch": lambda event: event.branch,
+    "cut_off": cut_off,
     "edited": lambda event: EDITED in (event.custom_metadata or {}),
     "end_of_agent": lambda event: bool(event.actions.end_of_agent),
     "escalate": lambda event: bool(event.actions.escalate),
@@ -156,7 +157,9 @@ NOTED: dict[str, Callable[[Note | None], Any]] = {
 
 # The type of names that always have the same one, or null.
 TYPES: dict[str, str] = {
-    **dict.fromkeys(("author", "branch", "id", "invocation", "kind", "model", "note", "text", "thought", "transfer", "error"), "a text"),
+    **dict.fromkeys(
+        ("author", "branch", "cut_off", "id", "invocation", "kind", "model", "note", "text", "thought", "transfer", "error"), "a text"
+    ),
     **dict.fromkeys(("time", "tokens"), "a number"),
     "title": "a text",  # of sessions, as the next ones
     **dict.fromkeys(("events", "cost", "duration", "errors", "waiting", "age"), "a number"),

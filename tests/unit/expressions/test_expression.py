@@ -24,6 +24,9 @@ TWO = called(("pay", {"amount": 1}), ("pay", {"amount": 9000}), ("look", {"deep"
     ("source", "event"),
     [
         ('author == "agent"', PAY),
+        ('cut_off == "SAFETY"', Event(author="agent", error_code="SAFETY")),
+        ("cut_off", Event(author="agent", finish_reason=types.FinishReason.MAX_TOKENS)),
+        ("not cut_off", Event(author="agent", finish_reason=types.FinishReason.STOP)),
         ('author = "agent"', PAY),
         ('author != "user"', PAY),
         ('kind == "tool call"', PAY),

@@ -107,6 +107,36 @@ CASES: dict[str, tuple[list[dict[str, Any]], dict[str, Any] | None, list[tuple[s
     "cut off at its limit": ([HELLO, {**BYE, "finish_reason": "MAX_TOKENS"}], None, [("answer cut off", "warning", "e1")]),
     "ended early": ([HELLO, {**BYE, "finish_reason": "SAFETY"}], None, [("answer cut off", "warning", "e1")]),
     "ended": ([HELLO, {**BYE, "finish_reason": "STOP"}], None, []),
+    "ended for a reason of its own": ([HELLO, {**BYE, "finish_reason": "OTHER"}], None, []),
+    "streamed to its limit": ([HELLO, {**BYE, "finish_reason": "MAX_TOKENS", "partial": True}, BYE], None, []),
+    "an error of the network": ([HELLO, {"error_code": "UNAVAILABLE", "error_message": "503"}], None, []),
+    **{
+        f"refused: {code}": ([HELLO, {"error_code": code, "error_message": "no"}], None, [("answer cut off", "warning", "e1")])
+        for code in ("SAFETY", "PROHIBITED_CONTENT", "RECITATION", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "JAILBREAK", "OTHER")
+    },
+    "thoughts up to the limit": (
+        [HELLO, {"content": {"role": "model", "parts": [{"text": "hm", "thought": True}]}, "finish_reason": "MAX_TOKENS"}],
+        None,
+        [("answer cut off", "warning", "e1")],
+    ),
+    "one call in two events": (
+        [
+            HELLO,
+            {**BYE, "finish_reason": "MAX_TOKENS"},
+            {"error_code": "MAX_TOKENS", "finish_reason": "MAX_TOKENS", "custom_metadata": {"inspector_same_model_call": True}},
+        ],
+        None,
+        [("answer cut off", "warning", "e1")],
+    ),
+    "no content": ([HELLO, {"error_code": "MODEL_RETURNED_NO_CONTENT"}], None, [("empty answer", "warning", "e1")]),
+    "ended without content": ([HELLO, {"finish_reason": "STOP"}, {**BYE, "author": "b"}], None, [("empty answer", "warning", "e1")]),
+    "empty before another agent": (
+        [HELLO, {**EMPTY, "finish_reason": "STOP"}, {**BYE, "author": "b"}],
+        None,
+        [("empty answer", "warning", "e1")],
+    ),
+    "empty, then an answer": ([HELLO, {**EMPTY, "finish_reason": "STOP"}, {**BYE, "author": "b"}, BYE], None, []),
+    "a plugin's empty content": ([HELLO, EMPTY, {**BYE, "author": "b"}], None, []),
     "left its loop": ([HELLO, called("exit_loop", "c"), returned("exit_loop", "c", actions={"escalate": True})], None, []),
     "an old message without an answer": ([HELLO, said("again", "user", invocation_id="j"), {**BYE, "invocation_id": "j"}], None, []),
     "unknown action": ([HELLO, wrote({}, actions={"made_up": 1}), BYE], None, [("unreadable row", "error", "e1")]),
@@ -256,6 +286,7 @@ TRUE_FINDINGS = {  # in databases that were not interrupted: what google-adk did
     ("cross", "event out of order"),  # continued by a version that stores another time zone
     ("cross", "time steps back"),
     ("errors", "unanswered call"),
+    *((scenario, "answer cut off") for scenario in ("cross", "rich_parts")),  # SAFETY
     ("rewind", "cleared by a rewind"),  # of a key that the session was created with
     ("llm_root_crash", "unanswered call"),
     *((scenario, "loop at its limit") for scenario in ("cross", "loop_crash", "nested_crash", "steps_crash")),  # no agent of them ends it

@@ -54,7 +54,9 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
                     "The agent has continued with the interim result."
                     if interim and _continues(facts, event)
                     else "The invocation is paused until it is answered.",
-                    f"Answer it in the window under Pending{', or with this command for its AGENT' if can_resume else ''}.",
+                    f"Answer it in the window under Pending{', or with this command for its AGENT' if can_resume else ''}."
+                    if facts.writable
+                    else "Only the program that wrote the database can take the answer.",
                     _resume(facts, item) if can_resume else None,
                 )
             elif call.id in waiting:

@@ -102,8 +102,11 @@ def _calls(calls: Sequence[types.FunctionCall]) -> str:
 
 
 def unexplained_state(facts: SessionFacts) -> Iterator[Finding]:
-    """Find the session's own keys whose stored value is not what the events' deltas give."""
-    if facts.state is None or any(map(has_unreadable_actions, facts.events)):
+    """Find the session's own keys whose stored value is not what the events' deltas give.
+
+    LangGraph's reducers are code, so what tasks wrote since its last checkpoint does not give the next values.
+    """
+    if facts.state is None or facts.layout == "langgraph" or any(map(has_unreadable_actions, facts.events)):
         return
     explanation, writers, last = Explanation(), dict[str, str](), dict[str, Any]()
     own = {key: value for key, value in facts.state.items() if scope_of(key) == "session"}

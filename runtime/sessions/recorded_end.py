@@ -10,7 +10,7 @@ class RecordedEnd(NamedTuple):
 
     Attributes:
         status: `finished`; `stopped` by a person; `failed` with an error; `interrupted`, which older versions recorded for both;
-            `unfinished`, which is never stored, if another program drives the run.
+            `unfinished`, which this program never stores, if another program drives the run.
         reason: a phrase that explains the status.
         last_event_id: the invocation's last event when the run ended.
         at: epoch seconds.

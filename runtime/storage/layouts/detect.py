@@ -10,7 +10,7 @@ from runtime.errors.storage_error import EmptyDatabaseError, ForeignDatabaseErro
 from runtime.storage.layouts.column_values import is_milliseconds
 from runtime.storage.layouts.decode_v0 import V0
 from runtime.storage.layouts.event_format import EVENT_COLUMNS, EventFormat
-from runtime.storage.layouts.json_formats import SQLITE, TYPESCRIPT, V1
+from runtime.storage.layouts.json_formats import LANGGRAPH, SQLITE, TYPESCRIPT, V1
 from runtime.storage.layouts.other_adks import ADK_TS, GO
 from runtime.storage.layouts.statements import quoted_name
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, NOTES, WrittenLayout
@@ -25,6 +25,10 @@ _NEEDED = {
     "user_states": {"app_name", "user_id", "state"},
     "events": EVENT_COLUMNS,
 }
+_CHECKPOINTS = {
+    "checkpoints": {"thread_id", "checkpoint", "metadata"},
+    "writes": {"thread_id", "task_id", "channel", "value"},
+}  # LangGraph's
 _SEEMS_TO_BE = {
     "inspector_recording": "a recording of model requests. Open the database beside it, and its requests are read from here",
     "moz_cookies": "Firefox's cookies",
@@ -34,7 +38,6 @@ _SEEMS_TO_BE = {
     "logins": "the passwords of Chrome or a browser like it",
     "django_migrations": "a Django application's database",
     "alembic_version": "some application's database",
-    "checkpoints": "LangGraph's checkpoints",
     "sqlar": "an SQLite archive",
     "gpkg_contents": "a GeoPackage, a map",
 }
@@ -97,6 +100,8 @@ def layout_of_file(connection: sqlite3.Connection, name: str) -> Layout:
         raise EmptyDatabaseError(
             f"{name} has no sessions yet: the program that created it was killed before it had all tables.", unfinished
         )
+    if not _NEEDED.keys() <= tables.keys() and all(columns <= tables.get(table, {}).keys() for table, columns in _CHECKPOINTS.items()):
+        return Layout(LANGGRAPH, ours=False, note=None, event_columns=EVENT_COLUMNS | LANGGRAPH.own_columns, records_ends=True)
     layout = layout_of(tables, version, name)
     if layout.format is V1 and any(map(is_milliseconds, _newest_times(connection))):
         layout = replace(layout, format=TYPESCRIPT)

@@ -110,3 +110,15 @@ TYPESCRIPT = replace(
     other_service="was written by ADK for TypeScript (@google/adk) and is read-only here.",
     writer=None,
 )
+
+LANGGRAPH = replace(
+    V1,  # the layout that its threads are translated into, see `runtime.storage.langgraph`
+    kind="langgraph",
+    badge="LangGraph",
+    title="LangGraph · checkpoints of SqliteSaver, read only",
+    matches=lambda columns: False,
+    other_service=(
+        "has LangGraph's checkpoints and is read-only here: an interrupt is answered by the graph's own code, with Command(resume=…)."
+    ),
+    writer=None,
+)

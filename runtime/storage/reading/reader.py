@@ -23,10 +23,11 @@ from runtime.sessions.state import merge_scopes, scope_of
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.langgraph.checkpoint_file import CheckpointFile
 from runtime.storage.layouts.column_values import as_name, epoch, read_state, to_epoch
 from runtime.storage.layouts.detect import Layout, layout_of_file
 from runtime.storage.layouts.event_format import EventRow
-from runtime.storage.layouts.json_formats import JSON_COLUMNS, V1
+from runtime.storage.layouts.json_formats import JSON_COLUMNS, LANGGRAPH, V1
 from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.layouts.table_names import INVOCATIONS, OF_SESSION
@@ -119,7 +120,11 @@ class StoredDatabase:
             raise NotASessionDatabaseError(f"{name} {kind}; it has no sessions that can be read.")
         file = SqliteFile(path, name=name)
         try:
-            return cls(file, file.read(lambda connection: _layout(connection, name)))
+            layout = file.read(lambda connection: _layout(connection, name))
+            if layout.format is LANGGRAPH:
+                file.close()
+                file = CheckpointFile(path, name)
+            return cls(file, layout)
         except BaseException:
             file.close()
             raise
@@ -307,7 +312,7 @@ class StoredDatabase:
 
     def lineages(self) -> dict[SessionKey, Lineage]:
         """Return the origin of each fork in this database."""
-        return self._file.read(read_lineages) if self.layout.ours else {}
+        return self._file.read(read_lineages) if self.layout.ours or self.layout.format is LANGGRAPH else {}
 
     @one_read()
     def history(self, key: SessionKey, *, plain: bool = False) -> History:
@@ -578,7 +583,7 @@ def recorded_ends(connection: ReadingConnection, key: SessionKey | None = None) 
     of_session = f" WHERE {OF_SESSION}" if key else ""
     found: dict[SessionKey, dict[str, RecordedEnd]] = {}
     for app_name, user_id, session_id, name, status, reason, last_event_id, at in connection.execute(query + of_session, tuple(key or ())):
-        if status in ("finished", *BROKEN) and isinstance(at, int):
+        if status in ("finished", "unfinished", *BROKEN) and isinstance(at, int):
             owner = SessionKey(as_name(app_name), as_name(user_id), as_name(session_id))
             found.setdefault(owner, {})[name] = RecordedEnd(status, str(reason), last_event_id, to_epoch(at))
     return found

@@ -1,0 +1,1 @@
+"""LangGraph's checkpoints, read as sessions and events."""

@@ -1,0 +1,268 @@
+"""Values in LangGraph's checkpoints, decoded as data: nothing that they name is imported or called."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from runtime.support.bounded import MOST_BYTES, VALUE, TooMuchError, parse
+
+_DEEPEST = 80  # containers inside one another that are shown; extension types inside one another that are read
+_MOST_VALUES = 250_000  # in one stored value; each takes about 5 µs on its way to the window
+_ARRAY, _SNAPSHOT = 6, 7  # the extension types of numpy's arrays, and of a delta channel's whole value
+_TEXTS = {"uuid", "decimal", "datetime", "ipaddress", "pathlib", "fractions", "zoneinfo"}  # modules whose values have a text
+_SECRETS = {"SecretStr", "SecretBytes"}  # pydantic's: their text is not displayed
+_LISTS = {"set", "frozenset", "deque", "tuple", "list"}
+
+
+class UnreadableError(ValueError):
+    """A stored value that is not read; the message says why, as the rest of a sentence after "it"."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Typed:
+    """A value of a class of the agent's, or of a library.
+
+    Attributes:
+        module, name: the class or function that would make the value.
+        value: its argument, list of arguments or fields.
+        is_snapshot: whether it is the whole value of a delta channel.
+    """
+
+    module: str
+    name: str
+    value: Any
+    is_snapshot: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """The place of a value that was not read, and the reason."""
+
+    reason: str
+
+
+def decode(kind: str | None, stored: Any) -> Any:
+    """Return a stored value.
+
+    Args:
+        kind: the column `type`: how the value is coded.
+        stored: the column with the value.
+
+    Raises:
+        UnreadableError: it is encrypted, a pickle, damaged, or would take too much memory.
+    """
+    _refuse_kind(kind)
+    if kind in ("null", "empty"):
+        return None
+    data = stored.encode("utf-8", "replace") if isinstance(stored, str) else stored
+    if not isinstance(data, bytes):
+        raise UnreadableError("is damaged: it is no BLOB")
+    if kind in ("bytes", "bytearray"):
+        return data
+    try:
+        return _of_json(parse(data, len(data) * 5 + _MOST_VALUES * VALUE), 0) if kind == "json" else unpack(data)
+    except TooMuchError as error:
+        raise UnreadableError(str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise UnreadableError(f"is damaged: {error}") from None
+
+
+def unpack(data: Any, kind: Any = None) -> Any:
+    """Return a msgpack value.
+
+    Args:
+        data: its bytes.
+        kind: a msgspec type to decode into.
+
+    Raises:
+        UnreadableError: it is damaged, or would take too much memory.
+    """
+    data = bytes(data)
+    if len(data) > MOST_BYTES or (len(data) > _MOST_VALUES and _count_values(data) > _MOST_VALUES):
+        raise UnreadableError(f"has more than {_MOST_VALUES:,} values, or {MOST_BYTES // 1_000_000} MB")
+    msgspec = importlib.import_module("msgspec")  # 10 ms
+    depth = 0
+
+    def extension(code: int, payload: memoryview) -> Any:
+        nonlocal depth
+        depth += 1
+        try:
+            if depth > _DEEPEST:
+                raise UnreadableError("is nested too deeply")
+            if not 0 <= code <= _SNAPSHOT:
+                return Typed("", f"extension {code}", bytes(payload))
+            return _typed(code, msgspec.msgpack.decode(bytes(payload), ext_hook=extension))
+        finally:
+            depth -= 1
+
+    try:
+        return msgspec.msgpack.decode(data, type=Any if kind is None else kind, ext_hook=extension)
+    except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:  # a TypeError: a map is a map's key
+        raise UnreadableError(f"is damaged: {error}") from None
+
+
+def stored_checkpoint(kind: str | None, stored: Any) -> dict[str, Any]:
+    """Return the members of a checkpoint; those of `channel_values` are not decoded if it is msgpack, see `channel_value`.
+
+    Raises:
+        UnreadableError: see `decode`.
+    """
+    if kind not in (None, "json", "msgpack"):
+        _refuse_kind(kind)
+        raise UnreadableError(f"is coded as {kind}, which this program does not know")
+    if kind != "msgpack":
+        found = decode("json", stored)
+    else:
+        if not isinstance(stored, bytes):
+            raise UnreadableError("is damaged: it is no BLOB")
+        found = unpack(stored, _members())
+    if not isinstance(found, dict) or not isinstance(found.get("channel_values", {}), dict | _raw()):
+        raise UnreadableError("is damaged: it is no checkpoint")
+    if kind == "msgpack":
+        found = {name: unpack(value, _members() if name == "channel_values" else None) for name, value in found.items()}
+    return found
+
+
+def channel_value(value: Any) -> Any:
+    """Return a member of `channel_values`; `Unread` if it cannot be read."""
+    if not isinstance(value, _raw()):
+        return value
+    try:
+        return unpack(value)
+    except UnreadableError as error:
+        return Unread(str(error))
+
+
+def is_same(first: Any, second: Any) -> bool:
+    """Return whether two members of `channel_values` are stored alike."""
+    if isinstance(first, _raw()) and isinstance(second, _raw()):
+        return bytes(first) == bytes(second)
+    return type(first) is type(second) and bool(plain(first) == plain(second))
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """Return a decoded value as JSON data; `~type` names a class, other members with `~` what JSON has no form for."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return value if abs(value) < 2**63 else str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if depth > _DEEPEST:
+        return {"~unread": "is nested too deeply"}
+    if isinstance(value, Unread):
+        return {"~unread": value.reason}
+    if isinstance(value, bytes):
+        return {"~bytes": base64.b64encode(value).decode()}
+    if isinstance(value, list | tuple):
+        return [plain(item, depth + 1) for item in value]
+    if isinstance(value, Typed):
+        return _plain_typed(value, depth)
+    if isinstance(value, dict):
+        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
+    return str(value)
+
+
+def _count_values(data: bytes) -> int:
+    """Return how many values a msgpack text has, counted up to one more than are read."""
+    place = count = 0
+    while place < len(data) and count <= _MOST_VALUES:
+        head = data[place]
+        count += 1
+        place += 1
+        if 0xA0 <= head <= 0xBF:
+            place += head & 31
+        elif 0xC4 <= head <= 0xDF:
+            header, length = _SIZES[head]
+            place += header + (int.from_bytes(data[place : place + length]) if length else 0)
+    return count
+
+
+# Bytes after the first one of a msgpack value, and how many of these are the length of a text; what an extension holds is counted, too.
+_SIZES = {0xC4: (1, 1), 0xC5: (2, 2), 0xC6: (4, 4), 0xC7: (2, 0), 0xC8: (3, 0), 0xC9: (5, 0), 0xCA: (4, 0), 0xCB: (8, 0)}
+_SIZES |= {0xCC: (1, 0), 0xCD: (2, 0), 0xCE: (4, 0), 0xCF: (8, 0), 0xD0: (1, 0), 0xD1: (2, 0), 0xD2: (4, 0), 0xD3: (8, 0)}
+_SIZES |= dict.fromkeys(range(212, 217), (1, 0))
+_SIZES |= {0xD9: (1, 1), 0xDA: (2, 2), 0xDB: (4, 4), 0xDC: (2, 0), 0xDD: (4, 0), 0xDE: (2, 0), 0xDF: (4, 0)}
+
+
+def _plain_typed(typed: Typed, depth: int) -> Any:
+    value, module = typed.value, typed.module.partition(".")[0]
+    if typed.is_snapshot or (typed.name in _LISTS and module in ("builtins", "collections") and isinstance(value, list)):
+        return plain(value, depth + 1)
+    if module == "uuid" and isinstance(value, str) and len(value) == 32:
+        return "-".join((value[:8], value[8:12], value[12:16], value[16:20], value[20:]))
+    if module in _TEXTS and isinstance(value, str):
+        return value
+    if typed.name in _SECRETS:
+        value = "**********"
+    if (typed.module, typed.name) == ("re", "compile") and isinstance(value, list) and value:
+        return plain(value[0], depth + 1)
+    if module == "pathlib" and isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return "/".join(value).replace("//", "/", 1)
+    if (typed.module, typed.name) == ("datetime", "date") and isinstance(value, list) and all(isinstance(part, int) for part in value):
+        return "-".join(f"{part:02}" for part in value)
+    name = ".".join(filter(None, (typed.module, typed.name)))
+    if isinstance(value, dict):
+        return {"~type": name, **plain(value, depth + 1)}
+    return {"~type": name, "value": plain(value, depth + 1)}
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else str(plain(key))
+
+
+def _typed(code: int, found: Any) -> Any:
+    if code == _SNAPSHOT:
+        return Typed("", "snapshot", found, is_snapshot=True)
+    if code == _ARRAY and isinstance(found, list):
+        return Typed("numpy", "ndarray", dict(zip(("dtype", "shape", "order", "data"), found, strict=False)))
+    if not isinstance(found, list) or len(found) < 3 or not isinstance(found[0], str) or not isinstance(found[1], str):
+        return Typed("", f"extension {code}", found)
+    return Typed(found[0], found[1], found[2])
+
+
+def _of_json(value: Any, depth: int) -> Any:
+    """Return a JSON value with its constructors as `Typed`."""
+    if depth > _DEEPEST:
+        raise UnreadableError("is nested too deeply")
+    if isinstance(value, list):
+        return [_of_json(item, depth + 1) for item in value]
+    if not isinstance(value, dict):
+        return value
+    place = value.get("id")
+    if value.get("lc") in (1, 2) and value.get("type") == "constructor" and isinstance(place, list) and place:
+        *modules, name = map(str, place)
+        return Typed(".".join(modules), name, _argument(value, depth))
+    return {name: _of_json(item, depth + 1) for name, item in value.items()}
+
+
+def _argument(value: dict[str, Any], depth: int) -> Any:
+    fields, arguments = value.get("kwargs"), value.get("args")
+    if fields or not isinstance(arguments, list):
+        return _of_json(fields or {}, depth + 1)
+    found = _of_json(arguments, depth + 1)
+    return found[0] if len(found) == 1 else found
+
+
+def _refuse_kind(kind: str | None) -> None:
+    if isinstance(kind, str) and "+" in kind:
+        raise UnreadableError(f"is encrypted ({kind}); the key is the agent's, and this program does not ask for it")
+    if kind == "pickle":
+        raise UnreadableError("is a pickle, which is not read: reading one can run code")
+    if kind not in ("null", "empty", "bytes", "bytearray", "json", "msgpack"):
+        raise UnreadableError(f"is coded as {kind}, which this program does not know")
+
+
+@cache
+def _members() -> Any:
+    return dict[str, _raw()]  # type: ignore[misc]  # made at run time
+
+
+@cache
+def _raw() -> Any:
+    return importlib.import_module("msgspec").Raw

@@ -1,9 +1,9 @@
 """Every command and Python block of the documents works as it is written.
 
 In a document, a block marked `sh` or `python` is run; one marked `text` is not. The blocks of a page run in order, in one folder with a
-copy of the samples. A Python block that begins with a file's name is written into that file. `# exit status 3` at the end of a command says
-that this is how it ends. A command that would open a window saves a picture of it instead. Agents that name a Gemini model reach a local
-server.
+copy of the samples and a file of LangGraph's checkpoints. A Python block that begins with a file's name is written into that file.
+`# exit status 3` at the end of a command says that this is how it ends. A command that would open a window saves a picture of it instead.
+Agents that name a Gemini model reach a local server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from textwrap import dedent
 import pytest
 
 from inspector_app.cli import app_command
-from tests import prepared
+from tests import langgraph_threads, prepared
 from tests.gemini_server import Answer, chunk, gemini_server
 from tests.sweep import count
 
@@ -64,6 +64,7 @@ def write_agent(file: Path, text: str, keys: dict[str, str]) -> None:
 def test_the_commands_and_programs_of_a_document_work(page: Path, tmp_path: Path) -> None:
     folder = tmp_path / "checkout"
     shutil.copytree(ROOT / "resources", folder / "resources", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(langgraph_threads.folder() / "create_agent_hitl.sqlite", folder / "threads.sqlite")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "INSPECTOR_"))}
     environment |= {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     programs = f"{prepared.program_folder()}:{Path(sys.executable).parent}"

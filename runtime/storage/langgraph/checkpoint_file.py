@@ -150,7 +150,7 @@ class CheckpointFile(SqliteFile):
         state = dict.fromkeys(sorted(keys)) | thread.values(leaf)
         if thread.problem(leaf) is not None:
             state = {key: value for events in steps for event in events for key, value in event["actions"]["state_delta"].items()}
-        begun, ended = thread.time(chain[0]), thread.time(leaf)
+        begun, ended = thread.time(chain[0]), max(thread.time(leaf), *(row[2] for row in rows[-20:]), 0.0)
         query = "INSERT INTO sessions (app_name, user_id, id, state, create_time, update_time) VALUES (?, ?, ?, ?, ?, ?)"
         query += " ON CONFLICT DO UPDATE SET state = excluded.state, update_time = excluded.update_time"
         self._tables.execute(query, (*known.key, _json(state), begun, ended))

@@ -529,6 +529,8 @@ class Thread:
         for parts, who, fields in messages:
             event = step.emit(place, task, time, author if who is None else who, parts, **fields)
             last = event if event["author"] == author else last
+        if last is None and node == "__start__" and place.ns and not delta:
+            return None  # what an inner graph was given, and is shown already
         if last is None:
             last = step.emit(place, task, time, author, None, delta)
         else:

@@ -1,0 +1,151 @@
+"""LangGraph's files: while another process writes them, and damaged ones."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from runtime.errors.storage_error import StorageError
+from runtime.sessions.session_key import SessionKey
+from runtime.storage.open_service import open_session_service
+from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.tail.file_tail import FileTail
+from runtime.storage.writing.convert import convert
+from tests.langgraph_threads import copy_of, folder
+from tests.sweep import count
+
+_WRITER = dedent(
+    """
+    import sqlite3, sys
+    source, target, thread = sys.argv[1:]
+    old, new = sqlite3.connect(f"file:{source}?immutable=1", uri=True), sqlite3.connect(target, isolation_level=None)
+    new.execute("PRAGMA journal_mode = WAL")
+    for (sql,) in old.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"):
+        new.execute(sql)
+    def put(table, rows):
+        for row in rows:
+            new.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+            print("written", flush=True)
+            sys.stdin.readline()
+    for row in old.execute("SELECT * FROM checkpoints WHERE thread_id = ? ORDER BY checkpoint_id", (thread,)).fetchall():
+        put("checkpoints", [row])
+        this = "thread_id = ? AND checkpoint_ns = ? AND checkpoint_id = ?"
+        put("writes", old.execute(f"SELECT * FROM writes WHERE {this}", row[:3]).fetchall())
+    """
+)
+
+
+@pytest.mark.parametrize(("name", "thread"), [("react_shop", "order-1"), ("subgraphs", "nested-done"), ("edits", "fork-edit")])
+def test_a_thread_is_followed_while_another_process_writes_it(name: str, thread: str, tmp_path: Path) -> None:
+    source, target = copy_of(name, tmp_path), tmp_path / "live" / f"{name}.sqlite"
+    target.parent.mkdir()
+    key = SessionKey(name, "ana" if name == "react_shop" else "user", thread)
+    ids: list[str] = []
+    command = [sys.executable, "-c", _WRITER, str(source), str(target), thread]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer,
+        closing(FileTail(target)) as tail,
+    ):
+        assert writer.stdin is not None and writer.stdout is not None
+        tail.follow(key)
+        while writer.stdout.readline():
+            changes = tail.poll()
+            assert tail.problem is None
+            if changes.reread:
+                with StoredDatabase.open(str(target)) as database:
+                    ids = [event.id for event in database.events(key)]
+                tail.follow(key, ids)
+            else:
+                ids += [event.id for event in changes.events]
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+    with StoredDatabase.open(str(source)) as database:
+        assert ids == [event.id for event in database.events(key)] != []
+
+
+def _read_all(file: Path) -> None:
+    with StoredDatabase.open(str(file)) as database:
+        for summary in database.sessions():
+            database.events(summary.key)
+            database.history(summary.key)
+            database.invocations(summary.key)
+        database.pending()
+        database.titles()
+        database.lineages()
+
+
+@pytest.mark.sweep
+def test_a_damaged_file_is_read_as_far_as_it_can_be(tmp_path: Path) -> None:
+    small = [path for path in sorted(folder().glob("*.sqlite")) if path.stat().st_size < 150_000]
+    for seed in range(count(quick=40, full=1_000)):
+        chance = random.Random(seed)
+        file = tmp_path / "damaged.sqlite"
+        file.write_bytes(chance.choice(small).read_bytes())
+        with closing(sqlite3.connect(file)) as connection, connection:
+            for table, column in (("checkpoints", "checkpoint"), ("checkpoints", "metadata"), ("writes", "value")):
+                for row, value in connection.execute(f"SELECT rowid, {column} FROM {table} WHERE length({column})").fetchall():
+                    data = bytearray(value if isinstance(value, bytes) else str(value).encode())
+                    if chance.random() < 0.3:
+                        data[chance.randrange(len(data))] = chance.randrange(256)
+                        del data[chance.randrange(len(data) * 4) :]
+                        connection.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (bytes(data), row))
+        begun = time.process_time()
+        try:
+            _read_all(file)
+        except StorageError as error:
+            assert str(file) in str(error)
+        assert time.process_time() - begun < 2, seed
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE checkpoints SET parent_checkpoint_id = checkpoint_id",
+        "UPDATE checkpoints SET checkpoint_id = rowid, parent_checkpoint_id = rowid - 1",
+        "UPDATE checkpoints SET thread_id = x'ff00'",
+        "UPDATE checkpoints SET checkpoint = NULL, metadata = NULL",
+        "UPDATE checkpoints SET checkpoint = 5, type = 7",
+        'UPDATE checkpoints SET metadata = \'{"source": 5, "parents": [1], "counters_since_delta_snapshot": {"a": 1}}\'',
+        "UPDATE checkpoints SET checkpoint_ns = 'x', metadata = json_object('parents', json_object('x', checkpoint_id)) WHERE rowid > 2",
+        "UPDATE OR REPLACE writes SET task_path = '~__pregel_push, 99999999999999999999'",
+        "UPDATE OR REPLACE writes SET task_path = 5, task_id = 6, channel = 7",
+        "UPDATE OR REPLACE writes SET channel = '__interrupt__'",
+        "UPDATE OR REPLACE writes SET channel = '__resume__'",
+        "UPDATE OR REPLACE writes SET channel = '__error__'",
+        "UPDATE OR REPLACE writes SET task_id = '00000000-0000-0000-0000-000000000000'",
+    ],
+)
+def test_odd_rows_are_read(damage: str, tmp_path: Path) -> None:
+    file = copy_of("react_shop", tmp_path)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(damage)
+    _read_all(file)
+
+
+def test_a_file_cannot_be_continued_but_converted(tmp_path: Path) -> None:
+    file = copy_of("subgraphs", tmp_path)
+    with pytest.raises(StorageError, match=r"is read-only here: an interrupt is answered by the graph's own code"):
+        open_session_service(str(file))
+    convert(str(file), str(tmp_path / "new.db"))
+    with StoredDatabase.open(str(file)) as old, StoredDatabase.open(str(tmp_path / "new.db")) as new:
+        assert [(each.key, each.event_count) for each in new.sessions()] == [(each.key, each.event_count) for each in old.sessions()]
+        for key in (summary.key for summary in old.sessions()):
+            assert [event.id for event in new.events(key)] == [event.id for event in old.events(key)]
+            assert [each.status for each in new.invocations(key)] == [each.status for each in old.invocations(key)]
+
+
+def test_tables_among_those_of_an_application_are_found(tmp_path: Path) -> None:
+    file = copy_of("react_shop", tmp_path)
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("CREATE TABLE events (id INTEGER, what TEXT)")
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+    with StoredDatabase.open(str(file)) as database:
+        assert database.layout.kind == "langgraph" and len(database.sessions()) == 2

@@ -215,10 +215,10 @@ class _Statements:
             found = stored_checkpoint(*(row or (None, None)))
         except UnreadableError as error:
             return Content(_epoch_of_id(place.id), {}, {}, (), str(error))
-        channels, seen = found.get("channel_values") or {}, found.get("versions_seen")
+        channels, seen = found["channel_values"], found.get("versions_seen")
         sends = channel_value(channels["__pregel_tasks"]) if "__pregel_tasks" in channels else found.get("pending_sends")
-        time = _epoch(found.get("ts")) or _epoch_of_id(place.id)
-        return Content(time, channels, seen if isinstance(seen, dict) else {}, sends if isinstance(sends, list) else ())
+        at = _epoch(found.get("ts")) or _epoch_of_id(place.id)
+        return Content(at, channels, seen if isinstance(seen, dict) else {}, sends if isinstance(sends, list) else ())
 
     def writes(self, connection: sqlite3.Connection, thread: Any, place: Checkpoint) -> list[Write]:
         """Return the writes on a checkpoint."""

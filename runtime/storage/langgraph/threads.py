@@ -169,6 +169,7 @@ class Thread:
         self._content = lru_cache(_KEPT)(content)
         self._writes = lru_cache(_KEPT)(writes)
         self._value = lru_cache(_KEPT * 8)(self._read_value)
+        self._names = lru_cache(_KEPT)(self._read_names)
         self._shown = lru_cache(_KEPT * 8)(self._plain_value)
         self._folded: dict[tuple[str, str, str], Any] = {}
         self.all = {(each.ns, each.id): each for each in checkpoints}
@@ -238,7 +239,8 @@ class Thread:
 
     # Channels
 
-    def _names(self, place: Checkpoint) -> list[str]:
+    def _read_names(self, place: Checkpoint) -> list[str]:
+        """Return the channels of the state."""
         content = self._content(place)
         names = [name for name, value in content.channels.items() if not _is_own(name, value, content.seen)]
         return [*names, *sorted(place.deltas - content.channels.keys())]

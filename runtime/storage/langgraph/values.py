@@ -13,6 +13,8 @@ from runtime.support.bounded import MOST_BYTES, VALUE, TooMuchError, parse
 
 _DEEPEST = 80  # containers inside one another that are shown; extension types inside one another that are read
 _MOST_VALUES = 250_000  # in one stored value; each takes about 5 µs on its way to the window
+_BYTES_OF_A_VALUE = 6  # at least, on average, in a stored value that has more
+_MEMBERS = ("channel_values", "versions_seen", "pending_sends", "ts")  # of a checkpoint that are read
 _ARRAY, _SNAPSHOT = 6, 7  # the extension types of numpy's arrays, and of a delta channel's whole value
 _TEXTS = {"uuid", "decimal", "datetime", "ipaddress", "pathlib", "fractions", "zoneinfo"}  # modules whose values have a text
 _SECRETS = {"SecretStr", "SecretBytes"}  # pydantic's: their text is not displayed
@@ -72,21 +74,22 @@ def decode(kind: str | None, stored: Any) -> Any:
         raise UnreadableError(f"is damaged: {error}") from None
 
 
-def unpack(data: Any, kind: Any = None) -> Any:
+def unpack(data: Any) -> Any:
     """Return a msgpack value.
-
-    Args:
-        data: its bytes.
-        kind: a msgspec type to decode into.
 
     Raises:
         UnreadableError: it is damaged, or would take too much memory.
     """
     data = bytes(data)
-    if len(data) > MOST_BYTES or (len(data) > _MOST_VALUES and _count_values(data) > _MOST_VALUES):
-        raise UnreadableError(f"has more than {_MOST_VALUES:,} values, or {MOST_BYTES // 1_000_000} MB")
-    msgspec = importlib.import_module("msgspec")  # 10 ms
-    depth = 0
+    most = max(_MOST_VALUES, len(data) // _BYTES_OF_A_VALUE)
+    if len(data) > MOST_BYTES or (len(data) > most and _count_values(data, most) > most):
+        raise UnreadableError(f"has more than {most:,} values, or {MOST_BYTES // 1_000_000} MB")
+    return _decode(data, Any)
+
+
+def _decode(data: bytes, kind: Any) -> Any:
+    """Return a msgpack value of a msgspec type."""
+    msgspec, depth = _msgspec(), 0
 
     def extension(code: int, payload: memoryview) -> Any:
         nonlocal depth
@@ -101,36 +104,29 @@ def unpack(data: Any, kind: Any = None) -> Any:
             depth -= 1
 
     try:
-        return msgspec.msgpack.decode(data, type=Any if kind is None else kind, ext_hook=extension)
+        return msgspec.msgpack.decode(data, type=kind, ext_hook=extension)
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError) as error:  # a TypeError: a map is a map's key
         raise UnreadableError(f"is damaged: {error}") from None
 
 
 def stored_checkpoint(kind: str | None, stored: Any) -> dict[str, Any]:
-    """Return the members of a checkpoint; those of `channel_values` are not decoded if it is msgpack, see `channel_value`.
+    """Return the members of a checkpoint that are read; those of `channel_values` are not decoded yet, see `channel_value`.
 
     Raises:
         UnreadableError: see `decode`.
     """
-    if kind not in (None, "json", "msgpack"):
-        _refuse_kind(kind)
-        raise UnreadableError(f"is coded as {kind}, which this program does not know")
-    if kind != "msgpack":
-        found = decode("json", stored)
-    else:
-        if not isinstance(stored, bytes):
-            raise UnreadableError("is damaged: it is no BLOB")
-        found = unpack(stored, _members())
-    if not isinstance(found, dict) or not isinstance(found.get("channel_values", {}), dict | _raw()):
+    if kind == "msgpack" and isinstance(stored, bytes):
+        found = _decode(stored, _checkpoint_type())
+        return {name: getattr(found, name) for name in _MEMBERS}
+    found = decode("json" if kind is None else kind, stored)
+    if not isinstance(found, dict) or not isinstance(found.get("channel_values"), dict):
         raise UnreadableError("is damaged: it is no checkpoint")
-    if kind == "msgpack":
-        found = {name: unpack(value, _members() if name == "channel_values" else None) for name, value in found.items()}
     return found
 
 
 def channel_value(value: Any) -> Any:
     """Return a member of `channel_values`; `Unread` if it cannot be read."""
-    if not isinstance(value, _raw()):
+    if not isinstance(value, _msgspec().Raw):
         return value
     try:
         return unpack(value)
@@ -140,7 +136,7 @@ def channel_value(value: Any) -> Any:
 
 def is_same(first: Any, second: Any) -> bool:
     """Return whether two members of `channel_values` are stored alike."""
-    if isinstance(first, _raw()) and isinstance(second, _raw()):
+    if isinstance(first, raw := _msgspec().Raw) and isinstance(second, raw):
         return bytes(first) == bytes(second)
     return type(first) is type(second) and bool(plain(first) == plain(second))
 
@@ -168,10 +164,10 @@ def plain(value: Any, depth: int = 0) -> Any:
     return str(value)
 
 
-def _count_values(data: bytes) -> int:
-    """Return how many values a msgpack text has, counted up to one more than are read."""
+def _count_values(data: bytes, most: int) -> int:
+    """Return how many values a msgpack text has, counted up to one more than `most`."""
     place = count = 0
-    while place < len(data) and count <= _MOST_VALUES:
+    while place < len(data) and count <= most:
         head = data[place]
         count += 1
         place += 1
@@ -259,10 +255,11 @@ def _refuse_kind(kind: str | None) -> None:
 
 
 @cache
-def _members() -> Any:
-    return dict[str, _raw()]  # type: ignore[misc]  # made at run time
+def _checkpoint_type() -> Any:
+    msgspec = _msgspec()
+    return msgspec.defstruct("Checkpoint", [("channel_values", dict[str, msgspec.Raw]), *((name, Any, None) for name in _MEMBERS[1:])])
 
 
 @cache
-def _raw() -> Any:
-    return importlib.import_module("msgspec").Raw
+def _msgspec() -> Any:
+    return importlib.import_module("msgspec")  # 10 ms

@@ -6,6 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from runtime.storage.langgraph.values import Typed, plain
@@ -23,35 +24,37 @@ class Message(NamedTuple):
         kind: `human`, `ai`, `tool`, `system`, `function`, `chat` or `remove`.
         id: its id; None if it has none yet.
         fields: its fields as JSON data.
+        text: its text, without thoughts and files.
+        look: what a person sees of it, to compare.
         is_raw: whether it is not stored as a message, but as a form that LangGraph makes one of.
     """
 
     kind: str
     id: str | None
     fields: Mapping[str, Any]
+    text: str
+    look: tuple[str, str, str]
     is_raw: bool = False
 
-    @property
-    def text(self) -> str:
-        """The text, without thoughts and files."""
-        return "".join(text for kind, text in _content(self.fields.get("content")) if kind == "text")
 
-    @property
-    def look(self) -> tuple[str, str, str]:
-        """What a person sees of it, to compare."""
-        return self.kind, self.text, json.dumps(self.fields.get("tool_calls") or [], sort_keys=True)
+def _message(kind: str, fields: dict[str, Any], *, is_raw: bool = False) -> Message:
+    text = "".join(text for part, text in _content(fields.get("content")) if part == "text")
+    look = kind, text, json.dumps(fields.get("tool_calls") or [], sort_keys=True)
+    return Message(kind, _text(fields.get("id")), fields, text, look, is_raw)
 
 
 def as_message(value: Any) -> Message | None:
     """Return a stored value as a message; None if it is not one."""
-    if not isinstance(value, Typed) or not isinstance(value.value, dict):
-        return None
-    kind = value.value.get("type") or value.name.removesuffix("Chunk").removesuffix("Message").lower()
+    return _as_message(value) if isinstance(value, Typed) and isinstance(value.value, dict) else None
+
+
+@lru_cache(4_000)
+def _as_message(typed: Typed) -> Message | None:
+    kind = typed.value.get("type") or typed.name.removesuffix("Chunk").removesuffix("Message").lower()
     kind = _KINDS.get(kind, kind) if isinstance(kind, str) else kind
-    if kind not in _KNOWN or not value.name.removesuffix("Chunk").endswith("Message"):
+    if kind not in _KNOWN or not typed.name.removesuffix("Chunk").endswith("Message"):
         return None
-    fields = {name: plain(item) for name, item in value.value.items()}
-    return Message(kind, _text(fields.get("id")), fields)
+    return _message(kind, {name: plain(item) for name, item in typed.value.items()})
 
 
 def are_messages(value: Any) -> bool:
@@ -78,17 +81,22 @@ def _is_pair(value: list[Any]) -> bool:
     return len(value) == 2 and all(isinstance(item, str) for item in value) and _KINDS.get(value[0], value[0]) in _KNOWN
 
 
+def is_conversation(value: Any) -> bool:
+    """Return whether a written value is a list of pairs or objects with a role, which LangGraph makes messages of."""
+    items = value if isinstance(value, list) and not _is_pair(value) else [value]
+    return bool(items) and all(not isinstance(item, str) and (as_message(item) or _raw(item)) for item in items)
+
+
 def _raw(item: Any) -> Message | None:
     if isinstance(item, str):
-        return Message("human", None, {"content": item}, is_raw=True)
+        return _message("human", {"content": item}, is_raw=True)
     if isinstance(item, list) and _is_pair(item):
-        return Message(str(_KINDS.get(item[0], item[0])), None, {"content": item[1]}, is_raw=True)
+        return _message(str(_KINDS.get(item[0], item[0])), {"content": item[1]}, is_raw=True)
     if isinstance(item, dict) and "content" in item:
         role = item.get("role") or item.get("type")
         kind = _KINDS.get(role, role) if isinstance(role, str) else None
         if kind in _KNOWN:
-            fields = {name: plain(value) for name, value in item.items()}
-            return Message(str(kind), _text(fields.get("id")), fields, is_raw=True)
+            return _message(str(kind), {name: plain(value) for name, value in item.items() if isinstance(name, str)}, is_raw=True)
     return None
 
 

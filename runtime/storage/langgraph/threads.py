@@ -18,6 +18,7 @@ from runtime.storage.langgraph.messages import (
     Message,
     are_messages,
     as_message,
+    is_conversation,
     model_of,
     parts_of,
     usage_of,
@@ -170,6 +171,7 @@ class Thread:
         self._writes = lru_cache(_KEPT)(writes)
         self._value = lru_cache(_KEPT * 8)(self._read_value)
         self._names = lru_cache(_KEPT)(self._read_names)
+        self._messages = lru_cache(_KEPT * 8)(self._read_messages)
         self._shown = lru_cache(_KEPT * 8)(self._plain_value)
         self._folded: dict[tuple[str, str, str], Any] = {}
         self.all = {(each.ns, each.id): each for each in checkpoints}
@@ -211,7 +213,7 @@ class Thread:
             here = chain[index]
             begun = index if is_begin(chain, index) else begun
             step = _Step(chain[begun].id, index + 1 == len(chain))
-            for _, messages in self._message_channels(here):
+            for messages in self._message_channels(here).values():
                 step.shown.update({message.id: message.look for message in messages if message.id})
             before = chain[index - 1] if index else None
             step.state = {**self.values(before)} if before is not None else {}
@@ -286,15 +288,14 @@ class Thread:
         self._folded[place.ns, place.id, name] = value
         return value
 
-    def _message_channels(self, place: Checkpoint | None) -> Iterator[tuple[str, list[Message]]]:
-        for name in self._names(place) if place is not None else ():
-            value = self._value(place, name)
-            if are_messages(value):
-                yield name, [message for item in value if (message := as_message(item))]
-
-    def _messages(self, place: Checkpoint | None, name: str) -> list[Message] | None:
+    def _read_messages(self, place: Checkpoint | None, name: str) -> list[Message] | None:
+        """Return the messages in a channel; None if it has something else."""
         value = self._value(place, name) if place is not None else _MISSING
         return [message for item in value if (message := as_message(item))] if are_messages(value) else None
+
+    def _message_channels(self, place: Checkpoint | None) -> dict[str, list[Message]]:
+        names = self._names(place) if place is not None else ()
+        return {name: messages for name in names if (messages := self._messages(place, name)) is not None}
 
     def _changes(self, before: Checkpoint | None, after: Checkpoint) -> dict[str, Any]:
         """Return the changed values as JSON data; None for a removed one. Channels of messages are left out."""
@@ -333,9 +334,9 @@ class Thread:
     def _show_changes(self, step: _Step, place: Checkpoint, before: Checkpoint | None, author: str, edit: Mapping[str, Any] | None) -> None:
         """Add events for the changes of a checkpoint that no task is known to have made."""
         time, event = self._content(place).time, None
-        known = dict(self._message_channels(before))
+        known = self._message_channels(before)
         step.shown.update({message.id: message.look for messages in known.values() for message in messages if message.id})
-        for name, messages in self._message_channels(place):
+        for name, messages in self._message_channels(place).items():
             for message in self._unseen(step, messages, known.get(name, []), None) if edit is None or known.get(name) != messages else ():
                 who = "user" if message.kind == "human" or edit is not None else author
                 event = step.emit(place, "edit", time, who, parts_of(message), **({} if edit else _model_fields(message)))
@@ -359,7 +360,7 @@ class Thread:
         if given:
             tasks = {_NO_TASK: given, **tasks}
         answers = [write.value for write in command if write.channel == _RESUME]
-        running = _Running(place, following, changed, self._partial(place, following, tasks), flows)
+        running = _Running(place, following, changed, flows)
         last: dict[str, Any] | None = None
         for task, writes in tasks.items():
             node = self._node(place, following, task, writes)
@@ -446,7 +447,7 @@ class Thread:
         after, place = running.after, running.place
         assert after is not None
         author, time = self._ran(place, after), self._content(after).time
-        for name, messages in self._message_channels(after):
+        for name, messages in self._message_channels(after).items():
             for message in self._unseen(step, messages, self._messages(place, name) or [], None):
                 who = "user" if message.kind == "human" else author
                 event = step.emit(place, "rest", time, who, parts_of(message), **_model_fields(message))
@@ -488,27 +489,6 @@ class Thread:
         left = [name for name in names if name not in done]
         return left[0] if len(left) == 1 else self._ran(place, after) if after is not None else GRAPH
 
-    def _partial(self, place: Checkpoint, after: Checkpoint | None, tasks: Mapping[str, Sequence[Write]]) -> Mapping[tuple[str, str], Any]:
-        """Return the values of lists after each of several tasks that appended to them: (task, channel) → value."""
-        writers: defaultdict[str, list[tuple[str, Any]]] = defaultdict(list)
-        for task, writes in tasks.items():
-            for write in writes:
-                writers[write.channel].append((task, write.value))
-        found: dict[tuple[str, str], Any] = {}
-        for name, written in writers.items() if after is not None else ():
-            result = self._value(after, name) if len(written) > 1 and not name.startswith("__") else None
-            if not isinstance(result, list) or are_messages(result):
-                continue
-            before = self._value(place, name)
-            so_far = [*plain(before)] if isinstance(before, list) else []
-            partial: dict[tuple[str, str], Any] = {}
-            for task, value in written:
-                so_far = so_far + (plain(value) if isinstance(value, list) else [plain(value)])
-                partial[task, name] = so_far
-            if so_far == plain(result):
-                found |= partial
-        return found
-
     def _show_task(
         self, step: _Step, running: _Running, task: str, node: str, writes: Sequence[Write], given: Sequence[Any]
     ) -> dict[str, Any] | None:
@@ -526,7 +506,7 @@ class Thread:
             if step.touched and not place.ns:
                 step.emit(place, task, time, author)
             return None
-        delta, messages = self._written(step, running, task, writes)
+        delta, messages = self._written(step, running, writes)
         last: dict[str, Any] | None = None
         for parts, who, fields in messages:
             event = step.emit(place, task, time, author if who is None else who, parts, **fields)
@@ -542,7 +522,7 @@ class Thread:
         return last
 
     def _written(
-        self, step: _Step, running: _Running, task: str, writes: Sequence[Write]
+        self, step: _Step, running: _Running, writes: Sequence[Write]
     ) -> tuple[dict[str, Any], list[tuple[list[dict[str, Any]], str | None, dict[str, Any]]]]:
         """Return a task's state delta, and the parts, another author and the fields of each of its messages."""
         place, after = running.place, running.after
@@ -562,7 +542,7 @@ class Thread:
             if messages is not None:
                 unseen = self._unseen(step, messages, before or [], result)
                 shown += [
-                    (parts, "user" if message.kind == "human" else None, _model_fields(message))
+                    (parts, "user" if message.kind == "human" else None, _model_fields(message) if running.flows else {})
                     for message in unseen
                     if (parts := parts_of(message))
                 ]
@@ -572,8 +552,6 @@ class Thread:
                 continue
             if after is None or self._content(after).problem is not None:
                 delta[name] = _overwritten(value)
-            elif (task, name) in running.partial:
-                delta[name] = running.partial[task, name]
             elif (stored := self._shown(after, name)) is not _MISSING:
                 delta[name] = stored
             running.changed.pop(name, None)
@@ -648,14 +626,12 @@ class _Running:
     Attributes:
         after: the checkpoint that has their results; None if there is none.
         changed: changes that no event has yet.
-        partial: see `Thread._partial`.
         flows: whether their writes are part of the conversation.
     """
 
     place: Checkpoint
     after: Checkpoint | None
     changed: dict[str, Any]
-    partial: Mapping[tuple[str, str], Any]
     flows: bool
 
 
@@ -699,7 +675,7 @@ def _fold(value: Any, written: Any) -> Any:
         return written.value.get("value")
     if value is _MISSING:
         value = [] if isinstance(written, list | Typed) else {} if isinstance(written, dict) else written
-    new = written_messages(written, in_channel=are_messages(value))
+    new = written_messages(written, in_channel=are_messages(value) or (value == [] and is_conversation(written)))
     if isinstance(value, list) and new is not None and (are_messages(value) or not value):
         items = written if isinstance(written, list) else [written]
         return _fold_messages(value, items, new)

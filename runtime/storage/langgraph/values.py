@@ -6,7 +6,7 @@ import base64
 import importlib
 import math
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from runtime.support.bounded import MOST_BYTES, VALUE, TooMuchError, parse
@@ -14,6 +14,9 @@ from runtime.support.bounded import MOST_BYTES, VALUE, TooMuchError, parse
 _DEEPEST = 80  # containers inside one another that are shown; extension types inside one another that are read
 _MOST_VALUES = 250_000  # in one stored value; each takes about 5 µs on its way to the window
 _BYTES_OF_A_VALUE = 6  # at least, on average, in a stored value that has more
+_LONGEST_KEPT = 20_000  # bytes of a message that is kept in memory
+_ARRAYS = {*(bytes([head]) for head in range(0x90, 0xA0)), b"\xdc", b"\xdd"}  # first bytes of msgpack's arrays
+_EXTENSIONS = {bytes([head]) for head in (0xC7, 0xC8, 0xC9)}  # and of its extension types
 _MEMBERS = ("channel_values", "versions_seen", "pending_sends", "ts")  # of a checkpoint that are read
 _ARRAY, _SNAPSHOT = 6, 7  # the extension types of numpy's arrays, and of a delta channel's whole value
 _TEXTS = {"uuid", "decimal", "datetime", "ipaddress", "pathlib", "fractions", "zoneinfo"}  # modules whose values have a text
@@ -128,10 +131,21 @@ def channel_value(value: Any) -> Any:
     """Return a member of `channel_values`; `Unread` if it cannot be read."""
     if not isinstance(value, _msgspec().Raw):
         return value
+    data = bytes(value)
     try:
-        return unpack(value)
+        if data[:1] in _ARRAYS and b"Message" in data:
+            # A conversation grows by a few messages in each checkpoint; the others are stored again, and are not decoded again.
+            items = [bytes(item) for item in _decode(data, list[_msgspec().Raw])]
+            if all(item[:1] in _EXTENSIONS and len(item) < _LONGEST_KEPT for item in items):
+                return [_unpack_again(item) for item in items]
+        return unpack(data)
     except UnreadableError as error:
         return Unread(str(error))
+
+
+@lru_cache(4_000)
+def _unpack_again(data: bytes) -> Any:
+    return unpack(data)
 
 
 def is_same(first: Any, second: Any) -> bool:

@@ -135,7 +135,7 @@ def channel_value(value: Any) -> Any:
     try:
         if data[:1] in _ARRAYS and b"Message" in data:
             # A conversation grows by a few messages in each checkpoint; the others are stored again, and are not decoded again.
-            items = [bytes(item) for item in _decode(data, list[_msgspec().Raw])]
+            items = [bytes(item) for item in _decode(data, _raw_list())]
             if all(item[:1] in _EXTENSIONS and len(item) < _LONGEST_KEPT for item in items):
                 return [_unpack_again(item) for item in items]
         return unpack(data)
@@ -270,8 +270,14 @@ def _refuse_kind(kind: str | None) -> None:
 
 @cache
 def _checkpoint_type() -> Any:
-    msgspec = _msgspec()
-    return msgspec.defstruct("Checkpoint", [("channel_values", dict[str, msgspec.Raw]), *((name, Any, None) for name in _MEMBERS[1:])])
+    raw: Any = _msgspec().Raw
+    return _msgspec().defstruct("Checkpoint", [("channel_values", dict[str, raw]), *((name, Any, None) for name in _MEMBERS[1:])])
+
+
+@cache
+def _raw_list() -> Any:
+    raw: Any = _msgspec().Raw
+    return list[raw]
 
 
 @cache

@@ -237,9 +237,12 @@ class EventDetail(QWidget):
 
     def _show_changed(self) -> None:
         """Show what changed in a card; nothing if nothing changed."""
-        count = self.delta.changed
-        title = "" if not (count or self.delta.is_comparing) else f"Changed {counted(count, 'key')}" if count else "Changed"
-        self.cards.show_changes(title)
+        count, same = self.delta.changed - self.delta.same, self.delta.same
+        words = [f"Changed {counted(count, 'key')}"] if count else []
+        words += (
+            [f"{'wrote' if count else 'Wrote'} {counted(same, 'key')} with the value {'it' if same == 1 else 'they'} had"] if same else []
+        )
+        self.cards.show_changes(", ".join(words) or ("Changed" if self.delta.is_comparing else ""))
 
     def _show_note_editor(self) -> None:
         self.tabs.setCurrentWidget(self.cards)

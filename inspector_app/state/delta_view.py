@@ -18,7 +18,7 @@ from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.row_menu import RowMenu, passing_menu
 from inspector_app.widgets.value_delegate import ROW_HEIGHT
-from runtime.sessions.state import Change
+from runtime.sessions.state import Change, same_value
 
 _KEYS_SHARE = 0.34  # maximum share of the width for the keys
 _MEASURED = 100  # rows whose texts are measured for the columns' widths
@@ -33,7 +33,8 @@ class DeltaView(QWidget):
     Attributes:
         model: the changes.
         table: the view of the changes.
-        changed: number of changed keys.
+        changed: number of written keys.
+        same: how many of them were written with the value that they had.
         is_comparing: whether they are the differences to another event's state.
 
     Signals:
@@ -81,7 +82,7 @@ class DeltaView(QWidget):
         self._comparing = HintBar("comparing")
         self._comparing.accepted.connect(self.comparing_ended)
         self.is_comparing = False
-        self.changed = 0
+        self.changed = self.same = 0
         theme.current().changed.connect(self._fit)
         laid_out(QVBoxLayout(self), self._comparing, self._empty, self.table, margins=0, spacing=0)
 
@@ -101,6 +102,7 @@ class DeltaView(QWidget):
         """
         self.model.set_changes(changes, title, unread=unread)
         self.changed = len(changes)
+        self.same = sum(change.kind == "changed" and same_value(change.before, change.after) for change in changes)
         self.table.setVisible(bool(changes))
         self._empty.setVisible(not changes)
         self._fit()

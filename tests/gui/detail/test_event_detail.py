@@ -187,6 +187,17 @@ def test_what_an_event_does_not_have_is_not_drawn(detail: EventDetail) -> None:
     assert drawn(detail) == [] and detail.findChild(Prose, "event_empty").isVisible(), "nothing is an empty page"
 
 
+def test_a_key_that_kept_its_value_is_not_called_changed(detail: EventDetail) -> None:
+    kept, new = Change("kept", [1], [1], "changed"), Change("new", None, 1, "added")
+    detail.show_event(0, said("x"))
+    for changes, title in (
+        ([kept], "Wrote 1 key with the value it had"),
+        ([new, kept], "Changed 1 key, wrote 1 key with the value it had"),
+    ):
+        detail.set_state(ScopedState(session={"kept": [1], "new": 1}), changes)
+        assert drawn(detail)[1] == title
+
+
 def event_of(*parts: types.Part, author: str = "desk", **more: Any) -> Event:
     return Event(author=author, content=types.Content(parts=list(parts)) if parts else None, **more)
 

@@ -183,12 +183,26 @@ class RequestController(QObject):
             return values, request_document(Sources(request, event, previous, before, facts, self._detail.role_of))
 
         values, document = await run_in_thread(made)
+        number = await self._number_of(session, event, previous)
         if self._wanted is not event or self._current.session is not session:
             return
         parts = prompt_parts(request, tokens.input if tokens is not None else None)
-        self._detail.request.set_request(values, "", parts, size_text(parts, tokens, window), document)
+        self._detail.request.set_request(values, "", parts, size_text(parts, tokens, window), document, number)
         self.shown = ShownRequest(session.address.key.app_name, event, request)
         self.request_shown.emit()
+
+    async def _number_of(self, session: OpenSession, event: Event, previous: RecordedModelRequest | None) -> int:
+        """Return the number of the call that a previous request belongs to; 0 if it became no event, as a failed call does not."""
+        index = session.index_of(event.id)
+        place = self._calls.calls_of(session).place(index) if index is not None else None
+        if place is None or place.own is None or previous is None:
+            return 0
+        number, at = place.own
+        before = session.events.cached(at, request=False)
+        recorded = await session.source.recorded_exchange(before.id) if before is not None else None
+        request = recorded.request if recorded is not None else self._known(session, before)
+        is_same = request is not None and (request.config, request.contents) == (previous.config, previous.contents)
+        return number if is_same else 0
 
     def _cost(self, event: Event, model: str | None) -> str:
         tokens = tokens_of(event.usage_metadata)

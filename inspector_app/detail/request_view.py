@@ -153,6 +153,7 @@ class RequestView(QWidget):
         parts: Sequence[PromptPart] = (),
         whole: str = "",
         document: RequestDocument | None = None,
+        since: int = 0,
     ) -> None:
         """Show a request.
 
@@ -162,6 +163,7 @@ class RequestView(QWidget):
             parts: what fills the request; empty if it is not known.
             whole: the size of the whole request, in words.
             document: the request to read; None if it is not known.
+            since: number of the agent's previous call; 0 if it has none.
         """
         self._stack.setCurrentIndex(0 if values is None else 1)
         self._note.setText(note)
@@ -169,14 +171,13 @@ class RequestView(QWidget):
         self.bar.set_parts(parts, whole)
         self.model.set_values(values or {}, ("part", "value"))
         self._document = document
+        self._since.setText(f"Since call {since:,}" if since else "Since its last call")
         self._scroll.verticalScrollBar().setValue(0)
         self._show_document()
 
     def _show_document(self, *_: object) -> None:
         document = self._document
         since = document.since if document is not None else None
-        own = self._place.own if self._place is not None else None
-        self._since.setText(f"Since call {own[0]:,}" if own is not None and own[0] else "Since the call before")
         for button in (self._whole, self._since):
             button.setVisible(since is not None)
         is_new = since is not None and self._since.isChecked()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +88,19 @@ def test_a_request_is_read_as_a_document(inspector: Inspector, recorded_db: Path
     show_request(inspector, 1, qtbot)
     assert since.isHidden() and read(inspector, "conversation"), "the first call has no other form"
     assert since.isChecked(), "the chosen form returns with the next call that has it"
+
+
+def test_a_previous_request_that_became_no_event_has_no_number(
+    inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    with closing(sqlite3.connect(recorded_db.with_name("town.rec.db"))) as recording, recording:
+        calls = recording.execute("SELECT id, agent FROM inspector_model_calls ORDER BY id").fetchall()
+        before = max(number for number, agent in calls[:-1] if agent == calls[-1][1])
+        recording.execute("UPDATE inspector_model_calls SET event_id = NULL WHERE id = ?", (before,))
+    opened(recorded_db)
+    show_request(inspector, inspector.features.stream.events.event_count - 1, qtbot)
+    since = inspector.window.parts.detail.request.findChild(QToolButton, "request_since")
+    assert since.isVisible() and since.text() == "Since its last call"
 
 
 def test_the_calls_before_and_after_are_one_click_away(

@@ -54,7 +54,9 @@ def open_server(driver: WindowDriver, address: str) -> None:
 
 def rows(driver: WindowDriver) -> list[str]:
     """Return the displayed events, without the lines of their invocations and the ends of agents."""
-    return [row for row in driver.stream.rows() if not row.startswith(("invocation ", "end of ", "held: "))]
+    events = driver.inspector.features.stream.events
+    shown = [events.stream_row(row) for row in range(events.rowCount())]
+    return [row.summary for row in shown if row.kind != "invocation" and not row.summary.startswith("end of ")]
 
 
 def send(driver: WindowDriver, text: str) -> None:

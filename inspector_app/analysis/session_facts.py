@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.analysis.finding import Finding, Level
+from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.presentation.costs import CostSum, cost_text, model_calls
 from inspector_app.presentation.prices import Prices
 from runtime.errors import StorageError
@@ -16,6 +17,7 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import is_remote
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.reading.row_faults import RowTime
+from runtime.storage.recordings.recording import Recording
 from runtime.support.file_names import free_name
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ class SessionFacts:
         first_state: the session's own first state; None if it was not recorded.
         state: its present state with prefixes; None if it is damaged.
         prices: the prices of models.
+        recording: the recording beside the database; None if there is none.
     """
 
     key: SessionKey
@@ -53,6 +56,7 @@ class SessionFacts:
     first_state: dict[str, Any] | None
     state: dict[str, Any] | None
     prices: Prices = field(default_factory=Prices)
+    recording: Recording | None = None
 
     @property
     def is_google(self) -> bool:
@@ -87,10 +91,29 @@ class SessionFacts:
         """The events of each invocation that was not taken back."""
         return [events for invocation, events in self.by_invocation.items() if invocation not in self.rewound]
 
+    @cached_property
+    def recorded(self) -> RecordedCalls:
+        """The recorded calls of the session; none if they cannot be read."""
+        if self.recording is None:
+            return RecordedCalls()
+        try:
+            return RecordedCalls(self.recording.model_calls(self.key), self.recording.tool_calls(self.key))
+        except StorageError:  # the window and `costs` report a damaged recording
+            return RecordedCalls()
+
+    @cached_property
+    def models(self) -> dict[str, str]:
+        """The models of recorded calls, by the events of their answers."""
+        return {call.event_id: call.model for call in self.recorded.models if call.event_id and call.model}
+
+    def model(self, event: Event) -> str | None:
+        """Return the model of an answer, if the event or the recording has it."""
+        return event.model_version or self.models.get(event.id)
+
     def paid(self, events: Sequence[Event]) -> str:
         """Return what the model calls of some events cost, as a sentence after a blank; empty if no price is known."""
         total = CostSum()
-        for call in model_calls(self.key, events, self.prices):
+        for call in model_calls(self.key, events, self.prices, self.models):
             total.add(call)
         return f" {'They' if total.calls > 1 else 'It'} cost {cost_text(total)}." if total.unpriced < total.calls else ""
 
@@ -116,7 +139,14 @@ class SessionFacts:
         return "agent-inspector", "convert", self.name, free_name(), *options
 
 
-def read_facts(database: StoredDatabase, key: SessionKey, name: str, seen: Callable[[int], object] = lambda _: None) -> SessionFacts:
+def read_facts(
+    database: StoredDatabase,
+    key: SessionKey,
+    name: str,
+    seen: Callable[[int], object] = lambda _: None,
+    prices: Prices | None = None,
+    recording: Recording | None = None,
+) -> SessionFacts:
     """Read a session.
 
     Args:
@@ -124,6 +154,8 @@ def read_facts(database: StoredDatabase, key: SessionKey, name: str, seen: Calla
         key: the session.
         name: the database's name as the user wrote it.
         seen: called with the number of events read so far.
+        prices: the prices of models; None: the bundled ones.
+        recording: the recording beside the database.
 
     Raises:
         StorageError: the session cannot be read.
@@ -147,6 +179,8 @@ def read_facts(database: StoredDatabase, key: SessionKey, name: str, seen: Calla
         invocations(events, ends=database.recorded_ends(key).get(key, {})),
         database.first_state(key),
         state,
+        prices or Prices(),
+        recording,
     )
 
 

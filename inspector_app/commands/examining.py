@@ -13,6 +13,7 @@ from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.commands.options.reading import Doctor
 from inspector_app.commands.output import coloured, counted, print_json, print_line
+from inspector_app.commands.pricing import known_prices
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.reading import count_events, opened
@@ -48,7 +49,7 @@ def doctor(options: Doctor) -> int:
         only = session_key(known, options.app, options.user, options.session, options.path) if named else None
         sessions = 1 if only else len(known)
         with Progress("Examining events", lambda: count_events(options.path)) as progress:
-            found = examine(database, without_password(options.path), root=root, only=only, seen=progress.show)
+            found = examine(database, without_password(options.path), root=root, only=only, seen=progress.show, prices=known_prices())
             findings = by_severity(list(found))
     levels = Counter(finding.level for finding in findings)
     if options.json:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any
 
-from inspector_app.detail.request_json import instruction_text, plain_content, plain_tools, settings_of
+from inspector_app.documents.request_json import instruction_text, plain_content, plain_tools, settings_of
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 
 SAME = "nothing"

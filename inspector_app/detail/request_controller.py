@@ -14,7 +14,6 @@ from inspector_app.detail.prompt_events import prompt_events
 from inspector_app.detail.prompt_parts import prompt_parts, size_text
 from inspector_app.detail.request_curl import NoCurlError, curl_of
 from inspector_app.detail.request_document import Sources, request_document
-from inspector_app.detail.request_json import agent_texts, as_recorded
 from inspector_app.detail.request_values import (
     MAX_PRECEDING,
     NOT_RECORDED,
@@ -27,6 +26,7 @@ from inspector_app.detail.request_values import (
 from inspector_app.detail.view_data import RequestDocument
 from inspector_app.documents.long_session import LongSession
 from inspector_app.documents.open_session import OpenSession
+from inspector_app.documents.request_json import agent_texts, as_recorded
 from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.event_summary import is_model_answer
 from inspector_app.presentation.tokens import tokens_of

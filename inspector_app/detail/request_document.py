@@ -10,11 +10,11 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.detail.fields_html import Fields, event_link, text_html
-from inspector_app.detail.instruction_sources import placed_values
 from inspector_app.detail.prompt_events import PromptEvent, events_of_contents, told_by
 from inspector_app.detail.request_changes import steps_between
-from inspector_app.detail.request_json import instruction_text, plain_tools, settings_of
 from inspector_app.detail.view_data import RequestDocument, Section
+from inspector_app.documents.instruction_sources import placed_values
+from inspector_app.documents.request_json import instruction_text, plain_tools, settings_of
 from inspector_app.presentation.event_summary import text_of
 from inspector_app.presentation.values import counted, preview, visible
 from runtime.storage.recordings.recorded_call import RecordedModelRequest

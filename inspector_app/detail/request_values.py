@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inspector_app.detail.instruction_sources import instruction_sources
 from inspector_app.detail.prompt_events import PromptEvent, events_as_values
 from inspector_app.detail.request_changes import request_changes
-from inspector_app.detail.request_json import instruction_text, plain_content, plain_tools, settings_of
+from inspector_app.documents.instruction_sources import instruction_sources
+from inspector_app.documents.request_json import instruction_text, plain_content, plain_tools, settings_of
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from inspector_app.documents.session_address import MEMORY, SessionAddress
 from inspector_app.documents.sources import DatabaseSource
 from inspector_app.engines.protocol import Agent
 from inspector_app.findings.findings_pane import FindingsPane
+from inspector_app.presentation.prices import Prices
 from inspector_app.workspace.workspace import Workspace
 from runtime.errors.known_error import KnownError
 from runtime.errors.storage_error import StorageError
@@ -40,12 +41,14 @@ class _Examination:
         name: the name in commands.
         only: the session, or None for the whole database.
         agent: the loaded agent, to find checkpoints of agents that it no longer has; None if there is none.
+        prices: the prices of models.
     """
 
-    def __init__(self, target: str, name: str, only: SessionKey | None, agent: Agent | None) -> None:
+    def __init__(self, target: str, name: str, only: SessionKey | None, agent: Agent | None, prices: Prices) -> None:
         self.target, self.only = target, only
         self.agent = agent
         self.seen = 0
+        self._prices = prices
         self._name = name
         self._database: StoredDatabase | None = None
         self._is_stopped = False
@@ -59,7 +62,8 @@ class _Examination:
         with StoredDatabase.open(self.target) as database:
             self._database = database
             root, app = (self.agent.root, self.agent.name) if self.agent is not None else (None, None)
-            return doctor.by_severity(list(doctor.examine(database, self._name, root=root, app=app, only=self.only, seen=self._note)))
+            found = doctor.examine(database, self._name, root=root, app=app, only=self.only, seen=self._note, prices=self._prices)
+            return doctor.by_severity(list(found))
 
     def stop(self) -> None:
         """End it soon."""
@@ -161,7 +165,7 @@ class FindingsController(QObject):
     def _examine(self, target: str, only: SessionKey | None) -> None:
         self._stop()
         self._done = None
-        self._running = _Examination(target, target, only, self._work.agents.loaded)
+        self._running = _Examination(target, target, only, self._work.agents.loaded, self._work.prices)
         self._pane.say("reading…", f"Examining {'the session' if only else 'all sessions'} of {target}.", can_examine=False)
         self._progress.start()
         self._work.tasks.spawn(self._run(self._running), f"Examining {target}", background=True)

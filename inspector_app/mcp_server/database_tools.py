@@ -165,7 +165,7 @@ class _Questions:
         found: list[Finding] = []
         for target in targets:
             with opened(target) as database:
-                found += examine(database, without_password(target), only=only)
+                found += examine(database, without_password(target), only=only, prices=Prices(own_prices(Preferences().prices)))
         rows = [
             {
                 "level": each.level,

@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.demo import STORY
-from inspector_app.detail.instruction_sources import OTHER
 from inspector_app.detail.request_values import NOT_RECORDED, RECONSTRUCTED
+from inspector_app.documents.instruction_sources import OTHER
 from inspector_app.resources.samples.orders import script
 from inspector_app.support.settings import Settings
 from inspector_app.workspace.messages import MessageBus

@@ -11,10 +11,10 @@ from google.genai import types
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector_app.detail.instruction_sources import placed_values
 from inspector_app.detail.prompt_events import prompt_events
 from inspector_app.detail.request_document import MOST_MESSAGES, MOST_TEXT, MOST_TOGETHER, Sources, request_document, signature
 from inspector_app.detail.view_data import Section
+from inspector_app.documents.instruction_sources import placed_values
 from runtime.events import Event, EventActions
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 from tests.unit.inspector_app.detail.test_fields_html import json_values

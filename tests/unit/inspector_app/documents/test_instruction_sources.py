@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from inspector_app.detail.instruction_sources import OTHER, instruction_sources
 from inspector_app.detail.prompt_parts import prompt_parts, size_text
 from inspector_app.detail.request_changes import request_changes
+from inspector_app.documents.instruction_sources import OTHER, instruction_sources
 from inspector_app.presentation.tokens import Tokens
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 

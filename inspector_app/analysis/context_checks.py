@@ -16,6 +16,7 @@ from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.tokens import Tokens, tokens_of
 from inspector_app.presentation.values import preview, visible
 from runtime.errors import StorageError
+from runtime.models.context_window import context_window
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
 
 if TYPE_CHECKING:
@@ -36,15 +37,12 @@ _Agent = tuple[str, str]
 def near_the_window(facts: SessionFacts) -> Iterator[Finding]:
     """Find agents whose requests fill more than 80 % of their model's window; the first of these requests for each agent."""
     reported: set[_Agent] = set()
-    windows: dict[str | None, int | None] = {}
     for event in facts.events:
         tokens, agent = _tokens(event), _agent(event)
         if tokens is None or agent in reported or event.invocation_id in facts.rewound:
             continue
         model = facts.model(event)
-        if model not in windows:
-            windows[model] = facts.prices.context_window(model)
-        window = windows[model]
+        window = context_window(model)
         if window and tokens.input > NEARLY_FULL * window:
             reported.add(agent)
             yield facts.finding(
@@ -153,7 +151,7 @@ def _changed_tools(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[st
     texts = [name for name in new if name in old and new[name] != old[name]]
     found = [
         f"{words}: {visible(', '.join(names))}"
-        for words, names in (("there is a new tool", added), ("a tool is gone", gone), ("a tool's declaration differs", texts))
+        for words, names in (("there is a new tool", added), ("a tool was removed", gone), ("a tool's declaration differs", texts))
         if names
     ]
     return found or (["the tools are in another order"] if [*old] != [*new] else [])

@@ -10,7 +10,7 @@ from inspector_app.documents.recorded_spans import with_recorded_times
 from inspector_app.presentation.spans import MODEL, activity
 from inspector_app.presentation.values import visible
 
-LONG = 10.0  # seconds of an invocation; nobody waits for a shorter one
+LONG = 10.0  # seconds of an invocation; a shorter one is no wait
 _KIND = "slow step"
 
 

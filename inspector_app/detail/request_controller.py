@@ -39,7 +39,8 @@ from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedM
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
-    from runtime.events.event import Event
+    from runtime.models.context_window import context_window
+from runtime.events.event import Event
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ class RequestController(QObject):
         if self._wanted is not event or self._current.session is not session:
             return
         if request is not None:
-            window = await run_in_thread(self._prices.context_window, model)
+            window = await run_in_thread(context_window, model)
             await self._show_recorded(session, event, request, recorded, cost, window)
         elif session.pages is not None:
             self._detail.request.set_request(unrecorded_values(event, cost=cost), problem + NOT_RECORDED)

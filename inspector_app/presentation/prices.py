@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cache
@@ -14,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from inspector_app.presentation.tokens import OwnPrice, Tokens
+from runtime.models.context_window import Name, listed_names
 
 MOST_COSTS = 20_000  # kept in memory, 300 bytes each: a look-up takes 0.2 ms, and many calls use the same tokens
 
@@ -27,7 +27,7 @@ class Prices:
 
     def __init__(self, own: Mapping[str, OwnPrice] | None = None) -> None:
         self._own = dict(own or {})
-        self._known: dict[str, tuple[str, str | None] | None] = {}
+        self._known: dict[str, Name | None] = {}
         self._costs: dict[tuple[str, Tokens, float], Decimal | None] = {}
 
     def set_own(self, own: Mapping[str, OwnPrice]) -> None:
@@ -54,18 +54,6 @@ class Prices:
             self._costs[place] = self._bundled_cost(model, tokens, timestamp)
         return self._costs[place]
 
-    def context_window(self, model: str | None) -> int | None:
-        """Return how many tokens a model's requests may have, or None if the bundled list does not say."""
-        if not model:
-            return None
-        snapshot = import_module("genai_prices.data_snapshot").get_snapshot()
-        for name in _names(model):
-            with suppress(LookupError, ValueError):
-                _, found = snapshot.find_provider_model(name[0], None, name[1], None)  # type: ignore[index]
-                window: int | None = found.context_window
-                return window
-        return None
-
     def _bundled_cost(self, model: str, tokens: Tokens, timestamp: float) -> Decimal | None:
         prices = _bundled()
         usage = prices.Usage(
@@ -76,7 +64,7 @@ class Prices:
             cache_audio_read_tokens=tokens.cached_audio or None,
             output_audio_tokens=tokens.output_audio or None,
         )
-        names = [self._known[model]] if model in self._known else _names(model)
+        names = [self._known[model]] if model in self._known else listed_names(model)
         for name in names:
             if name is None:
                 break
@@ -117,15 +105,6 @@ def newest_price_date(today: date) -> date:
 def _bundled() -> Any:
     # Loaded with the first price: it takes half a second, and most windows and commands show none.
     return import_module("genai_prices")
-
-
-def _names(model: str) -> list[tuple[str, str | None] | None]:
-    """Return the names under which a model may be listed, each with its provider or None."""
-    *before, name = model.split("/")
-    found: list[tuple[str, str | None] | None] = [(model, None)]
-    if before:
-        found += [(name, before[0].replace("_", "-")), (name, before[0].split("_")[0]), (name, None)]
-    return found
 
 
 def _utc(timestamp: float) -> datetime | None:

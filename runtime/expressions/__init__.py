@@ -16,6 +16,7 @@ Names:
 - tools: `call.NAME.args.X` and `response.NAME.X`; `call` and `response` alone: the names; `call.*`: all calls
 - changes: `delta.KEY`, `artifact.NAME`, `checkpoint.KEY`, `metadata.KEY`; alone: the keys
 - `tokens` or `tokens.total`, `tokens.prompt`, `tokens.answer`, `tokens.thoughts`, `tokens.cached`
+- `context`: the request's part of its model's window (`context > 0.8`), where the answer has its tokens and a model in the price list
 - `state["KEY"]`: the value after the event
 - `note` (the text of a note on the event), `bookmarked`: what people noted later, so a breakpoint never sees it
 - `json.…`: anything else of the event's JSON; alone: its text

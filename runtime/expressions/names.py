@@ -10,6 +10,7 @@ from runtime.events.kinds import cut_off, kind_of, text_of, tokens_of
 from runtime.events.marks import EDITED
 from runtime.expressions.budget import Budget
 from runtime.expressions.values import NOTHING, plain
+from runtime.models.context_window import context_window
 
 if TYPE_CHECKING:
     from runtime.events.event import Event
@@ -66,10 +67,19 @@ class View:
 
 Simple = Callable[[Any], Any]  # of an event
 
+
+def _context(event: Event) -> float | None:
+    usage = event.usage_metadata
+    prompt = (usage.prompt_token_count if usage else None) or 0
+    window = context_window(event.model_version) if prompt else None
+    return prompt / window if window else None
+
+
 # Names with one value; null where the event has none.
 SIMPLE: dict[str, Simple] = {
     "author": lambda event: event.author,
     "branch": lambda event: event.branch,
+    "context": _context,
     "cut_off": cut_off,
     "edited": lambda event: EDITED in (event.custom_metadata or {}),
     "end_of_agent": lambda event: bool(event.actions.end_of_agent),
@@ -160,7 +170,7 @@ TYPES: dict[str, str] = {
     **dict.fromkeys(
         ("author", "branch", "cut_off", "id", "invocation", "kind", "model", "note", "text", "thought", "transfer", "error"), "a text"
     ),
-    **dict.fromkeys(("time", "tokens"), "a number"),
+    **dict.fromkeys(("context", "time", "tokens"), "a number"),
     "title": "a text",  # of sessions, as the next ones
     **dict.fromkeys(("events", "cost", "duration", "errors", "waiting", "age"), "a number"),
     **dict.fromkeys(("bookmarked", "edited", "end_of_agent", "escalate", "final", "partial"), "true or false"),

@@ -20,12 +20,21 @@ PAY = called(("pay", {"amount": 6000, "to": "Ann", "items": [{"price": 1}, {"pri
 TWO = called(("pay", {"amount": 1}), ("pay", {"amount": 9000}), ("look", {"deep": [[1, 2], {"x": None}]}))
 
 
+def used(prompt: int, model: str | None) -> Event:
+    usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=prompt)
+    return Event(author="agent", usage_metadata=usage, model_version=model)
+
+
 @pytest.mark.parametrize(
     ("source", "event"),
     [
         ('author == "agent"', PAY),
         ('cut_off == "SAFETY"', Event(author="agent", error_code="SAFETY")),
         ("cut_off", Event(author="agent", finish_reason=types.FinishReason.MAX_TOKENS)),
+        ("context > 0.8 and context < 0.9", used(900_000, "gemini-2.5-flash")),
+        ("not context", used(900_000, "a model of their own")),
+        ("not context", used(900_000, None)),
+        ("not context", PAY),
         ("not cut_off", Event(author="agent", finish_reason=types.FinishReason.STOP)),
         ('author = "agent"', PAY),
         ('author != "user"', PAY),

@@ -49,7 +49,7 @@ async def test_a_value_in_the_instruction_loses_the_cache(tmp_path: Path) -> Non
 CHANGES: dict[str, tuple[Any, str]] = {
     "model": (lambda agent: setattr(agent.model, "model", "gemini-2.0-flash"), "the model was gemini-2.5-flash and is gemini-2.0-flash"),
     "new tool": (lambda agent: agent.tools.append(smell), "there is a new tool: smell"),
-    "gone": (lambda agent: agent.tools.pop(), "a tool is gone: read"),
+    "gone": (lambda agent: agent.tools.pop(), "a tool was removed: read"),
     "order": (lambda agent: agent.tools.reverse(), "the tools are in another order"),
     "instruction": (lambda agent: setattr(agent, "instruction", "Be brief.\n\nBe kind."), "paragraph 2 of the instruction differs"),
     "setting": (
@@ -74,7 +74,7 @@ async def test_the_part_that_changed_is_named(name: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("replies", [CACHED, KEPT])
-async def test_a_request_that_only_goes_on_lost_nothing(replies: list[Any], tmp_path: Path) -> None:
+async def test_a_request_that_only_continues_lost_nothing(replies: list[Any], tmp_path: Path) -> None:
     assert await findings_of(tmp_path, replies, THREE, tools=[look], instruction="Be brief.") == []
 
 

@@ -25,6 +25,7 @@ from inspector_app.widgets.decision_card import DecisionCard
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.current_run import RunEnd
 from inspector_app.workspace.workspace import Workspace
+from runtime.debugger.stepping import Goal
 from runtime.errors.known_error import KnownError
 from runtime.events.plain_event import whole_event
 from runtime.forks.fork import Cut, Files, fork_into, fork_session
@@ -120,12 +121,12 @@ class ForkController(QObject):
         elif session is not None and event is not None:
             self._work.tasks.spawn(self._ask(session, index, event), "Planning a fork")
 
-    def take_message(self, text: str, paused: bool) -> bool:
+    def take_message(self, text: str, paused: bool | Goal) -> bool:
         """Fork and send a message there, if a fork is being drafted.
 
         Args:
             text: the message.
-            paused: hold the agent at its first event.
+            paused: hold the agent at its first event, or where this goal is reached.
 
         Returns:
             Whether the message was taken.
@@ -239,7 +240,7 @@ class ForkController(QObject):
         self.draft_cancelled.emit()
         self._set_draft(None)
 
-    async def _fork_and_send(self, session: OpenSession, recording: Recording, text: str, paused: bool) -> None:
+    async def _fork_and_send(self, session: OpenSession, recording: Recording, text: str, paused: bool | Goal) -> None:
         first = recording.messages[0]
         made = await self.fork(session, Cut(before=first.id, changed=Changed("message", first.id, text_of(first), text)))
         self._work.run.send(text, paused=paused, to=made)

@@ -71,7 +71,8 @@ class RunAvailability(QObject):
         on = self._blocked("step_on")
         agent = (run.hold.agent if run.hold else None) or "the agent"
         allow(commands.step_over, on, f"To the next event of {agent} itself: calls inside it run through")
-        allow(commands.step_into, on, "To the next model call, tool call or sub-agent, before it is made")
+        into = None if draft and sending is None else on
+        allow(commands.step_into, into, "To the next model call, tool call or sub-agent, before it is made")
         allow(commands.step_out, on, f"To the end of {agent}")
         commands.stop.setText("Stop watching" if run.attached is not None else "Stop")
         stop = "Leave the app; it continues without the window" if run.attached is not None else ""

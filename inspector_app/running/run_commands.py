@@ -15,6 +15,8 @@ from inspector_app.running.drafts import Drafts
 from inspector_app.running.held_controller import HeldController
 from inspector_app.running.resume_controller import ResumeController
 from inspector_app.workspace.workspace import Workspace
+from runtime.debugger import stepping
+from runtime.debugger.stepping import Goal
 from runtime.events.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class RunCommands(QObject):
     """Handles the commands of the tool bar and the messages of the composer.
 
     Attributes:
-        message_handlers: called in order with a message and whether to hold the agent at its first event. The first handler that returns
+        message_handlers: called in order with a message and where to hold the agent first. The first handler that returns
             True has taken the message; otherwise it is sent to the displayed session.
 
     Args:
@@ -49,7 +51,7 @@ class RunCommands(QObject):
         drafts: Drafts,
     ) -> None:
         super().__init__(composer)
-        self.message_handlers: list[Callable[[str, bool], bool]] = []
+        self.message_handlers: list[Callable[[str, bool | Goal], bool]] = []
         self._run = work.run
         self._held = held
         self._breakpoints = breakpoints
@@ -103,6 +105,9 @@ class RunCommands(QObject):
         self._held.release(partial(self._run.step_on, "over"))
 
     def _on_step_into(self) -> None:
+        if self._run.phase == "idle":
+            self._send(self._composer.text, paused=stepping.first_call())
+            return
         self._held.release(partial(self._run.step_on, "into"))
 
     def _on_step_out(self) -> None:
@@ -124,7 +129,7 @@ class RunCommands(QObject):
     def _on_sent(self, text: str) -> None:
         self._send(text)
 
-    def _send(self, text: str, *, paused: bool = False) -> None:
+    def _send(self, text: str, *, paused: bool | Goal = False) -> None:
         self._drafts.note_sent()
         if not any(take(text, paused) for take in self.message_handlers):
             self._run.send(text, paused=paused)

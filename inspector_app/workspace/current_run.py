@@ -38,6 +38,7 @@ from runtime.debugger.calls import ToolCall
 from runtime.debugger.debugger import Debugger
 from runtime.debugger.hold import Hold, Report, RunningAgent
 from runtime.debugger.request_recorder import RequestRecorder
+from runtime.debugger.stepping import Goal
 from runtime.debugger.watchdog import Block, Watchdog
 from runtime.errors import KnownError, StorageError
 from runtime.events.kinds import Kind
@@ -271,12 +272,12 @@ class CurrentRun(QObject):
         """Return the newest unfinished invocation; see `ActionAvailability.unfinished`."""
         return self._availability.unfinished()
 
-    def send(self, text: str, *, paused: bool = False, to: SessionAddress | None = None) -> None:
+    def send(self, text: str, *, paused: bool | Goal = False, to: SessionAddress | None = None) -> None:
         """Send the user's message, to a new session if none is selected.
 
         Args:
             text: the message.
-            paused: hold the agent at the first event.
+            paused: hold the agent at the first event, or where this goal is reached.
             to: a session that was made for the message, and need not be displayed any more; None: the displayed one.
         """
         if self.blocked("send") is None if to is None else self.phase == "idle":
@@ -381,12 +382,12 @@ class CurrentRun(QObject):
         if self._task is not None:
             self._task.remove_done_callback(self._on_task_done)
 
-    def start(self, begin: Begin, *, paused: bool = False, address: SessionAddress | None = None) -> None:
+    def start(self, begin: Begin, *, paused: bool | Goal = False, address: SessionAddress | None = None) -> None:
         """Run something under the debugger. Selecting another session meanwhile changes nothing.
 
         Args:
             begin: starts the run.
-            paused: hold the agent at the first event.
+            paused: hold the agent at the first event, or where this goal is reached.
             address: the session; None: the displayed one, or a new one if none is displayed.
         """
         loaded = self._agents.loaded
@@ -474,7 +475,7 @@ class CurrentRun(QObject):
         if self._debugger is not None:
             self._debugger.stop()
 
-    async def _run(self, begin: Begin, paused: bool, address: SessionAddress | None, asked_at: int) -> None:
+    async def _run(self, begin: Begin, paused: bool | Goal, address: SessionAddress | None, asked_at: int) -> None:
         if not await self._has_free_thread():
             return
         address = address or await self.create_session(asked_at=asked_at)
@@ -551,7 +552,7 @@ class CurrentRun(QObject):
         )
         return True
 
-    def _make_debugger(self, address: SessionAddress, paused: bool) -> Debugger:
+    def _make_debugger(self, address: SessionAddress, paused: bool | Goal) -> Debugger:
         return Debugger(
             paused=paused,
             breakpoints=self._breakpoints.breakpoints,

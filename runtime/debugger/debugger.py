@@ -56,7 +56,7 @@ class Debugger:
     thread.
 
     Args:
-        paused: hold at the first event.
+        paused: hold at the first event, or where this goal is reached.
         breakpoints: the agent's breakpoints and logpoints.
         state: the session's merged state before the run, for conditions that read state; the plugin provides it itself.
         on_change: called after each change of `state` or `hold`.
@@ -68,7 +68,7 @@ class Debugger:
     def __init__(
         self,
         *,
-        paused: bool = False,
+        paused: bool | Goal = False,
         breakpoints: Breakpoints | None = None,
         state: Mapping[str, Any] | None = None,
         on_change: Callable[[], None] | None = None,
@@ -81,7 +81,7 @@ class Debugger:
         self._line: list[_Waiting] = []  # the first is in force
         self._is_held = asyncio.Event()
         self._last_event: Event | None = None
-        self._goal: Goal | None = stepping.next_event("start") if paused else None
+        self._goal: Goal | None = stepping.next_event("start") if paused is True else paused or None
         self._followed: SharedContext | None = None  # the run that the goal is about; None: any
         self._beside: tuple[AgentCall, Reason] | None = None  # the agent whose tool call a command has held; it holds those beside it, too
         self._known_state: dict[str, Any] | None = dict(state) if state is not None else None

@@ -51,6 +51,15 @@ def next_event(reason: Reason = "step") -> Goal:
     return Goal(reason, lambda moment: moment.place == "event")
 
 
+def first_call() -> Goal:
+    """Hold a run that begins before its first call of a model or tool, at the latest at the first event of an agent."""
+
+    def reached(moment: Moment) -> bool:
+        return moment.place in ("before model", "before tool") or (moment.event is not None and moment.event.author != "user")
+
+    return Goal("step into", reached)
+
+
 def anything() -> Goal:
     """Hold as soon as possible: at the next event, or before the next call."""
     return Goal("pause", lambda moment: moment.place != "agent end")

@@ -72,6 +72,19 @@ def test_step_with_a_message_holds_at_the_first_event(orders: Inspector, qtbot: 
         orders.window.commands.stop.trigger()
 
 
+def test_step_into_with_a_message_holds_before_the_first_call(orders: Inspector, qtbot: QtBot) -> None:
+    into = orders.window.commands.step_into
+    assert not into.isEnabled()
+    orders.window.parts.composer.set_text("a desk lamp")
+    assert into.isEnabled()
+    into.trigger()
+    qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
+    assert orders.run.hold is not None and orders.run.hold.place == "before model"
+    assert [event.author for event in orders.current.session.events] == ["user"]  # type: ignore[union-attr]
+    with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
+        orders.window.commands.stop.trigger()
+
+
 def test_a_new_session_is_created_in_the_selected_sessions_database(orders: Inspector, story_db: Path, qtbot: QtBot) -> None:
     with qtbot.waitSignal(orders.run.run_ended, timeout=30_000):
         write(orders, "a desk lamp", qtbot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import accumulate
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.analysis.finding import Finding
@@ -13,7 +13,7 @@ from inspector_app.analysis.session_facts import SessionFacts
 from inspector_app.documents.instruction_sources import placed_values
 from inspector_app.documents.request_json import instruction_text, plain_tools, settings_of
 from inspector_app.presentation.costs import dollars
-from inspector_app.presentation.tokens import Tokens, tokens_of
+from inspector_app.presentation.tokens import Tokens, file_tokens, tokens_of
 from inspector_app.presentation.values import preview, visible
 from runtime.errors import StorageError
 from runtime.models.context_window import context_window
@@ -85,6 +85,39 @@ def filled_by_one(facts: SessionFacts) -> Iterator[Finding]:
                 f"It is sent and paid for again with each of them.{_carried(facts, tokens, later)}",
                 "Let the tool return only what is asked for, or store the rest as an artifact that the agent loads when it needs it.",
             )
+
+
+def filled_by_files(facts: SessionFacts) -> Iterator[Finding]:
+    """Find files that are more than half of each of an agent's later requests, by the tokens that the model reports for them."""
+    requests: dict[_Agent, list[int]] = {}
+    for place, event in enumerate(facts.events):
+        if _tokens(event) is not None and event.invocation_id not in facts.rewound:
+            requests.setdefault(_agent(event), []).append(place)
+    for places in requests.values():
+        later = list(
+            takewhile(lambda place: 2 * file_tokens(facts.events[place].usage_metadata) > _prompt(facts.events[place]), reversed(places))
+        )
+        sent = next((event for event in reversed(facts.events[: min(later, default=0)]) if _has_file(event)), None)
+        if len(later) < _LEAST_REQUESTS or sent is None:
+            continue
+        tokens = min(file_tokens(facts.events[place].usage_metadata) for place in later)
+        yield facts.finding(
+            "fills the context",
+            "warning",
+            sent.id,
+            f"Files are at least {tokens:,} tokens, more than half, of each of the {len(later)} later requests.",
+            f"They are sent and paid for again with each of them.{_carried(facts, tokens, later)}",
+            "Save files as artifacts, which an agent loads when it needs them, or send smaller ones.",
+        )
+
+
+def _prompt(event: Event) -> int:
+    found = _tokens(event)
+    return found.input if found is not None else 0
+
+
+def _has_file(event: Event) -> bool:
+    return any(part.inline_data or part.file_data for part in (event.content.parts if event.content else None) or ())
 
 
 def lost_caches(facts: SessionFacts) -> Iterator[Finding]:

@@ -9,7 +9,7 @@ from functools import partial
 
 from inspector_app.analysis.answer_checks import answers_cut_off, answers_without_effect, empty_answers
 from inspector_app.analysis.call_checks import orphan_responses, repeated_ids, unanswered_calls
-from inspector_app.analysis.context_checks import filled_by_one, lost_caches, near_the_window
+from inspector_app.analysis.context_checks import filled_by_files, filled_by_one, lost_caches, near_the_window
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.analysis.order_checks import times_stepping_back, wrong_order
 from inspector_app.analysis.repeat_checks import handovers_in_turn, loops_at_their_limit, repeated_answers, repeated_calls
@@ -44,6 +44,7 @@ CHECKS: tuple[Check, ...] = (
     loops_at_their_limit,
     near_the_window,
     filled_by_one,
+    filled_by_files,
     lost_caches,
     slow_steps,
     lost_updates,

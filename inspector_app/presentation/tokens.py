@@ -71,18 +71,28 @@ def tokens_of(usage: Any) -> Tokens | None:
         prompt = total
     cached = min(cached, prompt)
     audio, cached_audio, output_audio = (
-        min(_audio(get(name, None)), most) for name, most in zip(_DETAILS, (prompt, cached, output), strict=True)
+        min(_of_modality(get(name, None), "AUDIO"), most) for name, most in zip(_DETAILS, (prompt, cached, output), strict=True)
     )
     found = Tokens(prompt + tools, cached, output, min(thoughts, output), audio, min(cached_audio, audio), output_audio)
     return found if found.input or found.output else None
 
 
-def _audio(details: Any) -> int:
-    """Return the tokens of sound in a usage's counts by modality."""
+def file_tokens(usage: Any) -> int:
+    """Return the tokens of a request that are no text: pictures, sound, video and documents, as far as the provider tells.
+
+    Args:
+        usage: see `tokens_of`.
+    """
+    details = usage.get(_DETAILS[0]) if isinstance(usage, Mapping) else getattr(usage, _DETAILS[0], None)
+    return sum(_of_modality(details, name) for name in ("AUDIO", "IMAGE", "VIDEO", "DOCUMENT"))
+
+
+def _of_modality(details: Any, wanted: str) -> int:
+    """Return the tokens of one modality in a usage's counts, such as `AUDIO`."""
     found = 0
     for each in details if isinstance(details, list) else ():
         get = each.get if isinstance(each, Mapping) else partial(getattr, each)
-        found += _count(get("token_count", None)) if get("modality", None) == "AUDIO" else 0
+        found += _count(get("token_count", None)) if get("modality", None) == wanted else 0
     return found
 
 

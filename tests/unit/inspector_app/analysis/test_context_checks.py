@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 from google.genai import types
 
+from inspector_app.analysis.doctor import examine
 from inspector_app.analysis.finding import Finding
+from runtime.storage.reading.reader import StoredDatabase
 from tests.unit.inspector_app.analysis.recorded_runs import findings_of, reply
+from tests.unit.inspector_app.analysis.v1_file import said, write_v1
 
 THREE = ("one", "two", "three")
 CACHED = [reply(5_000), reply(5_100, 4_000), reply(5_200, 0)]
@@ -119,6 +122,23 @@ async def test_a_large_result_fills_the_context(tmp_path: Path) -> None:
 async def test_a_result_that_does_not_fill_it_is_well(size: int, prompts: list[int], tmp_path: Path) -> None:
     found = await findings_of(tmp_path, reading(size, *prompts), THREE[: len(prompts)], tools=[read])
     assert found == []
+
+
+@pytest.mark.parametrize(
+    ("files", "is_found"), [((900, 900, 900), True), ((900, 900, 0), False), ((400, 400, 400), False), ((900,), False)]
+)
+def test_files_fill_the_context(files: tuple[int, ...], is_found: bool, tmp_path: Path) -> None:
+    data = {"inline_data": {"mime_type": "image/png", "data": "aGk="}}
+    events: list[dict[str, Any]] = [{"author": "user", "content": {"role": "user", "parts": [data]}}]
+    for number, tokens in enumerate(files):
+        details = [{"modality": "TEXT", "token_count": 1_000 - tokens}, {"modality": "IMAGE", "token_count": tokens}]
+        usage = {"prompt_token_count": 1_000, "candidates_token_count": 9, "prompt_tokens_details": details}
+        events += [said(f"answer {number}", usage_metadata=usage, model_version="gemini-2.5-flash"), said("more", "user")]
+    file = write_v1(tmp_path / "s.db", events[:-1])
+    with StoredDatabase.open(str(file)) as database:
+        found = list(examine(database, str(file)))
+    expected = ("e0", "Files are at least 900 tokens, more than half, of each of the 3 later requests.")
+    assert [(finding.event_id, finding.what) for finding in found] == ([expected] if is_found else [])
 
 
 async def test_a_request_near_the_window_is_found_once(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from tests.unit.inspector_app.analysis.v1_file import called, returned, said, wr
 
 Events = list[dict[str, Any]]
 HELLO, BYE = said("hello", "user"), said("bye")
-USAGE = {"usage_metadata": {"prompt_token_count": 1_000_000, "candidates_token_count": 0}, "model_version": "gemini-2.5-flash"}
+USAGE = {"usage_metadata": {"prompt_token_count": 500_000, "candidates_token_count": 0}, "model_version": "gemini-2.5-flash"}
 
 
 def found_in(file: Path) -> list[tuple[str, str, str | None]]:
@@ -125,4 +125,4 @@ def test_the_answers_that_were_not_needed_are_priced(tmp_path: Path) -> None:
     with StoredDatabase.open(str(file)) as database:
         (finding,) = examine(database, file.name)
     assert finding.what == 'find(q: "x") was called 3 times with the same arguments, and had the same result each time.'
-    assert finding.why.endswith("They cost $0.60.")  # two million tokens at $0.30
+    assert finding.why.endswith("They cost $0.30.")  # a million tokens at $0.30

@@ -10,6 +10,7 @@ import importlib
 import sqlite3
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import accumulate
@@ -32,6 +33,7 @@ from runtime.support.bounded import parse
 T = TypeVar("T")
 _READABLE = ("checkpoints", "writes", "sqlite_master")
 _OPEN_STEPS = 2  # last known steps of a thread that are translated again when it has grown
+_STEPS_AT_ONCE = 20  # that are translated in the time of one read
 _MOST_FORKS = 100  # of a thread that are sessions of their own; the newest ones
 _KEY = "app_name TEXT, user_id TEXT, session_id TEXT"
 _OURS = (
@@ -98,7 +100,10 @@ class CheckpointFile(SqliteFile):
 
     def _look_at_files(self) -> tuple[object, bool]:
         """Return the stamps of the files, and whether they are old enough to show every change until now."""
-        stats = [file.stat() for file in (self.file, companion(self.file, "-wal")) if file.exists()]
+        stats = []
+        for file in (self.file, companion(self.file, "-wal")):
+            with suppress(OSError):  # reading the file reports it
+                stats.append(file.stat())
         stamps = tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats)
         return stamps, all(abs(time.time() - stat.st_mtime) > CLOCK_TICK for stat in stats)
 
@@ -135,7 +140,8 @@ class CheckpointFile(SqliteFile):
         first = max(common - _OPEN_STEPS, 0) if thread.problem(leaf) is None else 0
         steps = []
         for events in thread.steps(chain, first):
-            self.give_time()
+            if len(steps) % _STEPS_AT_ONCE == 0:
+                self.give_time()
             steps.append(events)
         counts = [*known.counts[:first], *accumulate(map(len, steps), initial=known.counts[first])]
         keys = known.keys.union(*(event["actions"]["state_delta"] for events in steps[:-1] for event in events))

@@ -96,7 +96,7 @@ class _Step:
         is_last: whether the thread's newest checkpoint is that of the step.
         is_open: whether its events may still change, which their ids tell.
         shown: message id → what a person saw of it.
-        asked: ids of interrupts, and their values.
+        asked: id of an interrupt, or its value if it has none → the place of its graph.
         touched: state keys that inner graphs wrote.
         state: the outer graph's state as far as the events have written it.
     """
@@ -106,7 +106,7 @@ class _Step:
     is_open: bool = False
     events: list[dict[str, Any]] = field(default_factory=list)
     shown: dict[str, Any] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
+    asked: dict[str, str] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     state: dict[str, Any] = field(default_factory=dict)
     first: dict[str, Any] = field(default_factory=dict)
@@ -602,9 +602,8 @@ class Thread:
             value = plain(fields.get("value"))
             name = fields.get("id") or fields.get("interrupt_id")
             look = json.dumps(value, sort_keys=True, ensure_ascii=False)
-            if (name or look) in step.asked:
+            if step.asked.setdefault(str(name or look), place.ns) != place.ns:
                 continue  # an inner graph's, which is stored in the outer one, too
-            step.asked |= {look, *([name] if isinstance(name, str) else [])}
             answer = later[number] if number < len(later) else given[0] if is_finished and given else None if is_finished else _MISSING
             asked.append((name if isinstance(name, str) else f"{task}-{len(answers) + number}", value, answer))
         for name, value, answer in asked:
@@ -660,8 +659,10 @@ def _is_own(name: str, value: Any, seen: Mapping[str, Any]) -> bool:
         return rest.count(":") >= 2 and _text(value) == rest.partition(":")[0]
     if kind != "join" or not _JOIN.match(name):
         return False
-    value = channel_value(value)
-    return value in rest.rpartition(":")[0].split("+") if isinstance(value, str) else not isinstance(value, int | float | dict)
+    names, value = rest.rpartition(":")[0].split("+"), channel_value(value)
+    if isinstance(value, str):  # what a task writes
+        return value in names
+    return isinstance(value, Typed) and value.name == "set" and isinstance(value.value, list) and all(item in names for item in value.value)
 
 
 def _text(value: Any) -> str | None:

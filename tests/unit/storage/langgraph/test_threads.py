@@ -8,6 +8,8 @@ import pytest
 
 from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.langgraph.threads import Checkpoint, Content, Thread, Write
+from runtime.storage.langgraph.values import Typed
 from runtime.storage.reading.reader import StoredDatabase
 from tests.langgraph_threads import copy_of, differences, names, threads
 
@@ -73,3 +75,20 @@ def test_other_branches_are_forks_of_the_newest(tmp_path: Path) -> None:
         assert shared == [event.id for event in events[lineage.parent][: lineage.event_count]]
         assert shared[-1:] == ([lineage.event_id] if lineage.event_id else [])
         assert [event.id for event in events[key]] != [event.id for event in events[lineage.parent]]
+
+
+def test_a_key_of_the_user_may_be_named_like_a_channel_of_langgraph() -> None:
+    own = {"branch:to:x": None, "join:l+r:z": Typed("builtins", "set", ["l"]), "start:y": "__start__", "__start__": {}, "node": "node"}
+    state = {"branch:main": 1, "user:name": "eva", "join:a:b": [1], "start:x": "no", "word": "word", "messages": {"a": 1}}
+    place = Checkpoint("", "1", None, "loop", {})
+    thread = Thread([place], lambda _: Content(0.0, own | state, {"node": {}}), lambda _: [])
+    assert thread.values(place) == state
+
+
+def test_two_tasks_may_ask_the_same_question_without_an_id() -> None:
+    first, second = Checkpoint("", "1", None, "input", {}), Checkpoint("", "2", "1", "loop", {})
+    asks = [Write(task, f"~__pregel_pull, {task}", "__interrupt__", [{"value": "same?"}]) for task in ("left", "right")]
+    thread = Thread([first, second], lambda _: Content(0.0, {}, {}), lambda place: asks if place is second else [])
+    events = [event for step in thread.steps([first, second]) for event in step]
+    assert [event["author"] for event in events] == ["left", "right"]
+    assert len({name for event in events for name in event["long_running_tool_ids"]}) == 2

@@ -138,7 +138,7 @@ class CheckpointFile(SqliteFile):
         ids = [place.id for place in chain]
         common = _common(known.chain, ids)
         first = max(common - _OPEN_STEPS, 0) if thread.problem(leaf) is None else 0
-        steps = []
+        steps: list[list[dict[str, Any]]] = []
         for events in thread.steps(chain, first):
             if len(steps) % _STEPS_AT_ONCE == 0:
                 self.give_time()

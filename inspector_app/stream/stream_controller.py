@@ -169,8 +169,8 @@ class StreamController(QObject):
         if run.is_watching and not run.pausing:
             return
         session = self._work.current.session
-        if session is not None and held is not None and run.phase in ("running", "paused"):
-            session.set_statuses({held.invocation_id: "held" if run.phase == "paused" else "running"})
+        if session is not None and run.invocation_id and run.phase in ("running", "paused"):
+            session.set_statuses({run.invocation_id: "held" if run.phase == "paused" else "running"})
 
     # following the newest event
 

@@ -203,6 +203,11 @@ class CurrentRun(QObject):
         return self._debugger.held if self._debugger is not None else None
 
     @property
+    def invocation_id(self) -> str:
+        """The invocation that runs; empty as long as it is not known. A held run may have yielded no event yet."""
+        return self.held.invocation_id if self.held is not None else self._invocation_id
+
+    @property
     def hold(self) -> Hold | None:
         """Where and why the agent is held; None while it runs."""
         return self._debugger.hold if self._debugger is not None else None

@@ -80,7 +80,9 @@ def test_step_into_with_a_message_holds_before_the_first_call(orders: Inspector,
     into.trigger()
     qtbot.waitUntil(lambda: orders.run.phase == "paused", timeout=10_000)
     assert orders.run.hold is not None and orders.run.hold.place == "before model"
-    assert [event.author for event in orders.current.session.events] == ["user"]  # type: ignore[union-attr]
+    session = orders.current.session
+    assert session is not None and [event.author for event in session.events] == ["user"]
+    qtbot.waitUntil(lambda: [*session.statuses.values()] == ["held"])
     with qtbot.waitSignal(orders.run.run_ended, timeout=10_000):
         orders.window.commands.stop.trigger()
 

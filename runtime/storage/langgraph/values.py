@@ -84,9 +84,8 @@ def unpack(data: Any) -> Any:
         UnreadableError: it is damaged, or would take too much memory.
     """
     data = bytes(data)
-    most = max(_MOST_VALUES, len(data) // _BYTES_OF_A_VALUE)
-    if len(data) > MOST_BYTES or (len(data) > most and _count_values(data, most) > most):
-        raise UnreadableError(f"has more than {most:,} values, or {MOST_BYTES // 1_000_000} MB")
+    if len(data) > MOST_BYTES or (len(data) > _MOST_VALUES and _has_too_many(data)):
+        raise UnreadableError(f"has too many values, or more than {MOST_BYTES // 1_000_000} MB")
     return _decode(data, Any)
 
 
@@ -178,10 +177,12 @@ def plain(value: Any, depth: int = 0) -> Any:
     return str(value)
 
 
-def _count_values(data: bytes, most: int) -> int:
-    """Return how many values a msgpack text has, counted up to one more than `most`."""
+def _has_too_many(data: bytes) -> bool:
+    """Return whether a msgpack text begins with more small values than are read."""
     place = count = 0
-    while place < len(data) and count <= most:
+    while place < len(data):
+        if count > _MOST_VALUES and count * _BYTES_OF_A_VALUE > place:
+            return True
         head = data[place]
         count += 1
         place += 1
@@ -190,7 +191,7 @@ def _count_values(data: bytes, most: int) -> int:
         elif 0xC4 <= head <= 0xDF:
             header, length = _SIZES[head]
             place += header + (int.from_bytes(data[place : place + length]) if length else 0)
-    return count
+    return False
 
 
 # Bytes after the first one of a msgpack value, and how many of these are the length of a text; what an extension holds is counted, too.

@@ -96,7 +96,7 @@ class AgentChanges(QObject):
             return ""
         reason = loaded.why_not("resume")
         if unfinished.can_be_resumed and reason:
-            return f" Its interrupted invocation cannot be resumed: {reason}"
+            return f" Its {unfinished.word} invocation cannot be resumed: {reason}"
         when = "answered" if unfinished.status == "paused" else "resumed"
         return (
             f" Its {unfinished.word} invocation continues with the new code when it is {when};"

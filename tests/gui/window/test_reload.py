@@ -72,7 +72,7 @@ def test_a_run_keeps_its_code_and_the_reload_follows_it(driver: WindowDriver, pr
 @pytest.mark.parametrize(
     ("steps", "effect"),
     [
-        ([["call", "broken", {"number": 3}]], "Its interrupted invocation continues with the new code when it is resumed;"),
+        ([["call", "broken", {"number": 3}]], "Its failed invocation continues with the new code when it is resumed;"),
         ([["call", "order", {"item": "lamp"}]], "Its waiting invocation continues with the new code when it is answered;"),
     ],
 )

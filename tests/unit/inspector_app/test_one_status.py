@@ -93,7 +93,7 @@ async def _check_window(target: str, statuses: Mapping[SessionKey, list[Invocati
             await tasks.run_all()
             assert current.session is not None
             assert current.session.invocations == expected
-            assert current.session.statuses == {each.invocation_id: each.status for each in expected}
+            assert current.session.statuses == {each.invocation_id: each.word for each in expected}
             assert _all({key: catalog.pending.get(address, [])}).get(key, []) == waiting.get(key, [])
     finally:
         await databases.close()

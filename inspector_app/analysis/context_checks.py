@@ -94,9 +94,7 @@ def filled_by_files(facts: SessionFacts) -> Iterator[Finding]:
         if _tokens(event) is not None and event.invocation_id not in facts.rewound:
             requests.setdefault(_agent(event), []).append(place)
     for places in requests.values():
-        later = list(
-            takewhile(lambda place: 2 * file_tokens(facts.events[place].usage_metadata) > _prompt(facts.events[place]), reversed(places))
-        )
+        later = list(takewhile(lambda place: _is_mostly_files(facts.events[place]), reversed(places)))
         sent = next((event for event in reversed(facts.events[: min(later, default=0)]) if _has_file(event)), None)
         if len(later) < _LEAST_REQUESTS or sent is None:
             continue
@@ -111,9 +109,9 @@ def filled_by_files(facts: SessionFacts) -> Iterator[Finding]:
         )
 
 
-def _prompt(event: Event) -> int:
+def _is_mostly_files(event: Event) -> bool:
     found = _tokens(event)
-    return found.input if found is not None else 0
+    return found is not None and 2 * file_tokens(event.usage_metadata) > found.input
 
 
 def _has_file(event: Event) -> bool:

@@ -74,7 +74,7 @@ def _parameter(options: type[Options], name: str, kind: Any, shown: Any) -> Type
     }
     if isinstance(shown, OptionInfo):
         decls: list[Any] = [name, shown.default, *(shown.param_decls or ())]  # `Option("--app")`: its first parameter is called a default
-        words = next((len(get_args(each)) for each in get_args(kind) if get_origin(each) is tuple and not is_many), 1)
+        words = len((shown.metavar or "WORD").split())  # such as DB SESSION EVENT
         return _Option(param_decls=decls, is_flag=is_flag, multiple=is_many, nargs=words, hidden=shown.hidden, **common)
     return _Argument(param_decls=[name], nargs=-1 if is_many else None, **common)
 

@@ -74,7 +74,8 @@ def _parameter(options: type[Options], name: str, kind: Any, shown: Any) -> Type
     }
     if isinstance(shown, OptionInfo):
         decls: list[Any] = [name, shown.default, *(shown.param_decls or ())]  # `Option("--app")`: its first parameter is called a default
-        words = len((shown.metavar or "WORD").split())  # such as DB SESSION EVENT
+        parts = [get_args(each) for each in get_args(kind) if get_origin(each) is tuple and not is_many]
+        words = next((len(each) for each in parts if {*each} == {str}), 1)  # other tuples are made of one word
         return _Option(param_decls=decls, is_flag=is_flag, multiple=is_many, nargs=words, hidden=shown.hidden, **common)
     return _Argument(param_decls=[name], nargs=-1 if is_many else None, **common)
 

@@ -71,7 +71,7 @@ def output_title(lines: Sequence[OutputLine]) -> str:
     errors = [line.text for line in lines if line.stream == "traceback"]
     if errors:
         return "Traceback" if any('  File "' in text for text in errors) else "Error"
-    return f"Output · {counted(len(lines), 'line')}"
+    return f"Output · {counted(len(lines), 'line')}" if lines else "Output"
 
 
 def output_text(lines: Sequence[OutputLine]) -> str:

@@ -370,7 +370,13 @@ def _with_application(
 
 @contextmanager
 def _style_sheet_put_off(app: QApplication) -> Iterator[None]:
-    """Suspend the style sheet while widgets are built: Qt styles a widget again each time it gets another parent."""
+    """Suspend the style sheet while widgets are built: Qt styles a widget again each time it gets another parent.
+
+    Not beside other widgets: Qt would not notice when those are destroyed, and the next style sheet would reach for them.
+    """
+    if app.allWidgets():
+        yield
+        return
     sheet = app.styleSheet()
     app.setStyleSheet("")
     try:

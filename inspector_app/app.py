@@ -17,7 +17,6 @@ from PySide6.QtCore import QObject, QPoint, QRect, QSize, QTimer, Signal
 from PySide6.QtWidgets import QApplication
 
 import inspector_app.support.quick_imports  # noqa: F401  # before the modules that it is about
-from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.engines.engine_choice import EngineChoice
 from inspector_app.engines.preloading import load_engines
 from inspector_app.engines.running_apps import RunningApp
@@ -28,6 +27,7 @@ from inspector_app.shell.features import make_window
 from inspector_app.support.data_folder import APPLICATION
 from inspector_app.support.interrupts import call_on_interrupt
 from inspector_app.support.loop import InspectorLoop
+from inspector_app.support.otlp import OtlpSpan
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme as look
 from inspector_app.widgets.places import Places

@@ -30,6 +30,7 @@ from inspector_app.commands.progress import Progress
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.exchange.capsule import is_capsule
+from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file, unpacked_traces
 from inspector_app.presentation.values import preview, visible
 from inspector_app.support.data_folder import cache_folder
 from runtime.errors import NotFoundError, StorageError
@@ -293,8 +294,8 @@ def opened(target: str, named: Options | None = None) -> Iterator[StoredDatabase
     """Open a database for reading; it is closed at the end.
 
     Args:
-        target: file path or SQLAlchemy URL; also a capsule, which is unpacked as long as it is open, and the URL of a server or an Agent
-            Engine, whose sessions are copied as long as it is open.
+        target: file path or SQLAlchemy URL; also a capsule or a file of traces, which is unpacked as long as it is open, and the URL of a
+            server or an Agent Engine, whose sessions are copied as long as it is open.
         named: the app, user and session that are needed; None: all.
     """
     with ExitStack() as stack:
@@ -305,6 +306,10 @@ def opened(target: str, named: Options | None = None) -> Iterator[StoredDatabase
             # Unpacking needs the runtime, which reading a database does not load.
             unpacked = importlib.import_module("inspector_app.exchange.capsule_session").unpacked
             target = stack.enter_context(unpacked(target))[0]
+        elif is_trace_file(target):
+            target, left_out = stack.enter_context(unpacked_traces(target))
+            if left_out:
+                complain_of_nothing(left_out)
         yield stack.enter_context(closing(StoredDatabase.open(target)))
 
 

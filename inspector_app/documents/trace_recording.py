@@ -14,8 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.engines.recorder_file import recorder_module
+from inspector_app.support.otlp import OtlpSpan
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.recordings.recording import Recording

@@ -1,4 +1,4 @@
-"""Sessions from files: all that `export` writes, what `adk web` exports, and other session databases."""
+"""Sessions from files: all that `export` writes, what `adk web` exports, OpenTelemetry's traces, and other session databases."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_snake
 from inspector_app.exchange.eval_cases import NO_APP, NO_USER, session_of
 from inspector_app.exchange.eval_sets import eval_set_of, is_eval_set
 from inspector_app.exchange.inert_data import lines_in
+from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file, read_trace_file
 from inspector_app.exchange.spooled_events import SpooledEvents
 from inspector_app.exchange.stored_sessions import stored_sessions
 from runtime.errors import KnownError
@@ -101,6 +102,8 @@ def read_sessions(
     if "://" in file or _is_database(file):
         copies, ends = stored_sessions(file, lambda key: session in (None, key.session_id), notes)
         imported = _renamed(file, Imported(copies, ends), app, user)
+    elif is_trace_file(file):
+        imported = _renamed(file, Imported(read_trace_file(file, session).sessions), app, user)
     else:
         imported = Imported(_of_text(file, app, user, session))
     if not imported.sessions:

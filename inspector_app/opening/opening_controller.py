@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -47,8 +48,10 @@ from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     from inspector_app.exchange import capsule_session
+    from inspector_app.exchange.otlp_sessions import trace_files
 else:
     capsule_session = lazy_module("inspector_app.exchange.capsule_session")
+    trace_files = lazy_module("inspector_app.exchange.otlp_sessions.trace_files")
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
@@ -158,7 +161,9 @@ class OpeningController(QObject):
         self.eval_set_found.emit(str(place))
 
     async def _unpacked(self, path: str) -> tuple[str, ...]:
-        """Return the database and the stand-in agent of a capsule, unpacked until the window is closed; otherwise the path."""
+        """Return the path, or what a capsule or a file of traces was unpacked into until the window is closed."""
+        if await run_in_thread(trace_files.is_trace_file, path):
+            return await self._unpacked_traces(path)
         if not await run_in_thread(is_capsule, path):
             return (path,)
         try:
@@ -168,6 +173,16 @@ class OpeningController(QObject):
             return ()
         self._work.messages.info(f"{path} was unpacked. Its agent repeats what was recorded. What you run here is deleted with the window.")
         return found
+
+    async def _unpacked_traces(self, path: str) -> tuple[str, ...]:
+        parent = self._work.databases.window_folder
+        try:
+            database, left_out = await run_in_thread(lambda: trace_files.unpack_traces(path, Path(mkdtemp(prefix="traces-", dir=parent))))
+        except KnownError as error:
+            self._on_open_failed(path, error)
+            return ()
+        self._work.messages.info(f"{path} was read. {left_out} What is shown is a copy that is deleted with the window.".replace("  ", " "))
+        return (str(database),)
 
     async def _open_named(self, path: str, *, may_be_new: bool, show: bool) -> bool:
         try:

@@ -15,10 +15,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from inspector_app.documents.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
 from inspector_app.server.body_bytes import LONGEST_BODY, UnreadBodyError, body_bytes
 from inspector_app.server.connection import configuration
 from inspector_app.server.guard import LOOPBACK_NAMES, Access, Guard
+from inspector_app.support.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
 from runtime.errors.known_error import KnownError
 from runtime.support.bounded import Content, TooMuchError
 from runtime.support.worker_threads import run_in_thread

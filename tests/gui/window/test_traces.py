@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tarfile
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -107,3 +108,18 @@ def test_a_file_of_traces_that_fits_no_session_is_named_with_the_reason(
     inspector.tasks.spawn(inspector.work.traces.read_file(file), "Reading")
     driver.run_until_idle()
     assert f"Nothing of {file} can be shown: {reason}" in driver.log_text()
+
+
+def test_a_file_of_traces_of_any_framework_opens_as_sessions(
+    inspector: Inspector, tmp_path: Path, opened: Callable[..., None], qtbot: QtBot
+) -> None:
+    with tarfile.open(DATA / "frameworks.tar.xz") as packed:
+        packed.extract("otlp/strands_tools.jsonl", tmp_path, filter="data")
+    file = tmp_path / "otlp" / "strands_tools.jsonl"
+    before = file.read_bytes()
+    opened(file)
+    assert inspector.current.session is not None
+    assert inspector.current.session.address.key.session_id == "conv-2026-001"
+    qtbot.waitUntil(lambda: inspector.features.stream.events.event_count == 7, timeout=20_000)
+    assert file.read_bytes() == before
+    assert sorted(each.name for each in file.parent.iterdir()) == [file.name]

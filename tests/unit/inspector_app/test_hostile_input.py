@@ -23,7 +23,6 @@ import pytest
 
 from inspector_app.analysis.eval_criteria import read_criteria
 from inspector_app.cli import main
-from inspector_app.documents.otlp import spans_of_json
 from inspector_app.engines import running_apps
 from inspector_app.exchange.capsule import PARTS, CapsuleError, read_capsule
 from inspector_app.exchange.eval_sets import read_eval_set
@@ -35,6 +34,7 @@ from inspector_app.mcp_server.tool import WrongArgumentError
 from inspector_app.remote.adk_server import AdkServer
 from inspector_app.remote.server_address import server_address
 from inspector_app.resources.plugins import recorder_plugin
+from inspector_app.support.otlp import spans_of_json
 from inspector_app.support.preferences import Preferences
 from runtime.errors import KnownError
 from runtime.sessions.session_key import SessionKey

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector_app.documents.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
 from inspector_app.documents.trace_recording import TraceRecorder, key_of_traces
+from inspector_app.support.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.recordings.recording import Recording

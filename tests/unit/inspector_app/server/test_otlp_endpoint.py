@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from inspector_app.documents.otlp import OtlpSpan
 from inspector_app.server.otlp_endpoint import OtlpAddressError, OtlpEndpoint, parsed_address
+from inspector_app.support.otlp import OtlpSpan
 
 LINE = (Path(__file__).parents[3] / "data" / "otlp" / "traces.jsonl").read_bytes().splitlines()[0]
 Endpoint = tuple[OtlpEndpoint, "queue.Queue[list[OtlpSpan]]"]

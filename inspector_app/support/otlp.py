@@ -5,7 +5,7 @@ What arrives is untrusted: a value of the wrong type is left out, and a span wit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -16,6 +16,7 @@ from runtime.support.bounded import TooMuchError, parse
 
 _NANO = 1e-9
 _FAILED = (2, "2", "STATUS_CODE_ERROR")
+_SERVICE = "service.name"
 _DEEPEST = 20  # of an attribute's lists and maps
 _MESSAGES = "opentelemetry.proto.collector.trace.v1.trace_service_pb2"
 _NO_PROTOBUF = (
@@ -37,6 +38,9 @@ class OtlpSpan:
         started, ended: epoch seconds.
         attributes: plain values by name.
         error: why it failed; None if it did not.
+        parent_id: the span it ran in; empty for none.
+        service: the name of the service it is from; empty if that is not said.
+        events: what happened in it: names and their attributes.
     """
 
     trace_id: str
@@ -46,6 +50,9 @@ class OtlpSpan:
     ended: float
     attributes: Mapping[str, Any]
     error: str | None
+    parent_id: str = ""
+    service: str = ""
+    events: Sequence[tuple[str, Mapping[str, Any]]] = ()
 
 
 def spans_of_json(data: bytes) -> list[OtlpSpan]:
@@ -62,7 +69,7 @@ def spans_of_json(data: bytes) -> list[OtlpSpan]:
         raise OtlpError(f"The traces are no JSON: {error}.") from None
     if not isinstance(found, dict) or not isinstance(found.get("resourceSpans"), list):
         raise OtlpError("The traces have no “resourceSpans”, which OpenTelemetry's JSON has.")
-    return [span for one in _spans(found) if (span := _span(one)) is not None]
+    return [span for one, service in _spans(found) if (span := _span(one, service)) is not None]
 
 
 def spans_of_protobuf(data: bytes) -> list[OtlpSpan]:
@@ -83,36 +90,49 @@ def spans_of_protobuf(data: bytes) -> list[OtlpSpan]:
         raise OtlpError(f"The traces are no protobuf of OpenTelemetry: {error}.") from None
     found = []
     for resource in request.resource_spans:
+        service = next((one.value.string_value for one in resource.resource.attributes if one.key == _SERVICE), "")
         for scope in resource.scope_spans:
             for span in scope.spans:
-                attributes = {one.key: _protobuf_value(one.value) for one in span.attributes}
-                failure = _error(span.status.code, span.status.message, attributes)
+                attributes = _protobuf_map(span.attributes)
+                events = [(one.name, _protobuf_map(one.attributes)) for one in span.events]
+                failure = _error(span.status.code, span.status.message, attributes, events)
                 times = (span.start_time_unix_nano * _NANO, span.end_time_unix_nano * _NANO)
-                found.append(OtlpSpan(span.trace_id.hex(), span.span_id.hex(), span.name, *times, attributes, failure))
+                ids = (span.trace_id.hex(), span.span_id.hex())
+                found.append(OtlpSpan(*ids, span.name, *times, attributes, failure, span.parent_span_id.hex(), service, events))
     return found
 
 
-def _spans(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _spans(request: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
     for resource in _mappings(request.get("resourceSpans")):
+        about = resource.get("resource")
+        service = _json_map(about.get("attributes")).get(_SERVICE) if isinstance(about, Mapping) else None
         for scope in _mappings(resource.get("scopeSpans")):
-            yield from _mappings(scope.get("spans"))
+            for span in _mappings(scope.get("spans")):
+                yield span, service if isinstance(service, str) else ""
 
 
-def _span(given: Mapping[str, Any]) -> OtlpSpan | None:
+def _span(given: Mapping[str, Any], service: str) -> OtlpSpan | None:
     started, ended = _seconds(given.get("startTimeUnixNano")), _seconds(given.get("endTimeUnixNano"))
     trace, span = given.get("traceId"), given.get("spanId")
     if started is None or ended is None or ended < started or not isinstance(trace, str) or not isinstance(span, str):
         return None
-    attributes = {str(one.get("key")): _json_value(one.get("value")) for one in _mappings(given.get("attributes"))}
+    attributes = _json_map(given.get("attributes"))
+    events = [(str(one.get("name")), _json_map(one.get("attributes"))) for one in _mappings(given.get("events"))]
+    parent = given.get("parentSpanId")
     status = given.get("status")
     code, message = (status.get("code"), status.get("message")) if isinstance(status, dict) else (None, None)
-    return OtlpSpan(trace, span, str(given.get("name")), started, ended, attributes, _error(code, message, attributes))
+    failure = _error(code, message, attributes, events)
+    over = parent if isinstance(parent, str) else ""
+    return OtlpSpan(trace, span, str(given.get("name")), started, ended, attributes, failure, over, service, events)
 
 
-def _error(code: object, message: object, attributes: Mapping[str, Any]) -> str | None:
+def _error(code: object, message: object, attributes: Mapping[str, Any], events: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
     if code not in _FAILED:
         return None
     kind = attributes.get("error.type")
+    if not message:
+        raised = next((about for name, about in events if name == "exception"), {})
+        kind, message = raised.get("exception.type") or kind, raised.get("exception.message")
     texts = dict.fromkeys(text for text in (kind, message) if isinstance(text, str) and text)
     return ": ".join(texts) or "failed"
 
@@ -140,12 +160,24 @@ def _json_value(given: object, depth: int = 0) -> Any:
             return int(given["intValue"])
         except (ValueError, TypeError, OverflowError):
             return None
+    if isinstance(mapped := given.get("kvlistValue"), Mapping):
+        return _json_map(mapped.get("values"), depth + 1)
     listed = given.get("arrayValue")
     return [_json_value(one, depth + 1) for one in _mappings(listed.get("values"))] if isinstance(listed, Mapping) else None
 
 
+def _json_map(given: object, depth: int = 0) -> dict[str, Any]:
+    return {str(one.get("key")): _json_value(one.get("value"), depth) for one in _mappings(given)}
+
+
+def _protobuf_map(given: Any, depth: int = 0) -> dict[str, Any]:
+    return {one.key: _protobuf_value(one.value, depth) for one in given}
+
+
 def _protobuf_value(given: Any, depth: int = 0) -> Any:
     kind = given.WhichOneof("value")
+    if kind == "kvlist_value":
+        return _protobuf_map(given.kvlist_value.values, depth + 1) if depth < _DEEPEST else None
     if kind == "array_value":
         return [_protobuf_value(one, depth + 1) for one in given.array_value.values] if depth < _DEEPEST else None
     return getattr(given, kind) if kind in ("string_value", "bool_value", "int_value", "double_value") else None

@@ -1,0 +1,1 @@
+"""Sessions made of OpenTelemetry's spans of agents, of any framework."""

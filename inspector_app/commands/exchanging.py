@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.commands import stdout
 from inspector_app.commands.options.changing import Import
 from inspector_app.commands.options.reading import Export
-from inspector_app.commands.output import counted, print_json, print_line
+from inspector_app.commands.output import complain_of_nothing, counted, print_json, print_line
 from inspector_app.commands.problems import UsageError
 from inspector_app.commands.progress import Progress
 from inspector_app.commands.reading import check_layout_is_written, condition_of, matching_events, opened
@@ -129,6 +129,8 @@ def import_sessions(options: Import) -> int:
             check_layout_is_written(database, options.db)
             storing.check_new(imported, {summary.key for summary in database.listing()}, options.db)
     asyncio.run(_store(options.db, imported, storing))
+    if imported.left_out:
+        complain_of_nothing(imported.left_out)
     if options.json:
         keys = [{"app_name": key.app_name, "user_id": key.user_id, "id": key.session_id} for key in imported.sessions]
         print_json({"db": options.db, "sessions": keys, "events": imported.events})

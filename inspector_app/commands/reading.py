@@ -30,7 +30,7 @@ from inspector_app.commands.progress import Progress
 from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.exchange.capsule import is_capsule
-from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file, unpacked_traces
+from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file
 from inspector_app.presentation.values import preview, visible
 from inspector_app.support.data_folder import cache_folder
 from runtime.errors import NotFoundError, StorageError
@@ -307,7 +307,8 @@ def opened(target: str, named: Options | None = None) -> Iterator[StoredDatabase
             unpacked = importlib.import_module("inspector_app.exchange.capsule_session").unpacked
             target = stack.enter_context(unpacked(target))[0]
         elif is_trace_file(target):
-            target, left_out = stack.enter_context(unpacked_traces(target))
+            traces = importlib.import_module("inspector_app.exchange.otlp_sessions.trace_database")
+            target, left_out = stack.enter_context(traces.unpacked_traces(target))
             if left_out:
                 complain_of_nothing(left_out)
         yield stack.enter_context(closing(StoredDatabase.open(target)))

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,8 @@ from pydantic.alias_generators import to_snake
 from inspector_app.exchange.eval_cases import NO_APP, NO_USER, session_of
 from inspector_app.exchange.eval_sets import eval_set_of, is_eval_set
 from inspector_app.exchange.inert_data import lines_in
-from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file, read_trace_file
+from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file
+from inspector_app.exchange.otlp_sessions.trace_reading import read_trace_file
 from inspector_app.exchange.spooled_events import SpooledEvents
 from inspector_app.exchange.stored_sessions import stored_sessions
 from runtime.errors import KnownError
@@ -69,10 +70,12 @@ class Imported:
     Attributes:
         sessions: the sessions, in the file's order.
         ends: how their invocations ended, as far as the file says.
+        left_out: what of the file is not used, as a sentence; empty for nothing.
     """
 
     sessions: dict[SessionKey, SessionCopy]
     ends: dict[SessionKey, dict[str, RecordedEnd]] = field(default_factory=dict)
+    left_out: str = ""
 
     @property
     def events(self) -> int:
@@ -103,7 +106,8 @@ def read_sessions(
         copies, ends = stored_sessions(file, lambda key: session in (None, key.session_id), notes)
         imported = _renamed(file, Imported(copies, ends), app, user)
     elif is_trace_file(file):
-        imported = _renamed(file, Imported(read_trace_file(file, session).sessions), app, user)
+        found = read_trace_file(file, session)
+        imported = replace(_renamed(file, Imported(found.sessions), app, user), left_out=found.left_out)
     else:
         imported = Imported(_of_text(file, app, user, session))
     if not imported.sessions:

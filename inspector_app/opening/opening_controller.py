@@ -17,6 +17,7 @@ from inspector_app.engines.protocol import Agent
 from inspector_app.engines.samples import is_bundled, samples
 from inspector_app.exchange.capsule import is_capsule
 from inspector_app.exchange.formats import is_eval_set_name
+from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file
 from inspector_app.opening.agent_choice_page import AgentChoicePage
 from inspector_app.opening.host_dialog import HostDialog
 from inspector_app.opening.problem_page import ProblemPage
@@ -48,10 +49,10 @@ from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
     from inspector_app.exchange import capsule_session
-    from inspector_app.exchange.otlp_sessions import trace_files
+    from inspector_app.exchange.otlp_sessions import trace_database
 else:
     capsule_session = lazy_module("inspector_app.exchange.capsule_session")
-    trace_files = lazy_module("inspector_app.exchange.otlp_sessions.trace_files")
+    trace_database = lazy_module("inspector_app.exchange.otlp_sessions.trace_database")
 
 ADK_WEB_DATABASE = Path(".adk") / "session.db"
 
@@ -162,7 +163,7 @@ class OpeningController(QObject):
 
     async def _unpacked(self, path: str) -> tuple[str, ...]:
         """Return the path, or what a capsule or a file of traces was unpacked into until the window is closed."""
-        if await run_in_thread(trace_files.is_trace_file, path):
+        if await run_in_thread(is_trace_file, path):
             return await self._unpacked_traces(path)
         if not await run_in_thread(is_capsule, path):
             return (path,)
@@ -177,7 +178,9 @@ class OpeningController(QObject):
     async def _unpacked_traces(self, path: str) -> tuple[str, ...]:
         parent = self._work.databases.window_folder
         try:
-            database, left_out = await run_in_thread(lambda: trace_files.unpack_traces(path, Path(mkdtemp(prefix="traces-", dir=parent))))
+            database, left_out = await run_in_thread(
+                lambda: trace_database.unpack_traces(path, Path(mkdtemp(prefix="traces-", dir=parent)))
+            )
         except KnownError as error:
             self._on_open_failed(path, error)
             return ()

@@ -17,6 +17,7 @@ from runtime.support.bounded import TooMuchError, parse
 _NANO = 1e-9
 _FAILED = (2, "2", "STATUS_CODE_ERROR")
 _SERVICE = "service.name"
+_STACK = "Traceback (most recent call last)"  # where an error's text continues with lines of code
 _DEEPEST = 20  # of an attribute's lists and maps
 _MESSAGES = "opentelemetry.proto.collector.trace.v1.trace_service_pb2"
 _NO_PROTOBUF = (
@@ -133,8 +134,8 @@ def _error(code: object, message: object, attributes: Mapping[str, Any], events:
     if not message:
         raised = next((about for name, about in events if name == "exception"), {})
         kind, message = raised.get("exception.type") or kind, raised.get("exception.message")
-    texts = dict.fromkeys(text for text in (kind, message) if isinstance(text, str) and text)
-    return ": ".join(texts) or "failed"
+    texts = dict.fromkeys(text.partition(_STACK)[0].strip() for text in (kind, message) if isinstance(text, str) and text)
+    return ": ".join(filter(None, texts)) or "failed"
 
 
 def _seconds(nanoseconds: object) -> float | None:

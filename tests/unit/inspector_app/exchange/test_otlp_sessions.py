@@ -14,7 +14,8 @@ import pytest
 
 from inspector_app.cli import main
 from inspector_app.exchange.otlp_sessions.sessions import NOT_CAPTURED
-from inspector_app.exchange.otlp_sessions.trace_files import TraceFileError, is_trace_file, read_trace_file
+from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file
+from inspector_app.exchange.otlp_sessions.trace_reading import TraceFileError, read_trace_file
 from runtime.events.event import Event
 from runtime.sessions.lineage import SessionCopy
 
@@ -128,12 +129,15 @@ def test_content_that_was_not_captured_is_said_to_be_missing(traces: Path) -> No
             assert {note.text for note in copy.notes.values()} == {NOT_CAPTURED}, name
 
 
-def test_what_is_not_used_is_counted(traces: Path, tmp_path: Path) -> None:
+def test_what_is_not_used_is_counted(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "trace.jsonl"
     file.write_bytes((traces / "strands_tools.jsonl").read_bytes() + b"no trace\n" + (traces / "no_agents.jsonl").read_bytes())
     found = read_trace_file(str(file))
     assert "lines that are no traces: 1" in found.left_out
     assert "spans that are of no agent" in found.left_out
+    for words in (["sessions", str(file)], ["import", str(file), str(tmp_path / "made.db")]):
+        assert main(words) == 0
+        assert found.left_out in capsys.readouterr().err
 
 
 def test_commands_read_a_trace_and_import_makes_a_database_of_it(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

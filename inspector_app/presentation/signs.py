@@ -38,6 +38,6 @@ NO_SIGN = Sign("message", "dim", "")
 # What a session waits for.
 REQUESTS = {
     "confirmation": Sign("hand", "warn", "waits for a confirmation"),
-    "long_running": Sign("hourglass-half", "accent", "waits for the response of a long-running call"),
+    "long_running": Sign("hourglass-half", "warn", "waits for the response of a long-running call"),
     "credential": Sign("key", "warn", "waits for a credential"),
 }

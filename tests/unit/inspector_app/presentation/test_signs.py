@@ -31,6 +31,7 @@ def test_the_specification_lists_the_words_with_signs() -> None:
 def test_signs_differ_and_amber_is_for_held_and_waiting() -> None:
     assert len({sign.icon for sign in SIGNS.values()}) == len(SIGNS)
     assert {word for word, sign in SIGNS.items() if sign.role == "warn"} == {"waiting", "held"}
+    assert all(sign.role == "warn" for sign in REQUESTS.values())
     assert all(sign.meaning for sign in (SIGNS | REQUESTS).values())
 
 

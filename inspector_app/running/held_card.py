@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.presentation.form_fields import fields_of_call
@@ -204,6 +204,18 @@ class HeldCard(QWidget):
         else:
             self._editor.show_problem(text)
             self._editor.edit.setFocus()
+
+    def sizeHint(self) -> QSize:
+        """Return Qt's width, and the height that the texts need at the present width; the card grows no higher than this."""
+        hint, layout = super().sizeHint(), self.layout()
+        height = layout.heightForWidth(self.width()) if layout is not None and self.width() else -1
+        return QSize(hint.width(), max(height, hint.height()) if height >= 0 else hint.height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Ask for the height at the new width."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.updateGeometry()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Continue with Ctrl+Enter; return to the call with Esc; undo with Ctrl+Z where no text is being edited."""

@@ -240,3 +240,19 @@ def test_a_second_click_on_the_same_point_decides_nothing_about_the_next_hold(do
     docked.qtbot.waitUntil(button.isEnabled)
     click()
     assert docked.run.calls == [("continue_run",)] * 2
+
+
+@pytest.mark.parametrize("width", [260, 380, 700])
+def test_a_narrow_card_cuts_no_line(scene: Scene, width: int) -> None:
+    around = QWidget()
+    scene.qtbot.addWidget(around)
+    rows = QVBoxLayout(around)
+    rows.addWidget(QWidget(), 5)
+    rows.addWidget(scene.card, 4)
+    around.resize(width, 500)
+    around.show()
+    scene.run.hold_at(Hold("event", "start", "at the first event of an agent", "customer_service_agent", None))
+    QApplication.processEvents()
+    why = scene.card.findChild(QLabel, "held_why")
+    assert why.isVisible() and why.height() >= why.heightForWidth(why.width())
+    scene.card.setParent(None)

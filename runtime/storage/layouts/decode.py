@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -14,10 +14,6 @@ from runtime.events.marks import STORED_TEXT, UNREADABLE_EVENT
 from runtime.storage.layouts.column_values import as_name, in_seconds, read_time, to_epoch, without_lone_surrogates
 from runtime.storage.layouts.event_format import EventRow
 from runtime.storage.layouts.stored_event import StoredEvent, event_with_unknown
-
-if TYPE_CHECKING:
-    from runtime.events.event import Event
-
 
 _KEY = '"timestamp":'
 # The last brace of the text closes the event, so a key directly before it is the event's own.

@@ -35,7 +35,7 @@ def test_an_event_that_ran_ahead_is_marked_in_its_row_and_its_detail(driver: Win
     driver.run_until_held()
     driver.run_until(lambda: len(driver.stream.events()) == 3)
     assert driver.inspector.run.phase == "paused"
-    assert marks() == [False, False, True]
+    driver.run_until(lambda: marks() == [False, False, True])
     driver.stream.select(1)
     assert note.isHidden()
     driver.stream.select(2)

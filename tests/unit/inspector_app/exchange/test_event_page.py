@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from inspector_app.detail.content_view import _sections, _values
+from inspector_app.detail.event_cards import _values
 from inspector_app.exchange.event_page import event_page
-from inspector_app.presentation.event_summary import describe
+from inspector_app.presentation.event_details import texts as texts_beside
+from inspector_app.presentation.event_summary import describe, text_of
 from inspector_app.presentation.values import visible_lines
 from runtime.compare.event_differences import content_of
 from runtime.events import Event
@@ -71,7 +72,7 @@ def test_page_window_search_and_comparison_have_the_same_of_every_stored_event()
             texts = [*_leaves(_stored(event))]
             blocks = event_page(1, event.model_dump(mode="json", exclude_none=True)).blocks
             page = "\n".join(f"{block.title}\n{block.body}" for block in blocks)
-            window = "\n".join([*_sections(event).values(), *_leaves([*_values(event)[0].items()]), event.error_message or ""])
+            window = "\n".join([*_said(event), *_leaves([*_values(event)[0].items()]), event.error_message or ""])
             assert [text for text in texts if visible_lines(text) not in page.replace('\\"', '"').replace("\\n", "\n")] == []
             assert [text for text in texts if text not in window] == []
             found = "\n".join(searched_texts(json.loads(event.model_dump_json(exclude_none=True))))
@@ -80,6 +81,11 @@ def test_page_window_search_and_comparison_have_the_same_of_every_stored_event()
             assert [text for text in _leaves(_stored(without_credentials(event))) if text not in compared_with] == []
             compared += len(texts)
     assert compared > 1_000
+
+
+def _said(event: Event) -> list[str]:
+    """Return the texts of the window's cards."""
+    return [text_of(event), text_of(event, thoughts=True), *texts_beside(event).values()]
 
 
 def _stored(event: Event) -> list[Any]:

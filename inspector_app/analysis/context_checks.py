@@ -16,8 +16,8 @@ from inspector_app.presentation.costs import dollars
 from inspector_app.presentation.tokens import Tokens, file_tokens, tokens_of
 from inspector_app.presentation.values import preview, visible
 from runtime.errors import StorageError
-from runtime.models.context_window import context_window
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
+from runtime.support.context_window import context_window
 
 if TYPE_CHECKING:
     from google.genai import types

@@ -35,8 +35,8 @@ from inspector_app.widgets.clipboard import copy_text
 from inspector_app.workspace.workspace import Workspace
 from runtime.compare.comparison import prompt_of
 from runtime.errors.storage_error import StorageError
-from runtime.models.context_window import context_window
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelRequest
+from runtime.support.context_window import context_window
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:

@@ -116,7 +116,7 @@ def read(field: FormField, text: str) -> Any:
         ValueError: the text is not of the field's kind; the message says what is expected.
     """
     if field.kind in ("text", "secret", "choice"):
-        if not text and not field.keeps_empty:
+        if not text and not field.keeps_empty and text not in field.choices:
             raise ValueError("it is empty.")
         return text
     if not text.strip() and field.required:

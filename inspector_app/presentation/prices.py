@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from inspector_app.presentation.tokens import OwnPrice, Tokens
-from runtime.models.context_window import Name, listed_names
+from runtime.support.context_window import Name, listed_names
 
 MOST_COSTS = 20_000  # kept in memory, 300 bytes each: a look-up takes 0.2 ms, and many calls use the same tokens
 

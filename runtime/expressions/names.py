@@ -10,7 +10,7 @@ from runtime.events.kinds import cut_off, kind_of, text_of, tokens_of
 from runtime.events.marks import EDITED
 from runtime.expressions.budget import Budget
 from runtime.expressions.values import NOTHING, plain
-from runtime.models.context_window import context_window
+from runtime.support.context_window import context_window
 
 if TYPE_CHECKING:
     from runtime.events.event import Event

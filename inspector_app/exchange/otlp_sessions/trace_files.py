@@ -13,7 +13,7 @@ from runtime.support.bounded import MOST_BYTES
 
 GZIP = b"\x1f\x8b"
 _HEAD = 64 * 2**10  # bytes in which a request begins
-_REQUEST = re.compile(rb'(?:\A|\n)\s*\{\s*"resourceSpans"\s*:')
+_REQUEST = re.compile(rb'(?:\A|\n)[ \t\r]*\{\s*"resourceSpans"\s*:')
 
 
 def is_trace_file(path: str) -> bool:

@@ -39,7 +39,7 @@ def test_run_prints_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["run", ORDERS, "--message", "40 boxes of A4 paper"]) == 3
     out, _ = capsys.readouterr()
     assert 'order_desk  tool call  call find_product(query="A4 paper")' in out
-    assert "paused: waits for an answer to ask_for_approval" in out
+    assert "waiting: waits for an answer to ask_for_approval" in out
 
 
 def test_streamed_text_grows_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +88,7 @@ def test_a_tool_that_raises_fails_the_run_and_keeps_committed_events(tmp_path: P
     database = str(tmp_path / "broken.db")
     assert main(["run", agent, "--message", "go", "--db", database, "--session", "s1", "--json"]) == 1
     out, err = capsys.readouterr()
-    assert json.loads(out.splitlines()[-1])["run"]["status"] == "interrupted"
+    assert json.loads(out.splitlines()[-1])["run"]["status"] == "failed"
     assert "in lookup" in err
     assert err.endswith("agent-inspector: The agent failed with OSError: the shelf is empty\n")
     assert len(answer_lines(capsys, "events", database, "--app", "broken", "--session", "s1")) == 2
@@ -134,7 +134,7 @@ def test_an_agent_that_ends_without_a_text_is_finished(stored: bool, tmp_path: P
     out, err = capsys.readouterr()
     assert json.loads(out.splitlines()[-1])["run"]["status"] == "finished" and err == ""
     assert main(["run", agent, "--message", "fail", "--session", "s1", *where, "--json"]) == 1
-    assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["status"] == "interrupted"
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["run"]["status"] == "failed"
     if stored:
         (listed,) = answer(capsys, "sessions", database)
         found = answer(capsys, "invocations", database, "--app", "writer", "--session", "s1")

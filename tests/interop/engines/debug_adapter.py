@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable
 from typing import Any
@@ -19,9 +20,11 @@ class DebugAdapter:
         self._port = port
         self._number = 0
         self._messages: list[dict[str, Any]] = []
+        self._writer: asyncio.StreamWriter | None = None
 
     async def attach(self, breakpoints: dict[str, list[int]]) -> None:
         """Attach, with breakpoints at lines of files."""
+        self._messages.clear()
         self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
         await self.request("initialize", adapterID="test", pathFormat="path", linesStartAt1=True, columnsStartAt1=True)
         attaching = self._send("attach", justMyCode=False)
@@ -44,11 +47,14 @@ class DebugAdapter:
         return dict((await self._wait(lambda message: message.get("event") == name)).get("body") or {})
 
     async def close(self) -> None:
-        """End the connection; the process continues."""
-        self._writer.close()
-        await self._writer.wait_closed()
+        """End the connection, if there is one; the process continues."""
+        if self._writer is not None:
+            self._writer.close()
+            with contextlib.suppress(ConnectionError):
+                await self._writer.wait_closed()
 
     def _send(self, command: str, **arguments: Any) -> int:
+        assert self._writer is not None, "not attached"
         self._number += 1
         body = json.dumps({"seq": self._number, "type": "request", "command": command, "arguments": arguments}).encode()
         self._writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)

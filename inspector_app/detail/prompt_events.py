@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.event_summary import describe
@@ -42,12 +41,14 @@ class PromptEvent:
     Attributes:
         index: its place in the session, from 0.
         event: the event.
-        reason: why it is not in the request; empty if it is.
+        reason: why it is not in the request; empty if it is, or a part of it.
+        partly: why parts of an event in the request are not in it; empty if all are.
     """
 
     index: int
     event: Event
     reason: str
+    partly: str = ""
 
 
 def prompt_events(events: Sequence[Event], index: int, request: RecordedModelRequest) -> list[PromptEvent]:
@@ -59,18 +60,24 @@ def prompt_events(events: Sequence[Event], index: int, request: RecordedModelReq
         request: the request.
     """
     answer, before = events[index], events[:index]
-    said = _Said(request)
     rules = _Rules(answer, before, request)
+    said = _Said(request, answer.author, rules.answered)
     reasons = [rules.reason(event) for event in before]
     # Of equal events, those that belong in the request first, then the newest: what shortens a conversation drops its beginning.
     order = sorted(range(index), key=lambda place: (reasons[place] != BY_OTHERS, -place))
-    taken: set[int] = set()
-    for exactly in (True, False):
-        taken.update([place for place in order if place not in taken and said.take(before[place], exactly=exactly)])
-    for place in set(order) - taken:
-        if reasons[place] == BY_OTHERS and said.has_equal(before[place]):
-            reasons[place] = EQUAL
-    return [PromptEvent(place, event, "" if place in taken else reasons[place]) for place, event in enumerate(before)]
+    parts = [_parts(event) for event in before]
+    left = [list(enumerate(found)) for found in parts]
+    for take in (said.take_expected, said.take_equal, said.take_alike):
+        for place in order:
+            left[place] = [one for one in left[place] if not take(one[1], before[place].author)]
+    found = []
+    for place, event in enumerate(before):
+        if len(left[place]) < len(parts[place]):
+            found.append(PromptEvent(place, event, "", rules.reason_of_parts(event, [number for number, _ in left[place]])))
+        else:
+            is_equal = reasons[place] == BY_OTHERS and said.has_equal(event)
+            found.append(PromptEvent(place, event, EQUAL if is_equal else reasons[place]))
+    return found
 
 
 def events_of_contents(request: RecordedModelRequest, found: Sequence[PromptEvent]) -> list[PromptEvent | None]:
@@ -83,7 +90,7 @@ def events_of_contents(request: RecordedModelRequest, found: Sequence[PromptEven
     events: list[PromptEvent | None] = []
     for content in request.contents:
         parts = content.get("parts") if isinstance(content, Mapping) else None
-        keys = [key for part in (parts if isinstance(parts, list) else ()) if isinstance(part, Mapping) for key in islice(_keys(part), 1)]
+        keys = [key for part in (parts if isinstance(parts, list) else ()) if isinstance(part, Mapping) for key in _keys(part)[:1]]
         events.append(next((by_key[key].pop() for key in keys if by_key.get(key)), None))
     return events
 
@@ -112,36 +119,50 @@ def events_as_values(found: Sequence[PromptEvent]) -> dict[str, Any]:
 
 
 class _Said:
-    """What a request's contents say. Each of their parts belongs to one event."""
+    """What a request's contents say. Each of their parts belongs to one event, and is removed here when it is found.
 
-    def __init__(self, request: RecordedModelRequest) -> None:
+    Args:
+        request: the request.
+        agent: the name of the agent that asked.
+        answered: the ids of the calls that have a response.
+    """
+
+    def __init__(self, request: RecordedModelRequest, agent: str, answered: Container[str | None]) -> None:
+        self._agent = agent
+        self._answered = answered
         self._all: Counter[_Key] = Counter()
         for content in request.contents:
             parts = content.get("parts") if isinstance(content, Mapping) else None
             for part in parts if isinstance(parts, list) else ():
                 if isinstance(part, Mapping):
-                    self._all.update(islice(_keys(part), 1))
+                    self._all.update(_keys(part)[:1])
         self._left = self._all.copy()
 
-    def take(self, event: Event, *, exactly: bool) -> bool:
-        """Return whether any part of an event is in the request, as it is or as context from another agent, and remove it there.
+    def take_expected(self, part: Mapping[str, Any], author: str) -> bool:
+        """Return whether a part is in the request as agents are told: what the agent and the user said as it is, others as context.
 
-        Args:
-            event: the event.
-            exactly: do not take texts with secrets replaced, nor what another agent did with values that JSON does not have.
+        Calls without a response are not told.
         """
-        taken = [self._take(_keys(part, event.author), exactly) for part in _parts(event)]
-        return any(taken)
+        if "function_call" in part and part["function_call"].get("id") not in self._answered:
+            return False
+        keys = _keys(part, author)
+        return self._take(keys[:1] if author in (self._agent, "user") else keys[1:] or keys)
+
+    def take_equal(self, part: Mapping[str, Any], author: str) -> bool:
+        """Return whether a part is in the request, in either form."""
+        return self._take(_keys(part, author))
+
+    def take_alike(self, part: Mapping[str, Any], author: str) -> bool:
+        """Return whether a part is in the request but for replaced secrets, or for values of another agent that JSON does not have."""
+        keys = _keys(part, author)
+        return self._take([left for left in self._left if any(_is_one(key, left) for key in keys)])
 
     def has_equal(self, event: Event) -> bool:
         """Return whether the request has a part like one of an event, for any event."""
         return any(key in self._all for part in _parts(event) for key in _keys(part, event.author))
 
-    def _take(self, wanted: Iterable[_Key], exactly: bool) -> bool:
-        keys = list(wanted)[::-1]  # what names the author first: then equal parts of several agents are not confused
-        found = next((key for key in keys if key in self._left), None)
-        if found is None and not exactly:
-            found = next((left for left in self._left if any(_is_one(key, left) for key in keys)), None)
+    def _take(self, wanted: Iterable[_Key]) -> bool:
+        found = next((key for key in wanted if key in self._left), None)
         if found is None:
             return False
         self._left[found] -= 1
@@ -164,29 +185,29 @@ def _parts(event: Event) -> list[dict[str, Any]]:
     return found + [{"text": transcript.text} for transcript in transcripts if transcript is not None and transcript.text]
 
 
-def _keys(part: Mapping[str, Any], author: str | None = None) -> Iterator[_Key]:
-    """Yield by what a part is known in requests: as it is; with an author, also as context for other agents, as each runtime words it."""
+def _keys(part: Mapping[str, Any], author: str | None = None) -> list[_Key]:
+    """Return by what a part is known in requests: as it is; with an author, also as context for other agents, as each runtime words it."""
     text, call, answer = part.get("text"), part.get("function_call"), part.get("function_response")
+    keys: list[_Key] = []
     told: list[str] = []
     if isinstance(text, str) and text:
-        yield "text", _unquoted(text), ""
+        keys = [("text", _unquoted(text), "")]
         told = [f"thought: {text}" if part.get("thought") else f"said: {text}"]
     elif isinstance(call, Mapping):
-        yield "call", str(call.get("name")), _json(call.get("args") or {})
+        keys = [("call", str(call.get("name")), _json(call.get("args") or {}))]
         args = call.get("told") or {}
         forms = f"parameters: {args}", f"parameters: {dict(sorted(args.items()))}", json.dumps(args, ensure_ascii=False, default=str)
         told = [f"called tool `{call.get('name')}` with {form}" for form in forms]
     elif isinstance(answer, Mapping):
-        yield "answer", str(answer.get("name")), _json(answer.get("response") or {})
+        keys = [("answer", str(answer.get("name")), _json(answer.get("response") or {}))]
         response = answer.get("told")
         told = [
             f"`{answer.get('name')}` tool returned result: {response}",
             f"got from tool `{answer.get('name')}`: {json.dumps(response, ensure_ascii=False, default=str)}",
         ]
     else:
-        yield from (("other", name, _json(_of_file(value))) for name, value in part.items() if isinstance(value, Mapping))
-    if author is not None:
-        yield from (("text", _elided(f"[{author}] {one}"), "") for one in told)
+        keys = [("other", name, _json(_of_file(value))) for name, value in part.items() if isinstance(value, Mapping)]
+    return keys + [("text", _elided(f"[{author}] {one}"), "") for one in told if author is not None]
 
 
 def _of_file(value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -257,7 +278,7 @@ class _Rules:
         alive = rewound.without_rewound(before)
         self._alive = {event.id for event in alive}
         self._kept = {event.id for event in summaries.with_summaries(list(alive))}
-        self._answered = {response.id: event.id for event in before for response in event.get_function_responses()}
+        self.answered = {response.id: event.id for event in before for response in event.get_function_responses()}
         self._passed = {event.id for event in _before_late_answer(before)}
         self._is_present_turn_only = request.agent_texts.get("include_contents") == "none"
         self._turn = set(_present_turn(answer, before)) if self._is_present_turn_only else set()
@@ -272,6 +293,15 @@ class _Rules:
             return "a summary replaces it"
         return self._reason_of_content(event)
 
+    def reason_of_parts(self, event: Event, places: Sequence[int]) -> str:
+        """Return why parts of an event that is in the request are not; empty for parts without content."""
+        content = event.content
+        parts = [content.parts[place] for place in places] if content is not None and content.parts and not event.actions.compaction else []
+        told = [part for part in parts if part.text is None or part.text.strip()]
+        if content is None or not any(_keys(part.model_dump(exclude_none=True)) for part in told):
+            return ""
+        return self._reason_of_content(event.model_copy(update={"content": content.model_copy(update={"parts": told})}))
+
     def _reason_of_content(self, event: Event) -> str:
         parts = [part for part in (event.content.parts if event.content else None) or () if part.text is None or part.text.strip()]
         functions = [part.function_call or part.function_response for part in parts]
@@ -284,10 +314,10 @@ class _Rules:
             return f"it is on another branch, {event.branch}"
         if all(part.thought for part in parts) and event.author != self._answer.author:
             return "thoughts of other agents are not sent"
-        if all(part.function_call and part.function_call.id not in self._answered for part in parts):
+        if all(part.function_call and part.function_call.id not in self.answered for part in parts):
             return "its call has no response yet"
         responses = [part.function_response for part in parts if part.function_response]
-        if len(responses) == len(parts) and all(self._answered[one.id] != event.id for one in responses):
+        if len(responses) == len(parts) and all(self.answered[one.id] != event.id for one in responses):
             return "a later response to its call replaces it"
         if event.id in self._passed:
             return "it is between a call and its late response"

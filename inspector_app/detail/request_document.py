@@ -290,16 +290,16 @@ class _Messages:
         return _row_html("", f'<span class="gone">{text}</span>', f'<span class="dim">{escape(visible(author[:30]))}</span>', "removed")
 
     def _left_out(self) -> Iterator[str]:
-        """Yield a row for each reason why events are not in the request."""
-        places: dict[str, list[int]] = {}
+        """Yield a row for each reason why events, or parts of them, are not in the request."""
+        places: dict[tuple[str, str], list[int]] = {}
         for entry in self._sources.events:
-            if entry.reason:
-                places.setdefault(entry.reason, []).append(entry.index)
-        for reason, found in places.items():
+            if entry.reason or entry.partly:
+                places.setdefault(("" if entry.reason else "part of ", entry.reason or entry.partly), []).append(entry.index)
+        for (part, reason), found in places.items():
             links = ", ".join(event_link(place) for place in found[:_MOST_LINKS])
             more = f" and {len(found) - _MOST_LINKS:,} more" if len(found) > _MOST_LINKS else ""
             noun = "event" if len(found) == 1 else "events"
-            yield _row_html("", f'<span class="dim">Left out: {noun} {links}{more} · {escape(visible(reason))}</span>', "")
+            yield _row_html("", f'<span class="dim">Left out: {part}{noun} {links}{more} · {escape(visible(reason))}</span>', "")
 
 
 def _table(rows: Sequence[str]) -> str:

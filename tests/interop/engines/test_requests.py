@@ -51,7 +51,8 @@ async def test_what_is_in_each_request_is_what_the_model_received(
             held = set(leaves(request.contents)), json.dumps(request.contents)
             for entry in prompt_events(found[1], index, request):
                 checked += 1
-                if (not entry.reason) is not holds(entry.event, *held) or entry.reason in (BY_OTHERS, EQUAL):
+                is_whole = not entry.reason and not entry.partly
+                if is_whole is not holds(entry.event, *held) or entry.reason in (BY_OTHERS, EQUAL) or entry.partly == BY_OTHERS:
                     wrong.append((name, index, entry.index, entry.event.author, entry.reason, leaves(entry.event.content)))
         recording.close()
     assert wrong == []

@@ -178,3 +178,48 @@ def test_damaged_contents_are_no_error() -> None:
     said = [Event(author="user", content=types.Content(role="user", parts=[types.Part(text="a")])), Event(author="one")]
     contents: tuple[Any, ...] = (7, None, {"parts": 3}, {"parts": [None, {"text": 5}, {"function_call": []}]})
     assert [entry.reason for entry in prompt_events(said, 1, RecordedModelRequest("m", {}, contents, None))] == [BY_OTHERS]
+
+
+def test_an_event_of_which_only_a_thought_is_in_the_request_says_so() -> None:
+    thought, call = types.Part(text="Look first.", thought=True), types.Part(function_call=types.FunctionCall(id="1", name="look", args={}))
+    events = [said_by("one", thought, call), said_by("one", types.Part(text="Done."))]
+    contents = ({"role": "model", "parts": [{"text": "Look first.", "thought": True}]},)
+    [found] = prompt_events(events, 1, RecordedModelRequest("m", {}, contents, None))
+    assert (found.reason, found.partly) == ("", "its call has no response yet")
+
+
+def test_parts_without_content_are_not_missed() -> None:
+    events = [said_by("one", types.Part(text="Yes."), types.Part(text=" "), types.Part(thought_signature=b"1"))]
+    contents = ({"role": "model", "parts": [{"text": "Yes."}]},)
+    [found] = prompt_events([*events, *events], 1, RecordedModelRequest("m", {}, contents, None))
+    assert (found.reason, found.partly) == ("", "")
+
+
+def test_another_agents_thought_does_not_take_the_place_of_an_equal_own_one() -> None:
+    thought = types.Part(text="Look first.", thought=True)
+    events = [said_by("one", thought), said_by("two", thought, types.Part(text="Hi.")), said_by("one", types.Part(text="Done."))]
+    contents = (
+        {"role": "model", "parts": [{"text": "Look first.", "thought": True}]},
+        {"role": "user", "parts": [{"text": "[two] said: Hi."}]},
+    )
+    own, others = prompt_events(events, 2, RecordedModelRequest("m", {}, contents, None))
+    assert (own.reason, own.partly, others.reason, others.partly) == ("", "", "", "thoughts of other agents are not sent")
+
+
+def test_of_equal_calls_the_one_without_a_response_is_left_out() -> None:
+    thought = types.Part(text="Look first.", thought=True)
+    first, again = (types.Part(function_call=types.FunctionCall(id=number, name="look", args={})) for number in "12")
+    response = types.Part(function_response=types.FunctionResponse(id="1", name="look", response={}))
+    events = [
+        said_by("one", thought, first),
+        said_by("one", response),
+        said_by("one", thought, again),
+        said_by("one", types.Part(text="Done.")),
+    ]
+    contents = (
+        {"parts": [{"text": "Look first.", "thought": True}, {"function_call": {"name": "look"}}]},
+        {"parts": [{"function_response": {"name": "look"}}]},
+        {"parts": [{"text": "Look first.", "thought": True}]},
+    )
+    found = prompt_events(events, 3, RecordedModelRequest("m", {}, contents, None))
+    assert [entry.partly for entry in found] == ["", "", "its call has no response yet"]

@@ -22,6 +22,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -150,14 +151,20 @@ def _unread(node: ast.AST) -> Iterator[ast.AST]:
 def drawn(count: int, seed: int) -> list[Mutation]:
     """Return mutations by chance, a room after the other."""
     chance = random.Random(seed)
-    rooms: dict[str, list[str]] = {}
-    for path in _tracked("runtime", "inspector_app", "resources/plugins"):
-        if path.endswith(".py"):
-            rooms.setdefault(str(Path(path).parent), []).append(path)
-    sites = {room: [each for path in paths for each in in_source(path, (ROOT / path).read_text("utf-8"))] for room, paths in rooms.items()}
-    order = [room for room in sites if sites[room]]
+    sites = _sites()
+    order = list(sites)
     chance.shuffle(order)
     return [chance.choice(sites[order[index % len(order)]]) for index in range(count)]
+
+
+@cache
+def _sites() -> dict[str, list[Mutation]]:
+    """Return all mutations of each room that has any."""
+    rooms: dict[str, list[Mutation]] = {}
+    for path in _tracked("runtime", "inspector_app", "resources/plugins"):
+        if path.endswith(".py") and (found := in_source(path, (ROOT / path).read_text("utf-8"))):
+            rooms.setdefault(str(Path(path).parent), []).extend(found)
+    return rooms
 
 
 def found_by(mutation: Mutation, copy: Path) -> str | None:

@@ -503,9 +503,9 @@ def test_a_bomb_takes_no_more_memory_than_allowed(name: str, tmp_path: Path) -> 
         body = file.read_bytes()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         with answering(head.encode() + body) as address:
-            done = subprocess.run([*words, address], capture_output=True, text=True, timeout=60, check=True)
+            done = subprocess.run([*words, address], capture_output=True, text=True, timeout=100, check=True)
     else:
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True)
     assert int(done.stdout) <= 256, done.stderr
 
 

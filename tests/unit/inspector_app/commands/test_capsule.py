@@ -279,8 +279,12 @@ root_agent = LlmAgent(name="reader", model=Script(), instruction="{app:messages?
 '''
 
 
-@pytest.mark.parametrize("python", [None, "INSPECTOR_ADK_PYTHON", "INSPECTOR_ADK_1_PYTHON"])
-@pytest.mark.parametrize("first", [None, 4])
+ENGINES_AND_STARTS = [(None, 4), ("INSPECTOR_ADK_PYTHON", None)]
+if os.environ.get("INSPECTOR_SOAK"):
+    ENGINES_AND_STARTS = [(python, first) for python in (None, "INSPECTOR_ADK_PYTHON", "INSPECTOR_ADK_1_PYTHON") for first in (None, 4)]
+
+
+@pytest.mark.parametrize(("python", "first"), ENGINES_AND_STARTS)
 def test_its_test_passes_with_what_other_sessions_wrote(
     python: str | None, first: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -112,7 +112,7 @@ def _status(failure: Exception | None, ended: Invocation | None, agent: str) -> 
         return FINISHED
     if ended.status == "paused":
         return PAUSED
-    stdout.complain(f"agent-inspector: The invocation did not finish: {ended.reason}.\n")
+    stdout.complain(f"agent-inspector: The invocation did not finish ({ended.word}: {ended.reason}).\n")
     return FAILED
 
 

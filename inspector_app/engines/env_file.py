@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,6 +101,14 @@ class AgentEnvironment:
     def _in_file(self) -> dict[str, str]:
         file = self.file
         return _read(file) if file is not None else {}
+
+
+def sentence_of(file: Path, names: Sequence[str]) -> str:
+    """Return what a `.env` file sets, and which of its variables the process has already: theirs is the value that counts."""
+    given = own_variables()
+    new, old = [name for name in names if name not in given], [name for name in names if name in given]
+    kept = f" {', '.join(old)} {'is' if len(old) == 1 else 'are'} set already and {'stays' if len(old) == 1 else 'stay'}." if old else ""
+    return f"{file} sets {', '.join(new) or 'nothing'}.{kept}"
 
 
 def find_env_file(folder: Path) -> Path | None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inspector_app.engines.env_file import AgentEnvironment, EnvFileError
+from inspector_app.engines.env_file import AgentEnvironment, EnvFileError, sentence_of
 from runtime.errors import KnownError
 from runtime.support.lazy import lazy_module
 
@@ -104,7 +104,7 @@ class Decision:
         """
         lines = [*(f"{step.source}: {step.found}" for step in self.steps), chosen]
         if self.env_file is not None:
-            lines.append(f"{self.env_file} sets {', '.join(self.env_names) or 'nothing'}.")
+            lines.append(sentence_of(self.env_file, self.env_names))
         return lines
 
 

@@ -318,4 +318,5 @@ def _question(item: PendingItem) -> str:
         return f"{item.name} is a long-running call. {item.author or 'The agent'} waits for its result."
     if item.kind == "credential":
         return f"{item.name or 'A tool'} requests a credential. It is stored in the session, as in google-adk, and not displayed again."
-    return f"Invocation {short_id(item.invocation_id)} was interrupted: {item.reason.rstrip('.')}."
+    how = "failed" if item.status == "failed" else f"was {item.status}"
+    return f"Invocation {short_id(item.invocation_id)} {how}: {item.reason.rstrip('.')}."

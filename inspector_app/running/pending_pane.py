@@ -247,7 +247,8 @@ class _UnfinishedList(QTreeWidget):
         item = QTreeWidgetItem([visible(_what(row.item)), visible(where), "", ""])
         item.setIcon(0, theme.icon(*(SIGNS | REQUESTS)[row.item.status if row.item.kind == "interrupted" else row.item.kind][:2]))
         item.setData(0, _ROW, row)
-        item.setToolTip(0, plain_tooltip(f"Invocation {row.item.invocation_id}: {row.item.reason}"))
+        how = row.item.status if row.item.kind == "interrupted" else "waiting"
+        item.setToolTip(0, plain_tooltip(f"Invocation {row.item.invocation_id}\n{how}: {row.item.reason}"))
         item.setToolTip(1, plain_tooltip(f"Session {row.address.key.session_id} of {row.address.key.app_name}\n{row.address.database}"))
         if checkpoint is not None:
             item.setToolTip(2, plain_tooltip(f"{checkpoint.agent}, {full_time(checkpoint.timestamp)}\nevent {checkpoint.event_id}"))

@@ -116,7 +116,7 @@ class ResumeController(QObject):
         where = f" after event {place + 1}" if place is not None else ""
         next_step = blocked or f"Resume continues from {'its last checkpoint' if invocation.checkpoint else 'there'}."
         self._resume_hint.suggest(f"{invocation.word.capitalize()}{where}. {next_step}", "Resume", "triangle-exclamation")
-        set_tooltip(self._resume_hint, f"Invocation {invocation.invocation_id}: {invocation.reason}")
+        set_tooltip(self._resume_hint, f"Invocation {invocation.invocation_id}\n{invocation.word}: {invocation.reason}")
         self._resume_hint.button.setEnabled(blocked is None)
         set_tooltip(self._resume_hint.button, blocked or "Continue from the last checkpoint (Ctrl+Shift+R)")
 

@@ -130,4 +130,4 @@ class RunAvailability(QObject):
             return "idle", "idle", ""
         last = open_ones[-1]
         word = last.word
-        return word, word, last.reason.removeprefix("waits ").removeprefix(f"{word} ")
+        return word, word, last.reason

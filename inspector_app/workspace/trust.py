@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QFileInfo
 
 from inspector_app.engines.code_files import code_digest, code_files
-from inspector_app.engines.env_file import AgentEnvironment, EnvFileError
+from inspector_app.engines.env_file import AgentEnvironment, EnvFileError, sentence_of
 from inspector_app.presentation.trust_question import FolderCode, Reason
 from inspector_app.support.preferences import Preferences
 
@@ -56,4 +56,4 @@ def _env_sentence(folder: Path) -> str:
         names = environment.names
     except EnvFileError as error:
         return str(error)
-    return f"{environment.file} sets {', '.join(names)} for it." if names else ""
+    return sentence_of(environment.file, names) if environment.file is not None and names else ""

@@ -93,7 +93,7 @@ class Invocation:
         invocation_id: its id.
         status: `finished`; `paused` (a call waits for an answer from outside); `interrupted`, or how that is known to have happened,
             `stopped` or `failed`; `rewound`; `unfinished`, if another program may drive it.
-        reason: a phrase that explains the status.
+        reason: a phrase that explains the status, and does not repeat it.
         first_event_id, last_event_id: its first and last event.
         checkpoint: agent name, or place if agents share the name → its last checkpoint, or "end".
         pending: items that wait for a person.
@@ -321,7 +321,7 @@ def _status(
         root = going_on[0]
     if waiting:
         names = ", ".join(dict.fromkeys(item.name or item.kind for item in waiting))
-        return "paused", f"waits for an answer to {names}"
+        return "paused", f"for an answer to {names}"
     if checkpoint:
         return "interrupted", f"{root} has not reached its end"
     if not agents:

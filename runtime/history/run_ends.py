@@ -31,10 +31,10 @@ def end_of(
     if found.status == "paused":
         return None
     if is_stopped:
-        return RecordedEnd("stopped", "stopped by a person", events[-1].id, time.time())
+        return RecordedEnd("stopped", "by a person", events[-1].id, time.time())
     if error is not None:
         text = " ".join(error_text(error).split())
-        return RecordedEnd("failed", f"failed with {text[:_LONGEST_REASON]}", events[-1].id, time.time())
+        return RecordedEnd("failed", text[:_LONGEST_REASON], events[-1].id, time.time())
     if found.status == "finished":
         return RecordedEnd("finished", found.reason, events[-1].id, time.time()) if known else None
     is_unseen = events[-1].author == "user" and bool(events[-1].get_function_responses())

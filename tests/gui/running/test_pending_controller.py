@@ -146,10 +146,8 @@ def test_resuming_an_interrupted_invocation_asks_first(scene: Scene, qtbot: QtBo
 
 
 def test_a_reason_that_is_a_sentence_ends_with_one_full_stop(scene: Scene) -> None:
-    scene.catalog.set_pending(HERE, [PendingItem("interrupted", "e-7", reason="failed with ValueError: Agent 'x' not found.")])
-    assert "Invocation e-7 was interrupted: failed with ValueError: Agent 'x' not found." in [
-        label.text() for label in scene.pane.findChildren(QLabel)
-    ]
+    scene.catalog.set_pending(HERE, [PendingItem("interrupted", "e-7", status="failed", reason="ValueError: Agent 'x' not found.")])
+    assert "Invocation e-7 failed: ValueError: Agent 'x' not found." in [label.text() for label in scene.pane.findChildren(QLabel)]
 
 
 @pytest.mark.parametrize(("kind", "wanted"), [("confirmation", True), ("interrupted", False)])

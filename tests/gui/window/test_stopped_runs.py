@@ -53,7 +53,7 @@ def test_a_run_stopped_after_an_answer_is_not_finished(
     address = ended.args[0].address
     assert inspector.current.session is not None
     (found,) = inspector.current.session.invocations
-    assert (found.status, found.reason) == ("stopped", "stopped by a person")
+    assert (found.status, found.reason) == ("stopped", "by a person")
     assert inspector.catalog.mark(address) == "stopped"
     with qtbot.waitSignal(inspector.run.run_ended, timeout=20_000):
         inspector.run.send("again")

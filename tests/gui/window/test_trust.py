@@ -89,7 +89,7 @@ def test_the_question_names_the_variables_of_the_env_file_and_no_value(
 ) -> None:
     (agent_folder / ".env").write_text("FIRST_KEY=a-secret\nSECOND_KEY=another\n")
     opened(agent_folder)
-    assert text_of(inspector, "trust_env") == f"{agent_folder / '.env'} sets FIRST_KEY, SECOND_KEY for it."
+    assert text_of(inspector, "trust_env") == f"{agent_folder / '.env'} sets FIRST_KEY, SECOND_KEY."
     assert not any("a-secret" in label.text() for label in inspector.window.parts.trust.findChildren(QLabel))
 
 

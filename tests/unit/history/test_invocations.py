@@ -120,7 +120,7 @@ def test_parallel_results_with_an_invocation_id_of_their_own_belong_to_their_cal
 @pytest.mark.rule("I3")
 def test_a_receipt_with_an_invocation_id_of_its_own_answers_no_long_running_call() -> None:
     (found, _) = invocations([QUESTION, _call("a", long_running_tool_ids={"a"}), _results("a", invocation_id="own"), ANSWER])
-    assert (found.status, found.reason) == ("paused", "waits for an answer to look_up")
+    assert (found.status, found.reason) == ("paused", "for an answer to look_up")
 
 
 @pytest.mark.rule("I3")
@@ -195,16 +195,16 @@ NOT_ANSWERED = "the agent has not answered"
 @pytest.mark.parametrize(
     ("events", "status", "reason"),
     [
-        ([LONG_RUNNING], "paused", "waits for an answer to look_up"),
+        ([LONG_RUNNING], "paused", "for an answer to look_up"),
         ([LONG_RUNNING, _given("a")], "interrupted", NOT_ANSWERED),
         ([LONG_RUNNING, _given("a"), _given("a")], "interrupted", NOT_ANSWERED),
         ([LONG_RUNNING, _given("a"), ANSWER], "finished", "the agent answered"),
         ([LONG_RUNNING, _given("a"), ANSWER, _given("a")], "interrupted", NOT_ANSWERED),
         ([LONG_RUNNING, _results("a", invocation_id="i"), ANSWER, _given("a")], "interrupted", NOT_ANSWERED),
-        ([_call("a", "b", long_running_tool_ids={"a", "b"}), _given("a")], "paused", "waits for an answer to look_up"),
+        ([_call("a", "b", long_running_tool_ids={"a", "b"}), _given("a")], "paused", "for an answer to look_up"),
         ([_call("a", "b", long_running_tool_ids={"a", "b"}), _given("a"), _given("b")], "interrupted", NOT_ANSWERED),
         ([_call("a", "b", long_running_tool_ids={"a"}), _given("a")], "interrupted", "no result of look_up"),
-        ([_call("a"), _asks("a"), PLACEHOLDER], "paused", "waits for an answer to look_up"),
+        ([_call("a"), _asks("a"), PLACEHOLDER], "paused", "for an answer to look_up"),
         ([_call("a"), _asks("a"), PLACEHOLDER, _given("ask-a")], "interrupted", NOT_ANSWERED),
         ([_call("a"), _asks("a"), PLACEHOLDER, _given("ask-a"), ANSWER], "interrupted", "no result of look_up"),
         (
@@ -213,7 +213,7 @@ NOT_ANSWERED = "the agent has not answered"
             "the agent answered",
         ),
         ([*TWO, _given("ask-a", "ask-b"), RESULT], "interrupted", "no result of look_up"),
-        ([*TWO, _given("ask-a"), RESULT], "paused", "waits for an answer to look_up"),
+        ([*TWO, _given("ask-a"), RESULT], "paused", "for an answer to look_up"),
         ([*TWO, _given("ask-a", "ask-b"), _skips(_results("a", "b", invocation_id="i"))], "finished", "the agent answered"),
         ([ANSWER, QUESTION], "interrupted", NOT_ANSWERED),
         ([LONG_RUNNING, _given("a"), _mark("agent", end_of_agent=True)], "finished", "agent reached its end"),

@@ -52,12 +52,12 @@ def test_a_run_that_did_nothing_with_an_answer_is_never_recorded_as_finished(eve
 def test_a_run_that_raised_failed_also_after_an_answer() -> None:
     end = end_of([QUESTION, LONG_RUNNING, _event("user", _response("c"))], ValueError("no paper"))
     assert end is not None
-    assert (end.status, end.reason) == ("failed", "failed with ValueError: no paper")
+    assert (end.status, end.reason) == ("failed", "ValueError: no paper")
 
 
 @pytest.mark.rule("I8")
 def test_a_run_that_a_person_stopped_stays_so_also_after_an_answer() -> None:
     end = end_of([QUESTION, _event("clerk", types.Part(text="All done!"))], None, is_stopped=True)
     assert end is not None
-    assert (end.status, end.reason) == ("stopped", "stopped by a person")
+    assert (end.status, end.reason) == ("stopped", "by a person")
     assert end_of([QUESTION, LONG_RUNNING], None, is_stopped=True) is None, "it waits for an answer"

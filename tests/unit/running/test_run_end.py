@@ -104,7 +104,7 @@ async def test_a_run_that_raised_failed_also_after_an_answer(service: BaseSessio
     with pytest.raises(RuntimeError):
         await run(runner)
     (found,) = await _found(runner)
-    assert (found.status, found.reason) == ("failed", "failed with RuntimeError: boom and more")
+    assert (found.status, found.reason) == ("failed", "RuntimeError: boom and more")
     assert [item.kind for item in found.pending] == ["interrupted"]
 
 
@@ -114,7 +114,7 @@ async def test_a_resumed_run_replaces_the_record(service: BaseSessionService) ->
     runner = runner_for(_state_only(errors), service, resumable=True)
     with pytest.raises(RuntimeError):
         await run(runner)
-    assert [each.reason for each in await _found(runner)] == ["failed with RuntimeError: first"]
+    assert [each.reason for each in await _found(runner)] == ["RuntimeError: first"]
     await resume(runner)
     assert [each.status for each in await _found(runner)] == ["finished"]
 
@@ -190,7 +190,7 @@ async def test_records_are_read_copied_converted_deleted_and_restored_with_their
             assert waiting == [each.reason for each in found if each.can_be_resumed]
             return [each.reason for each in found]
 
-    expected = ["failed with RuntimeError: x", "the agent ended"]
+    expected = ["RuntimeError: x", "the agent ended"]
     assert reasons(file) == expected
     fork = await fork_session(str(file), key)
     assert reasons(file, fork.key.session_id) == expected

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector_app.engines.agent_loader import AgentLoadError, files_of_agent, load_agent
-from inspector_app.engines.env_file import AgentEnvironment, find_env_file, own_variables
+from inspector_app.engines.env_file import AgentEnvironment, find_env_file, own_variables, sentence_of
 from inspector_app.engines.environments import child_variables, own_environment
 from inspector_app.support.agent_keys import AgentKeys
 from tests.agent_folders import write_agent
@@ -79,6 +79,12 @@ def test_the_environment_of_the_process_wins(tmp_path: Path, monkeypatch: pytest
     with loaded.environment.active():
         assert os.environ["FROM_ENV_FILE"] == "explicit"
     assert os.environ["FROM_ENV_FILE"] == "explicit"
+
+
+def test_what_the_process_has_already_is_not_said_to_be_set_by_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OURS", "1")
+    file = tmp_path / ".env"
+    assert sentence_of(file, ["THEIRS", "OURS"]) == f"{file} sets THEIRS. OURS is set already and stays."
 
 
 @pytest.mark.parametrize("value", ["1", "true", "TRUE"])

@@ -77,9 +77,10 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
                     "warning",
                     event.id,
                     f"{name} was called and its result was never committed.",
-                    "The tool may have run before the process ended, and a resume calls it again."
+                    "The tool may have run before the run ended, and a resume calls it again."
                     if resumes
-                    else "The model sees a call that has no result. Some model APIs refuse such a conversation.",
+                    else "The tool may have run. google-adk 2.13 leaves such a call out of later requests; google-adk 1 sends it, and some "
+                    "model APIs refuse that.",
                     "Check what the tool did before you resume." if resumes else "Fork the session before this event, and continue there.",
                     None if resumes or not facts.writable else _fork_before(facts, event.id),
                 )

@@ -58,7 +58,7 @@ def doctor(options: Doctor) -> int:
     else:
         for finding in findings:
             _print(finding)
-        summary = ", ".join(counted(levels[level], level) for level in LEVELS if levels[level]) or "Nothing is wrong"
+        summary = ", ".join(counted(levels[level], level) for level in LEVELS if levels[level]) or "No findings"
         print_line(f"{summary} in {counted(sessions, 'session')} of {without_password(options.path)}.")
     return FOUND_ERRORS if levels["error"] else 0
 

@@ -125,7 +125,7 @@ class FindingsPane(QWidget):
         if findings:
             self._stack.setCurrentIndex(1)
         else:
-            self._empty.set_text("Nothing is wrong", "No finding in what was examined.")
+            self._empty.set_text("No findings", "The checks that were made found nothing.")
             self._stack.setCurrentWidget(self._empty)
 
     @property

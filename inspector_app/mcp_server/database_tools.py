@@ -181,7 +181,7 @@ class _Questions:
         first = (max(given["page"] or 1, 1) - 1) * _FINDINGS
         left = len(rows) - first - _FINDINGS
         more = {"more": f"{left} more: page={(given['page'] or 1) + 1}"} if left > 0 else {}
-        say = "what_happened(event=…) shows an event of a finding." if rows else "Nothing is wrong. Ask what_happened."
+        say = "what_happened(event=…) shows an event of a finding." if rows else "No findings. Ask what_happened."
         return {"findings": rows[first : first + _FINDINGS], "total": len(rows), **more, "next": say}
 
 

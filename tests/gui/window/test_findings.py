@@ -63,7 +63,7 @@ def test_a_database_with_nothing_wrong_says_so(inspector: Inspector, opened: Cal
     opened(write_v1(tmp_path / "clean.db", [said("hello", "user"), said("bye")]))
     inspector.window.workbench.raise_pane("findings")
     pane = inspector.window.parts.findings
-    qtbot.waitUntil(lambda: pane.text[0] == "Nothing is wrong")
+    qtbot.waitUntil(lambda: pane.text[0] == "No findings")
 
 
 def test_of_a_large_database_only_the_session_is_examined_until_asked(
@@ -109,7 +109,7 @@ def test_checkpoints_of_the_loaded_agents_app_are_compared_with_it(
     opened(write_v1(tmp_path / "flow.db", [said("hello", "user"), checkpoint]))
     pane = inspector.window.parts.findings
     inspector.window.workbench.raise_pane("findings")
-    qtbot.waitUntil(lambda: pane.text[0] == "Nothing is wrong")
+    qtbot.waitUntil(lambda: pane.text[0] == "No findings")
     agent("another", FLOW.format(name="author"))  # of another app than the session
     qtbot.waitUntil(lambda: "another were compared" in pane.title)
     assert pane.findings == []

@@ -261,7 +261,7 @@ def test_the_command_prints_findings_and_fails_for_errors(tmp_path: Path, capsys
 def test_one_session_can_be_examined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = write_v1(tmp_path / "s.db", [HELLO, BYE])
     assert main(["doctor", str(file), "--session", "s"]) == 0
-    assert "Nothing is wrong in 1 session" in capsys.readouterr().out
+    assert "No findings in 1 session" in capsys.readouterr().out
     assert main(["doctor", str(file), "--session", "t"]) == 1
 
 

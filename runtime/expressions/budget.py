@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from runtime.expressions.errors import ExpressionTooCostlyError
 
-STEPS = 200_000  # per evaluation; one step is a character read by a pattern or a value visited; at most about 50 ms
+STEPS = 200_000  # per evaluation; one step is a character read by a pattern or a value visited; usually less than 50 ms
 
 TEXT_LIMIT = 100_000  # characters of a text that a pattern reads
 

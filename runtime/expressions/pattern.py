@@ -1,43 +1,39 @@
-"""Search for a regular expression, in time proportional to the text's length.
+r"""Search for a regular expression, in time proportional to the text's length.
 
 Python's `re` backtracks: `(a+)+b` takes minutes on thirty letters, and no static check identifies the harmless patterns reliably. So
-patterns are matched by an automaton whose states are built on demand and cached (as in RE2). Each character is read once. Each new state
-costs at most as many steps as the automaton has nodes; they are charged to the evaluation's budget.
+patterns are matched by Rust's `regex`, an automaton that pydantic contains. The dialect is what `re` and it have in common: all but
+look-around, backreferences and what needs them. `$` is the end of the text, and `{` is written `\{` where it is no repetition.
 """
 
 from __future__ import annotations
 
+import re
+
+from pydantic_core import SchemaError, SchemaValidator, core_schema
+
 from runtime.expressions.budget import TEXT_LIMIT, Budget
-from runtime.expressions.pattern_syntax import Node, PatternReader
+from runtime.expressions.errors import ExpressionError
 
-_EDGE, _WORD, _OTHER = 0, 1, 2
-MAX_TRANSITIONS = 20_000  # cached transitions of one pattern; above this, all are dropped and computed again
+MAX_LENGTH = 500
+MAX_COPIES = 1_000  # of parts of a pattern, made by repetitions with a number
+_COPIES_A_STEP = 50  # at worst one character takes 1 µs with as many
 
-
-class _State:
-    """The automaton's state after some characters.
-
-    Attributes:
-        nodes: the nodes it may be at, before following those that consume no character.
-        before: the kind of the last character, if an assertion needs it.
-        steps: next character → next state, or None if the pattern was found before that character.
-        found_at_end: whether the pattern is found if the text ends here; None if not computed yet.
-    """
-
-    __slots__ = ("before", "found_at_end", "nodes", "steps")
-
-    def __init__(self, nodes: frozenset[int], before: int) -> None:
-        self.nodes = nodes
-        self.before = before
-        self.steps: dict[str, _State | None] = {}
-        self.found_at_end: bool | None = None
+_SPECIAL = frozenset(".^$*+?{}[]\\|()")
+_PIECE = re.compile(
+    r"""(?P<set>\[\^?\]?(?:\\.|[^\]\\])*+\])
+    |(?P<repeat>(?:[*+?]|\{(?P<least>\d{0,6})(?P<comma>,?)(?P<most>\d{0,6})\})(?P<possessive>\+?))
+    |(?P<beyond>\(\?(?:<?[=!]|P=|>|\(|[a-zA-Z-]*x)|\\[1-9])
+    |\\.|.""",
+    re.VERBOSE | re.DOTALL,
+)
+_IN_SET = re.compile(r"(\\.)|[\[&~]", re.DOTALL)  # Rust's `regex` has sets inside sets, and their differences
 
 
 class Pattern:
     """A regular expression.
 
     Args:
-        source: see `pattern_syntax`.
+        source: see the module.
         offset: the position of the pattern in the whole expression, for errors.
 
     Raises:
@@ -45,13 +41,20 @@ class Pattern:
     """
 
     def __init__(self, source: str, offset: int = 0) -> None:
-        reader = PatternReader(source, offset)
-        self._literal = reader.literal
-        self._nodes: list[Node] = reader.nodes
-        self._start = reader.start
-        self._looks_around = any(node.assertion for node in reader.nodes)
-        self._states: dict[tuple[frozenset[int], int], _State] = {}
-        self._transitions = 0
+        self._literal = None if _SPECIAL & set(source) else source
+        if len(source) > MAX_LENGTH:
+            raise ExpressionError(f"a pattern has at most {MAX_LENGTH} characters.", offset + MAX_LENGTH)
+        pattern, copies = _translated(source, offset)
+        self._steps_a_character = 1 + copies // _COPIES_A_STEP
+        try:
+            re.compile(pattern)  # for its messages and positions, and as the meaning is that of `re`
+            self._automaton = SchemaValidator(core_schema.str_schema(strict=True, pattern=pattern, regex_engine="rust-regex"))
+        except re.error as error:
+            raise ExpressionError(f"{error.msg}.", offset + min(error.pos or 0, len(source))) from None
+        except RecursionError:
+            raise ExpressionError("groups are nested too deeply.", offset) from None
+        except SchemaError:
+            raise ExpressionError("the pattern is too large, or a part of it is not supported.", offset) from None
 
     def found_in(self, text: str, budget: Budget) -> bool:
         """Return whether the pattern is found anywhere in the text's first `TEXT_LIMIT` characters.
@@ -62,68 +65,46 @@ class Pattern:
         text = text[:TEXT_LIMIT]
         if self._literal is not None:
             return self._literal in text
-        budget.spend(len(text))
-        state = self._state(frozenset((self._start,)), _EDGE)
-        for char in text:
-            try:
-                following = state.steps[char]
-            except KeyError:
-                following = self._step(state, char, budget)
-            if following is None:
-                return True
-            state = following
-        if state.found_at_end is None:
-            state.found_at_end = self._reach(state, _EDGE, budget)[1]
-        return state.found_at_end
-
-    def _step(self, state: _State, char: str, budget: Budget) -> _State | None:
-        kind = (_WORD if char.isalnum() or char == "_" else _OTHER) if self._looks_around else _EDGE
-        waiting, found = self._reach(state, kind, budget)
-        following = None
-        if not found:
-            onward = {self._start}
-            for node in waiting:
-                if node.test is not None and node.test(char):
-                    onward.update(node.out)
-            following = self._state(frozenset(onward), kind)
-        self._transitions += 1
-        if self._transitions > MAX_TRANSITIONS:
-            self._transitions = 0
-            self._states.clear()
-        else:
-            state.steps[char] = following
-        return following
-
-    def _state(self, nodes: frozenset[int], before: int) -> _State:
-        state = self._states.get((nodes, before))
-        if state is None:
-            state = self._states[nodes, before] = _State(nodes, before)
-        return state
-
-    def _reach(self, state: _State, after: int, budget: Budget) -> tuple[list[Node], bool]:
-        """Follow the nodes that consume no character; return the nodes that wait for one, and whether the pattern is found here."""
-        seen = set(state.nodes)
-        open_ends = list(seen)
-        waiting = []
-        while open_ends:
-            number = open_ends.pop()
-            if number == 0:
-                return [], True
-            node = self._nodes[number]
-            if node.test is not None:
-                waiting.append(node)
-            elif not node.assertion or _holds(node.assertion, state.before, after):
-                for following in node.out:
-                    if following not in seen:
-                        seen.add(following)
-                        open_ends.append(following)
-        budget.spend(len(seen))
-        return waiting, False
+        budget.spend(len(text) * self._steps_a_character)
+        if self._automaton.isinstance_python(text):
+            return True
+        # Halves of surrogate pairs, which no encoding has, make a text invalid.
+        return not text.isascii() and self._automaton.isinstance_python(text.encode(errors="replace").decode())
 
 
-def _holds(assertion: str, before: int, after: int) -> bool:
-    if assertion == "^":
-        return before == _EDGE
-    if assertion == "$":
-        return after == _EDGE
-    return ((before == _WORD) != (after == _WORD)) == (assertion == "b")
+def _translated(source: str, offset: int) -> tuple[str, int]:
+    """Return a pattern of `re` as Rust's `regex` writes it, and how many copies of its parts the repetitions with a number make."""
+    pieces: list[str] = []
+    sizes, last, parts = [0], 0, 0  # sizes of the open groups and of the part before a repetition, written out; parts as they are written
+    for found in _PIECE.finditer(source):
+        piece, at = found[0], offset + found.start()
+        if found["beyond"]:
+            raise ExpressionError("look-around, backreferences and the flag `x` are not supported.", at)
+        if piece == "[":
+            raise ExpressionError("this `[` is not closed.", at)
+        if piece in ("{", "{}"):
+            raise ExpressionError("expected a repetition such as {2} or {2,5}; write \\{ for a literal brace.", at)
+        if found["possessive"]:
+            raise ExpressionError("one repetition follows another; put the repeated part in a group.", at)
+        if piece.startswith("{"):
+            least, most = int(found["least"] or 0), int(found["most"] or 0)
+            sizes[-1] += last * (max(least, most, 1) - 1)
+            piece = f"{{{least}{found['comma']}{found['most']}}}"
+        elif found["set"]:
+            if "--" in piece:
+                raise ExpressionError("write a `-` in a set of characters as `\\-`.", at)
+            piece = "[" + _IN_SET.sub(lambda part: part[1] or f"\\{part[0]}", piece[1:])
+        if piece == "(":
+            sizes.append(0)
+        elif piece == ")" and len(sizes) > 1:
+            last = sizes.pop()
+            sizes[-1] += last
+        elif not found["repeat"]:
+            last = 1
+            sizes[-1] += 1
+            parts += 1
+        pieces.append(piece)
+    copies = sum(sizes) - parts
+    if copies > MAX_COPIES:
+        raise ExpressionError("the pattern is too large; repeat less.", offset)
+    return "".join(pieces), copies

@@ -1,15 +1,18 @@
-"""The automaton agrees with Python's `re` on every pattern that both support."""
+"""A pattern agrees with Python's `re` on every pattern that both support."""
 
 from __future__ import annotations
 
 import re
+import time
+from contextlib import suppress
+from random import Random
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from runtime.expressions.budget import STEPS, TEXT_LIMIT, Budget
-from runtime.expressions.errors import ExpressionError
+from runtime.expressions.errors import ExpressionError, ExpressionTooCostlyError
 from runtime.expressions.pattern import Pattern
 
 
@@ -97,11 +100,26 @@ def test_only_the_beginning_of_a_very_long_text_is_searched() -> None:
     assert not found("b+", "a" * TEXT_LIMIT + "b")
 
 
-def test_dropped_states_are_computed_again() -> None:
-    text = "".join(map(chr, range(0x4E00, 0x4E00 + 20_500)))
-    pattern = Pattern("[^x]{3}x")
-    assert not pattern.found_in(text, Budget())
-    assert pattern.found_in(text + "x", Budget())
+def test_a_search_with_many_states_ends_soon() -> None:
+    text = "".join(Random(1).choices("ab", k=TEXT_LIMIT))
+    began = time.process_time()
+    with suppress(ExpressionTooCostlyError):
+        for copies in (90, 900):
+            assert not found(f"[ab]*a[ab]{{{copies}}}c", text)
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize("pattern", ["[a[b]", "[[:a]+", "[a&&b]", "[~~b]", "[a[b]]", r"[\]a[]", "[]a[]", "[^[a]"])
+@pytest.mark.filterwarnings("ignore:Possible")
+def test_a_set_of_characters_has_no_sets_in_it(pattern: str) -> None:
+    for text in ("a", "b", "[", "&", "~", "]", ":", "a]", "b]", ""):
+        assert found(pattern, text) == (re.search(pattern, text) is not None)
+
+
+def test_half_a_surrogate_pair_is_a_character() -> None:
+    assert found("refu.d", "a \ud800 refund")
+    assert found("a.b", "a\udc00b")
+    assert not found("c.b", "a\udc00b")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +131,7 @@ def test_dropped_states_are_computed_again() -> None:
         "a{",
         "a{x}",
         "a{3,2}",
-        "a{1001}",
+        "a{1002}",
         "*",
         "a**",
         "a*+",
@@ -123,7 +141,11 @@ def test_dropped_states_are_computed_again() -> None:
         r"\1",
         "(?<=a)",
         "(?!a)",
-        "(?m)a",
+        "(?x)a b",
+        "(?>a)",
+        r"[+--]",
+        r"\Z",
+        "{",
         "[b-a]",
         "(?:" * 40,
         "x" * 501,
@@ -144,7 +166,7 @@ def test_any_text_is_a_pattern_or_rejected(pattern: str) -> None:
         assert 0 <= error.position <= len(pattern)
 
 
-def test_new_states_are_charged_to_the_budget() -> None:
+def test_copies_are_charged_to_the_budget() -> None:
     budget = Budget()
-    assert not Pattern("(a|b){1,30}c").found_in("ab" * 20, budget)
+    assert not Pattern("(a|b){1,300}c").found_in("ab" * 20, budget)
     assert STEPS - budget.left > 5 * 40

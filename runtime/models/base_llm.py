@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import abc
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from runtime.errors.engine_needed_error import EngineNeededError
-from runtime.models.base_llm_connection import BaseLlmConnection
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 
@@ -46,6 +45,6 @@ class BaseLlm(BaseModel):
         """
         raise NotImplementedError  # pragma: no cover - abstract
 
-    def connect(self, llm_request: LlmRequest) -> AbstractAsyncContextManager[BaseLlmConnection]:
+    def connect(self, llm_request: LlmRequest) -> Any:
         """Raise `EngineNeededError`: live conversations run on google-adk. A model of one's own may define it for that."""
         raise EngineNeededError(f"A live connection to {self.model}")

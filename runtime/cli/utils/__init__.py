@@ -1,1 +1,0 @@
-"""google-adk's import path of helpers for scripts."""

@@ -26,7 +26,7 @@ from runtime.storage.layouts.table_names import OF_SESSION
 from runtime.storage.reading.event_rows import read_offset
 from runtime.storage.reading.notes import Notes
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.storage.reading.searched_texts import DEEPEST, SEARCHED, STRUCTURE, reader_of_texts, searched_texts
+from runtime.storage.reading.searched_texts import DEEPEST, SEARCHED, STRUCTURE, searched_texts
 from runtime.support.quick_json import from_json
 
 MOST_BYTES = 4 * 1024**3  # of one index; later events are not searched, and the window reports it
@@ -91,7 +91,6 @@ class SearchIndex:
         layout = self._database.layout
         self._as_json, self._amend = layout.format.as_json, layout.format.amend
         self._columns = ["id", "event_data"] if self._as_json is None else layout.format.columns(layout.event_columns)
-        self._read_texts = reader_of_texts() if self._as_json is None and self._amend is None else None
         self._offset = self._database.read(read_offset) if layout.format.has_local_times else 0
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -248,8 +247,7 @@ class SearchIndex:
         return self._database.read(lambda connection: [(row[0], str(row[1]), text(row[1:])) for row in connection.execute(query, (last,))])
 
     def _text(self, row: tuple[Any, ...]) -> str:
-        found = self._read_texts(row[1]) if self._read_texts is not None else None
-        return " ".join(searched_texts(self._json(row)) if found is None else found)[:_LONGEST_TEXT]
+        return " ".join(searched_texts(self._json(row)))[:_LONGEST_TEXT]
 
     def _json(self, row: tuple[Any, ...]) -> dict[str, Any]:
         if self._as_json is not None:

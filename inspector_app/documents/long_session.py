@@ -25,7 +25,6 @@ from runtime.sessions.state import Change, scope_of
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.event_pages import EventPages, Found, SavedFiles, containing
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.storage.reading.saved_past import SavedPast
 from runtime.storage.reading.saved_scan import SavedScan
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 LONG = 2_000  # events above which a session is not read whole
 TAIL = 1_000  # events at the end that are scanned for pending items
-WORTH_SAVING = 20_000  # events above which a past that was read is saved for the next time
+WORTH_SAVING = 20_000  # events above which what a scan found is saved for the next time
 RECENT = 100_000  # events before a selected one that are read for its state, while the past is not read; 0.3 s
 
 # Events that a scan reads in one job, so that page reads come between: in its first job, in later ones, and if it decodes each event.
@@ -70,9 +69,7 @@ class LongSession:
         self.present: ScopedState | None = None
         self.closed = False
         file = named_file(target)
-        self._saved = SavedPast(cache_folder(target) / "past", file, key) if file is not None else None
         self._failures = SavedScan(cache_folder(target) / "failures", file, key) if file is not None else None
-        self._opened: History | None = None  # `history` while it is being read
         self._newest: tuple[dict[str, Any], LastWrites] | None = None  # the merged state, and the last writes of its keys
 
     async def open(self, on_request: Callable[[], None]) -> tuple[SessionEvents, InvocationGroups]:
@@ -259,26 +256,13 @@ class LongSession:
             starts += found[1:] if starts and found and starts[-1][1] == found[0][1] else found
         return await self._back.call(InvocationGroups, starts, count)
 
-    async def open_history(self) -> bool:
-        """Begin to read `history`; return whether it is read already, as it was saved the last time."""
-        self._opened = history = await self._back.call(self._open_past)
-        if await self._back.call(self._restore, history):
-            await self._read_on(history, lambda done, count: None)
-        return self.history is not None
-
     async def read_history(self, progress: Callable[[int, int], None]) -> None:
-        """Read the events' state deltas into `history`, after `open_history`, and save it.
+        """Read the events' state deltas into `history`.
 
         Args:
             progress: called with the number of events read and of all.
         """
-        history = self._opened
-        assert history is not None
-        await self._read_on(history, progress)
-        if not self.closed:
-            await self._back.call(self._save, history)
-
-    async def _read_on(self, history: History, progress: Callable[[int, int], None]) -> None:
+        history = await self._back.call(self._open_past)
         while not history.is_read and not self.closed:
             await self._back.call(history.read_on)
             progress(history.read_count, len(history))
@@ -287,13 +271,6 @@ class LongSession:
     def _open_past(self) -> History:
         assert self._pages_behind is not None
         return self._databases[-1].long_history(self._key, self._pages_behind)
-
-    def _restore(self, history: History) -> bool:
-        return self._saved is not None and self._pages_behind is not None and self._saved.load_into(history, self._pages_behind)
-
-    def _save(self, history: History) -> None:
-        if self._saved is not None and self._pages_behind is not None and len(self._pages_behind) > WORTH_SAVING:
-            self._saved.save(history, self._pages_behind)
 
     def past_at(
         self, index: int, events: SessionEvents, compared: int | None = None, is_wanted: Callable[[], bool] = lambda: True

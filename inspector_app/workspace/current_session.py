@@ -199,17 +199,11 @@ class CurrentSession(QObject):
             self.invocations_found.emit(session)
 
     async def _read_past(self, session: OpenSession, long: LongSession) -> None:
-        if await long.open_history():
-            self._report_past(session)
         groups = await long.groups()
         if self.session is session:
             gc.freeze()  # a long session has so many objects that collecting garbage among them would be felt
             session.set_groups(groups)
-        if long.history is None:
-            await long.read_history(self.past_progress.emit)
-            self._report_past(session)
-
-    def _report_past(self, session: OpenSession) -> None:
+        await long.read_history(self.past_progress.emit)
         session.catch_up()
         if self.session is session:
             self.past_read.emit(session)

@@ -32,15 +32,6 @@ class Explanation:
         self._merged: dict[str, Any] = {}
         self.has_gap = False  # whether a write cannot be read
 
-    def saved(self) -> list[Any]:
-        """Return what was found so far as JSON data, for `restore`."""
-        return [self._last, self._merged, self.has_gap]
-
-    def restore(self, saved: list[Any]) -> None:
-        """Continue from what an earlier object has found. Adding the last writes once more changes nothing."""
-        last, merged, has_gap = saved
-        self._last, self._merged, self.has_gap = dict(last), dict(merged), bool(has_gap)
-
     @property
     def keys(self) -> Iterable[str]:
         """Every key that was written."""

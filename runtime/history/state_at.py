@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runtime.events.marks import TEMP_GONE, begins_resumed_run, has_unreadable_actions
 from runtime.history.explanation import Explanation
@@ -25,20 +25,6 @@ if TYPE_CHECKING:
 _STRIDES_AT_ONCE = 16  # strides of a long session read per call, so that other users of the reading thread do not wait
 
 _NOTHING = object()
-
-
-class Folded(NamedTuple):
-    """What reading all steps of a long session has found.
-
-    Attributes:
-        stride: the number of steps between two of `states`.
-        states: the state at the session's creation, and after each stride.
-        explanation: see `Explanation.saved`.
-    """
-
-    stride: int
-    states: Sequence[StateAccumulator]
-    explanation: list[Any]
 
 
 class History:
@@ -94,7 +80,6 @@ class History:
         has_gap = any(map(has_unreadable_actions, self._events)) or any(write.forgotten for write in shared)
         self._set_written(written.union(self._written_elsewhere), has_gap=has_gap)
         self._explanation = None if steps is None else Explanation()
-        self._explained = self._explanation
         if self._explanation is not None:
             for write in self._shared.get(-1, ()):
                 self._explanation.add(write.delta)
@@ -144,23 +129,6 @@ class History:
             if merge_patched_keys:
                 self._checkpoints.begin_again(frozenset(merge_patched_keys))
         self._set_written(set(explanation.keys), has_gap=explanation.has_gap)
-
-    def folded(self) -> Folded | None:
-        """Return what reading a long session has found; None if it cannot be used again."""
-        if self._explained is None or not self.is_read or self._checkpoints.merge_patched_keys:
-            return None
-        stride, states = self._checkpoints.remembered()
-        return Folded(stride, states, self._explained.saved())
-
-    def restore(self, folded: Folded) -> None:
-        """Use what an earlier object for the same session has found; `read_on` reads the rest.
-
-        Args:
-            folded: from `folded`, perhaps with fewer states, which cover the session's first steps.
-        """
-        if self._explanation is not None:
-            self._checkpoints.restore(folded.stride, folded.states[1:])
-            self._explanation.restore(folded.explanation)
 
     def writes_before(self, index: int) -> list[SharedWrite]:
         """Return the writes of others that were committed before an event."""

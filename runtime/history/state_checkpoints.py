@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,20 +163,6 @@ class StateCheckpoints:
             return False
         self._advance(self._remembered[-1], (len(self._remembered) - 1) * self._stride - 1, len(self.steps) - 1, take)
         return True
-
-    def remembered(self) -> tuple[int, Sequence[StateAccumulator]]:
-        """Return the number of steps between two remembered states, and these states; the first is the one at the session's creation."""
-        return self._stride, self._remembered
-
-    def restore(self, stride: int, states: Iterable[StateAccumulator]) -> None:
-        """Remember states that an earlier object for the same steps has remembered, without the first one.
-
-        Args:
-            stride: the number of steps between two of them.
-            states: the states.
-        """
-        self._stride = stride
-        self._remembered = [self.start, *states]
 
     def begin_again(self, merge_patched_keys: frozenset[str]) -> None:
         """Drop the remembered states: they were folded without merging these keys."""

@@ -40,7 +40,6 @@ OPENS_OTHER_FILES = {
     "runtime/storage/connections/new_file.py",  # a new file under a random name
     "runtime/storage/connections/sqlite_file.py",  # the journal
     "runtime/storage/connections/wal_copy.py",  # the log
-    "runtime/storage/reading/saved_past.py",  # text
     "runtime/storage/reading/saved_scan.py",  # text
     "runtime/storage/writing/recover.py",  # a private copy
 }

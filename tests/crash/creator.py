@@ -13,7 +13,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from bench.generated import APP, SESSION, USER, write_database
 from inspector_app.cli import main
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.engines.agent_output import OutputLine
@@ -30,7 +29,6 @@ from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.storage.reading.saved_past import SavedPast
 from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.search_index import SearchIndex
 from runtime.storage.recordings.recording import Recording
@@ -43,7 +41,6 @@ from tests.recorder import load_recorder
 
 KEY = SessionKey("a", "u", "s")
 STEPS = ("os.", "shutil.", "sqlite3.connect")
-LONG = 600  # events of a session whose past is saved
 TEXTS = [f"line {number}: {'x' * 50}\n" for number in range(200)]
 
 
@@ -242,31 +239,6 @@ def _check_preferences(folder: Path) -> None:
     assert (preferences.theme, preferences.recent) == ("light", [str(folder / "given.db")])
 
 
-def _read_past(folder: Path, *, load: bool) -> dict[str, Any]:
-    """Read the past of the long session, after a saved one if it is there, and save it; return the newest state."""
-    key, file = SessionKey(APP, USER, SESSION), folder / "long.db"
-    with closing(StoredDatabase.open(str(file))) as database:
-        pages = database.pages(key)
-        history = database.long_history(key, pages)
-        saved = SavedPast(folder / "past", file, key)
-        if load:
-            saved.load_into(history, pages)
-        while not history.is_read:
-            history.read_on()
-        saved.save(history, pages)
-        assert saved.path.exists()
-        return history.state_at(LONG - 1).merged()
-
-
-def _past(folder: Path) -> None:
-    _read_past(folder, load=False)
-
-
-def _check_past(folder: Path) -> None:
-    first, again = _read_past(folder, load=True), _read_past(folder, load=True)
-    assert first == again == _read_past(folder, load=False)
-
-
 def _recover(folder: Path) -> None:
     recover(str(folder / "given.db"), str(folder / "copy.db"))
 
@@ -298,16 +270,14 @@ KINDS: dict[str, tuple[Callable[[Path], None], Callable[[Path], None]]] = {
     "tracebacks": (_traceback, _check_tracebacks),
     "capsule": (_capsule, _check_capsule),
     "preferences": (_preferences, _check_preferences),
-    "past": (_past, _check_past),
     "recovery": (_recover, _check_copy),
     "deleted": (_deleted, _check_deleted),
 }
 
 
 def make_given(folder: Path) -> None:
-    """Write another program's database with 30 events of google-adk's, and one of a long session."""
+    """Write another program's database with 30 events of google-adk's."""
     file = folder / "given.db"
-    write_database(folder / "long.db", LONG)
 
     async def fill() -> None:
         async with DatabaseSessionService(f"sqlite:///{file}") as service:

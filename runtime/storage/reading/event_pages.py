@@ -5,7 +5,6 @@ Every method reads at most the requested range, in one short transaction. So oth
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 from array import array
@@ -175,15 +174,6 @@ class EventPages:
             "SELECT id, invocation_id, timestamp, event_data FROM events WHERE rowid = ?", (rowid,)
         ).fetchone()
         return row
-
-    def fingerprint(self, place: int) -> list[Any]:
-        """Return the row number of an event, and a hash of its row.
-
-        Raises:
-            IndexError: there is no such event.
-        """
-        row = self._file.read(lambda connection: self.row(connection, place))
-        return [self._rowids[place], hashlib.sha256(repr(row and tuple(row)).encode("utf-8", "replace")).hexdigest()]
 
     def invocations(self, first: int, end: int) -> list[tuple[int, str]]:
         """Return index and invocation id of each event in a range whose invocation differs from the previous event's.

@@ -72,7 +72,6 @@ async def test_a_state_that_is_no_longer_wanted_is_not_computed(tmp_path: Path, 
     try:
         events, _ = await session.open(lambda: None)
         await session.latest_invocations()
-        await session.open_history()
         await session.read_history(lambda read, count: None)
         assert await session.past_at(20, events, None, lambda: False) is None
         assert await session.past_at(20, events) is not None

@@ -25,23 +25,24 @@ MODULES = frozenset(
     a2a agents.active_streaming_tool agents.agent_config agents.common_configs agents.config_agent_utils agents.langgraph_agent
     agents.live_request_queue agents.llm_agent_config agents.loop_agent_config agents.parallel_agent_config agents.remote_a2a_agent
     agents.sequential_agent_config agents.transcription_entry artifacts.artifact_util auth.auth_provider_registry
-    auth.base_auth_provider auth.oauth2_credential_util auth.oauth2_discovery cli code_executors environment errors.tool_execution_error
-    evaluation examples features flows.llm_flows.agent_transfer flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber
-    flows.llm_flows.auto_flow flows.llm_flows.base_llm_flow flows.llm_flows.compaction flows.llm_flows.contents
-    flows.llm_flows.context_cache_processor flows.llm_flows.identity flows.llm_flows.instructions flows.llm_flows.interactions_processor
-    flows.llm_flows.prompt flows.llm_flows.single_flow flows.llm_flows.transcription_manager integrations labs live
-    memory.vertex_ai_memory_bank_service memory.vertex_ai_rag_memory_service models.anthropic_llm models.apigee_llm
-    models.base_llm_connection models.cache_metadata models.gemini_context_cache_manager models.gemini_llm_connection models.gemma_llm
-    models.interactions_utils optimization platform plugins.auto_tracing_helpers plugins.auto_tracing_plugin
-    plugins.bigquery_agent_analytics_plugin plugins.debug_logging_plugin plugins.multimodal_tool_results_plugin
-    plugins.reflect_retry_tool_plugin plugins.save_files_as_artifacts_plugin sessions.migration sessions.schemas skills telemetry
-    tools.agent_simulator tools.api_registry tools.apihub_tool tools.application_integration_tool tools.bash_tool tools.bigquery
-    tools.bigtable tools.computer_use tools.crewai_tool tools.data_agent tools.discovery_engine_search_tool tools.enterprise_search_tool
-    tools.environment tools.environment_simulation tools.example_tool tools.google_api_tool tools.google_maps_grounding_tool
-    tools.google_tool tools.langchain_tool tools.load_web_page tools.mcp_tool.conversion_utils tools.mcp_tool.session_context
-    tools.model_consult tools.openapi_tool tools.pubsub tools.retrieval tools.skill_toolset tools.spanner tools.toolbox_toolset
-    tools.vertex_ai_load_profiles_tool tools.vertex_ai_search_tool utils.agent_info utils.cache_performance_analyzer utils.content_utils
-    utils.output_schema_utils utils.streaming_utils utils.variant_utils utils.vertex_ai_utils utils.yaml_utils workflow
+    auth.base_auth_provider auth.exchanger auth.oauth2_credential_util auth.oauth2_discovery auth.refresher cli code_executors
+    environment errors.tool_execution_error evaluation examples features flows.llm_flows.agent_transfer
+    flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber flows.llm_flows.auto_flow flows.llm_flows.base_llm_flow
+    flows.llm_flows.compaction flows.llm_flows.contents flows.llm_flows.context_cache_processor flows.llm_flows.identity
+    flows.llm_flows.instructions flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.single_flow
+    flows.llm_flows.transcription_manager integrations labs live memory.vertex_ai_memory_bank_service
+    memory.vertex_ai_rag_memory_service models.anthropic_llm models.apigee_llm models.base_llm_connection models.cache_metadata
+    models.gemini_context_cache_manager models.gemini_llm_connection models.gemma_llm models.interactions_utils optimization platform
+    plugins.auto_tracing_helpers plugins.auto_tracing_plugin plugins.bigquery_agent_analytics_plugin plugins.debug_logging_plugin
+    plugins.multimodal_tool_results_plugin plugins.reflect_retry_tool_plugin plugins.save_files_as_artifacts_plugin sessions.migration
+    sessions.schemas skills telemetry tools.agent_simulator tools.api_registry tools.apihub_tool tools.application_integration_tool
+    tools.bash_tool tools.bigquery tools.bigtable tools.computer_use tools.crewai_tool tools.data_agent
+    tools.discovery_engine_search_tool tools.enterprise_search_tool tools.environment tools.environment_simulation tools.example_tool
+    tools.google_api_tool tools.google_maps_grounding_tool tools.google_tool tools.langchain_tool tools.load_web_page
+    tools.mcp_tool.conversion_utils tools.mcp_tool.session_context tools.model_consult tools.openapi_tool tools.pubsub tools.retrieval
+    tools.skill_toolset tools.spanner tools.toolbox_toolset tools.vertex_ai_load_profiles_tool tools.vertex_ai_search_tool
+    utils.agent_info utils.cache_performance_analyzer utils.content_utils utils.output_schema_utils utils.streaming_utils
+    utils.variant_utils utils.vertex_ai_utils utils.yaml_utils workflow
     """.split()  # noqa: SIM905 (a list would take a line for each)
 )
 

@@ -8,13 +8,8 @@ from runtime.auth.auth_credential import AuthCredential, AuthCredentialTypes
 from runtime.auth.auth_handler import AuthHandler
 from runtime.auth.auth_schemes import AuthSchemeType, OAuthGrantType
 from runtime.auth.auth_tool import AuthConfig
-from runtime.auth.exchanger.base_credential_exchanger import BaseCredentialExchanger
-from runtime.auth.exchanger.credential_exchanger_registry import CredentialExchangerRegistry
-from runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
-from runtime.auth.exchanger.service_account_exchanger import ServiceAccountCredentialExchanger
-from runtime.auth.oauth2_tokens import grant_of
-from runtime.auth.refresher.credential_refresher_registry import CredentialRefresherRegistry
-from runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
+from runtime.auth.oauth2_tokens import exchanged, grant_of, refreshed
+from runtime.auth.service_account import bearer_token
 
 _OAUTH2 = (AuthCredentialTypes.OAUTH2, AuthCredentialTypes.OPEN_ID_CONNECT)
 
@@ -28,16 +23,6 @@ class CredentialManager:
 
     def __init__(self, auth_config: AuthConfig) -> None:
         self._auth_config = auth_config
-        self._exchangers = CredentialExchangerRegistry()
-        self._refreshers = CredentialRefresherRegistry()
-        for kind in _OAUTH2:
-            self._exchangers.register(kind, OAuth2CredentialExchanger())
-            self._refreshers.register(kind, OAuth2CredentialRefresher())
-        self._exchangers.register(AuthCredentialTypes.SERVICE_ACCOUNT, ServiceAccountCredentialExchanger())
-
-    def register_credential_exchanger(self, credential_type: AuthCredentialTypes, exchanger_instance: BaseCredentialExchanger) -> None:
-        """Register an exchanger, in place of an earlier one."""
-        self._exchangers.register(credential_type, exchanger_instance)
 
     async def request_credential(self, context: Any) -> None:
         """Ask the user for the credential; see `ToolContext.request_credential`."""
@@ -62,21 +47,20 @@ class CredentialManager:
             credential = raw.model_copy(deep=True)
         if credential is None:
             return None
-        credential, has_changed = await self._usable(credential)
-        if service is not None and (is_new or has_changed):
+        changed = await self._usable(credential)
+        credential = changed or credential
+        if service is not None and (is_new or changed is not None):
             await service.save_credential(self._auth_config.model_copy(update={"exchanged_auth_credential": credential}), context)
         return credential
 
-    async def _usable(self, credential: AuthCredential) -> tuple[AuthCredential, bool]:
+    async def _usable(self, credential: AuthCredential) -> AuthCredential | None:
+        """Return what a credential is exchanged for, or refreshed to; None if it can be used as it is."""
+        if credential.auth_type is AuthCredentialTypes.SERVICE_ACCOUNT:
+            return await bearer_token(credential)
+        if credential.auth_type not in _OAUTH2:
+            return None
         scheme = self._auth_config.auth_scheme
-        exchanger, refresher = self._exchangers.get_exchanger(credential.auth_type), self._refreshers.get_refresher(credential.auth_type)
-        if exchanger is not None:
-            credential, was_exchanged = await exchanger.exchange(credential, scheme)
-            if was_exchanged:
-                return credential, True
-        if refresher is not None and await refresher.is_refresh_needed(credential, scheme):
-            return await refresher.refresh(credential, scheme), True
-        return credential, False
+        return await exchanged(credential, scheme) or await refreshed(credential, scheme)
 
     def _needs_no_user(self, raw: AuthCredential) -> bool:
         if raw.auth_type is AuthCredentialTypes.SERVICE_ACCOUNT:

@@ -83,12 +83,36 @@ def code_of(oauth2: OAuth2Auth) -> str | None:
     return answer.get("code", [oauth2.auth_code])[0]
 
 
-def is_expired(oauth2: OAuth2Auth) -> bool:
-    """Return whether a token has ended, or ends within a minute."""
-    return oauth2.expires_at is not None and oauth2.expires_at < time.time() + _MARGIN
+async def exchanged(credential: AuthCredential, scheme: AuthScheme) -> AuthCredential | None:
+    """Return a credential with a token in exchange for its code, or for the client's id and secret.
+
+    Returns:
+        None if it has a token already, or the server gives none; the reason is in the log.
+    """
+    oauth2, grant = credential.oauth2, grant_of(scheme)
+    if oauth2 is None or oauth2.access_token:
+        return None
+    if grant is OAuthGrantType.CLIENT_CREDENTIALS:
+        return await _fetch_tokens(credential, scheme, {"grant_type": grant.value})
+    if grant is OAuthGrantType.AUTHORIZATION_CODE and (code := code_of(oauth2)):
+        form = {"grant_type": grant.value, "code": code, "redirect_uri": oauth2.redirect_uri, "code_verifier": oauth2.code_verifier}
+        return await _fetch_tokens(credential, scheme, {name: value for name, value in form.items() if value})
+    return None
 
 
-async def fetch_tokens(credential: AuthCredential, scheme: AuthScheme, form: dict[str, str]) -> AuthCredential | None:
+async def refreshed(credential: AuthCredential, scheme: AuthScheme) -> AuthCredential | None:
+    """Return a credential with a new token if its own has ended, or ends within a minute.
+
+    Returns:
+        None if it has not, or the server gives none; the reason is in the log.
+    """
+    oauth2 = credential.oauth2
+    if oauth2 is None or oauth2.expires_at is None or oauth2.expires_at >= time.time() + _MARGIN or not oauth2.refresh_token:
+        return None
+    return await _fetch_tokens(credential, scheme, {"grant_type": "refresh_token", "refresh_token": oauth2.refresh_token})
+
+
+async def _fetch_tokens(credential: AuthCredential, scheme: AuthScheme, form: dict[str, str]) -> AuthCredential | None:
     """Return a credential with new tokens; None if there are none, with the reason in the log."""
     oauth2, address = credential.oauth2, _token_address(scheme)
     is_public = bool(oauth2 and not oauth2.client_secret and oauth2.code_challenge_method)

@@ -38,10 +38,8 @@ from runtime.auth.auth_schemes import (
 from runtime.auth.credential_manager import CredentialManager
 from runtime.auth.credential_service.in_memory_credential_service import InMemoryCredentialService
 from runtime.auth.credential_service.session_state_credential_service import SessionStateCredentialService
-from runtime.auth.exchanger.base_credential_exchanger import BaseCredentialExchanger, CredentialExchangeError, ExchangeResult
-from runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
-from runtime.auth.exchanger.service_account_exchanger import ServiceAccountCredentialExchanger
-from runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
+from runtime.auth.oauth2_tokens import exchanged, refreshed
+from runtime.auth.service_account import CredentialExchangeError, bearer_token
 from runtime.events import Event
 from runtime.models.scripted_llm import Reply, ScriptedLlm
 from runtime.runners import Runner
@@ -91,11 +89,11 @@ def token_of(credential: AuthCredential | None) -> str | None:
 @pytest.mark.parametrize("method", [None, "client_secret_post"])
 async def test_a_client_gets_a_token_for_itself(idp: GeminiServer, method: str | None) -> None:
     raw = client(token_endpoint_auth_method=method, audience="shop")
-    result = await OAuth2CredentialExchanger().exchange(raw, for_itself(idp))
+    result = await exchanged(raw, for_itself(idp))
 
     (sent,) = idp.requests
-    assert result.was_exchanged and token_of(result.credential) == "tok" and token_of(raw) is None
-    assert result.credential.oauth2 and abs((result.credential.oauth2.expires_at or 0) - time.time() - 3600) < 60
+    assert token_of(result) == "tok" and token_of(raw) is None
+    assert result and result.oauth2 and abs((result.oauth2.expires_at or 0) - time.time() - 3600) < 60
     form = {"grant_type": "client_credentials", "scope": "read", "audience": "shop"}
     if method is None:
         assert sent.headers["authorization"] == "Basic " + base64.b64encode(b"me:hidden").decode()
@@ -106,15 +104,13 @@ async def test_a_client_gets_a_token_for_itself(idp: GeminiServer, method: str |
 
 async def test_a_code_is_exchanged(idp: GeminiServer) -> None:
     answer = client(state="s", redirect_uri="http://here/", auth_response_uri="http://here/?code=abc&state=s")
-    result = await OAuth2CredentialExchanger().exchange(answer, by_code(idp))
-    assert token_of(result.credential) == "tok"
+    assert token_of(await exchanged(answer, by_code(idp))) == "tok"
     assert idp.requests[0].body == {"grant_type": "authorization_code", "code": "abc", "redirect_uri": "http://here/"}
 
 
 @pytest.mark.logs("another request's state", "gave no token", "There is no OAuth2 token without")
 async def test_without_a_token_the_credential_stays(idp: GeminiServer) -> None:
     idp.answers = [Failure(400, b'{"error": "invalid_client"}')]
-    exchanger = OAuth2CredentialExchanger()
     for credential, scheme in (
         (client(state="s", auth_response_uri="http://here/?code=abc&state=other"), by_code(idp)),
         (client(auth_code="abc"), by_code(idp)),
@@ -124,21 +120,17 @@ async def test_without_a_token_the_credential_stays(idp: GeminiServer) -> None:
         (AuthCredential(auth_type=AuthCredentialTypes.OAUTH2, oauth2=OAuth2Auth(client_id="me")), for_itself(idp)),
         (client(), OAuth2(flows=OAuthFlows(clientCredentials=OAuthFlowClientCredentials(tokenUrl="http://127.0.0.1:9/token")))),
     ):
-        assert await exchanger.exchange(credential, scheme) == ExchangeResult(credential, False)
-    with pytest.raises(CredentialExchangeError, match="auth_scheme is required"):
-        await exchanger.exchange(client())
+        assert await exchanged(credential, scheme) is None
 
 
 async def test_a_token_that_ends_is_refreshed(idp: GeminiServer) -> None:
-    refresher, old = OAuth2CredentialRefresher(), client(access_token="old", refresh_token="r", expires_at=int(time.time()) - 1)
-    assert await refresher.is_refresh_needed(old)
-    assert not await refresher.is_refresh_needed(client(access_token="new", expires_at=int(time.time()) + 3600))
-    assert not await refresher.is_refresh_needed(client(access_token="endless"))
+    old = client(access_token="old", refresh_token="r", expires_at=int(time.time()) - 1)
+    lasting = client(access_token="new", refresh_token="r", expires_at=int(time.time()) + 3600)
+    for credential in (lasting, client(access_token="endless", refresh_token="r"), client(access_token="old", expires_at=1)):
+        assert await refreshed(credential, by_code(idp)) is None
 
-    assert token_of(await refresher.refresh(old, by_code(idp))) == "tok"
+    assert token_of(await refreshed(old, by_code(idp))) == "tok"
     assert idp.requests[0].body == {"grant_type": "refresh_token", "refresh_token": "r"}
-    endless = client(access_token="old", expires_at=1)
-    assert await refresher.refresh(endless, by_code(idp)) is endless
 
 
 def test_the_user_consents_at_the_schemes_address(idp: GeminiServer) -> None:
@@ -227,18 +219,10 @@ async def test_a_credential_service_keeps_the_token(idp: GeminiServer, service: 
     assert len(idp.requests) == 1
 
 
-async def test_an_own_exchanger_can_be_registered() -> None:
-    class Own(BaseCredentialExchanger):
-        async def exchange(self, auth_credential: AuthCredential, auth_scheme: Any = None) -> ExchangeResult:
-            return ExchangeResult(AuthCredential(auth_type=AuthCredentialTypes.API_KEY, api_key="own"), True)
-
+async def test_a_service_account_without_a_key_is_an_error() -> None:
     raw = AuthCredential(auth_type=AuthCredentialTypes.SERVICE_ACCOUNT, service_account=ServiceAccount(scopes=["a"]))
-    manager = CredentialManager(AuthConfig(auth_scheme=HTTPBearer(), raw_auth_credential=raw))
     with pytest.raises(CredentialExchangeError, match="has no key"):
-        await manager.get_auth_credential(tool_context())
-    manager.register_credential_exchanger(AuthCredentialTypes.SERVICE_ACCOUNT, Own())
-    found = await manager.get_auth_credential(tool_context())
-    assert found and found.api_key == "own"
+        await CredentialManager(AuthConfig(auth_scheme=HTTPBearer(), raw_auth_credential=raw)).get_auth_credential(tool_context())
 
 
 async def test_a_service_account_gets_a_token(idp: GeminiServer) -> None:
@@ -256,7 +240,7 @@ async def test_a_service_account_gets_a_token(idp: GeminiServer) -> None:
     account = ServiceAccount.model_validate({"service_account_credential": {"type": "service_account", **text, **urls}, "scopes": ["read"]})
     raw = AuthCredential(auth_type=AuthCredentialTypes.SERVICE_ACCOUNT, service_account=account)
 
-    credential, _ = await ServiceAccountCredentialExchanger().exchange(raw)
+    credential = await bearer_token(raw)
 
     assert auth_headers(credential, None) == {"Authorization": "Bearer tok"}
     assert "PRIVATE" not in repr(raw)

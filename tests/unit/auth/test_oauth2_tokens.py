@@ -17,7 +17,7 @@ from runtime.agents import LlmAgent
 from runtime.auth import AuthConfig, AuthCredential, AuthCredentialTypes, AuthHandler, OAuth2Auth
 from runtime.auth.auth_credential import ServiceAccount
 from runtime.auth.auth_schemes import OAuth2, OAuthFlowAuthorizationCode, OAuthFlows
-from runtime.auth.refresher.oauth2_credential_refresher import OAuth2CredentialRefresher
+from runtime.auth.oauth2_tokens import refreshed
 from runtime.events import Event
 from runtime.events.credentials import without_credentials
 from runtime.models.scripted_llm import Reply, ScriptedLlm
@@ -110,9 +110,9 @@ async def test_the_exchange_proves_who_asked(idp: GeminiServer) -> None:
 async def test_a_client_without_a_secret_refreshes_its_token(idp: GeminiServer) -> None:
     asked = config(idp, access_token="old", refresh_token="r", expires_at=1, code_challenge_method="S256")
     assert asked.raw_auth_credential
-    new = await OAuth2CredentialRefresher().refresh(asked.raw_auth_credential, asked.auth_scheme)
+    new = await refreshed(asked.raw_auth_credential, asked.auth_scheme)
 
-    assert new.oauth2 and (new.oauth2.access_token, new.oauth2.id_token, new.oauth2.code_verifier) == ("tok", "who", None)
+    assert new and new.oauth2 and (new.oauth2.access_token, new.oauth2.id_token, new.oauth2.code_verifier) == ("tok", "who", None)
     assert idp.requests[0].body == {"grant_type": "refresh_token", "refresh_token": "r", "client_id": "me"}
 
 

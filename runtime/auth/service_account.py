@@ -13,31 +13,30 @@ from runtime.auth.auth_credential import (
     ServiceAccount,
     ServiceAccountCredential,
 )
-from runtime.auth.auth_schemes import AuthScheme
-from runtime.auth.exchanger.base_credential_exchanger import BaseCredentialExchanger, CredentialExchangeError, ExchangeResult
 
 _ALL = "https://www.googleapis.com/auth/cloud-platform"
 
 
-class ServiceAccountCredentialExchanger(BaseCredentialExchanger):
-    """Exchanges a service account's key, or the machine's credentials, for a token."""
+class CredentialExchangeError(Exception):
+    """A credential cannot be exchanged."""
 
-    async def exchange(self, auth_credential: AuthCredential, auth_scheme: AuthScheme | None = None) -> ExchangeResult:
-        """Return a bearer token; see `BaseCredentialExchanger.exchange`.
 
-        Raises:
-            CredentialExchangeError: there is no key, or Google refused it.
-        """
-        account = auth_credential.service_account
-        if account is None or not (account.service_account_credential or account.use_default_credential):
-            raise CredentialExchangeError("The service account has no key: give one, or set use_default_credential=True on Google Cloud.")
-        try:
-            token, project = await asyncio.to_thread(_id_token if account.use_id_token else _token, account)
-        except Exception as error:
-            raise CredentialExchangeError(f"The service account got no token: {error}") from error
-        headers = {"x-goog-user-project": project} if project else None
-        bearer = HttpAuth(scheme="bearer", credentials=HttpCredentials(token=token), additional_headers=headers)
-        return ExchangeResult(AuthCredential(auth_type=AuthCredentialTypes.HTTP, http=bearer), True)
+async def bearer_token(credential: AuthCredential) -> AuthCredential:
+    """Return the bearer token of a service account.
+
+    Raises:
+        CredentialExchangeError: there is no key, or Google refused it.
+    """
+    account = credential.service_account
+    if account is None or not (account.service_account_credential or account.use_default_credential):
+        raise CredentialExchangeError("The service account has no key: give one, or set use_default_credential=True on Google Cloud.")
+    try:
+        token, project = await asyncio.to_thread(_id_token if account.use_id_token else _token, account)
+    except Exception as error:
+        raise CredentialExchangeError(f"The service account got no token: {error}") from error
+    headers = {"x-goog-user-project": project} if project else None
+    bearer = HttpAuth(scheme="bearer", credentials=HttpCredentials(token=token), additional_headers=headers)
+    return AuthCredential(auth_type=AuthCredentialTypes.HTTP, http=bearer)
 
 
 def _id_token(account: ServiceAccount) -> tuple[str, str | None]:

@@ -9,7 +9,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from inspector_app.presentation.event_summary import describe
 from runtime.events.marks import REQUEST_CALLS
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 from runtime.support.lazy import lazy_module
@@ -22,8 +21,6 @@ else:
     summaries = lazy_module("runtime.flows.summaries")
     rewound = lazy_module("runtime.history.rewound")
 
-IN = "in the request"
-OUT = "not in the request"
 BY_OTHERS = "why is not known: a plugin, a callback or a setting may have left it out or changed it"
 EQUAL = "the request has fewer of several equal events; which of them cannot be known"
 _HIDDEN = "(redacted)"
@@ -100,22 +97,6 @@ def told_by(text: str) -> tuple[str, str]:
     plain = _unquoted(text)
     begin = _PREFACE.match(plain)
     return (begin[1] or begin[2], plain[begin.end() :]) if begin is not None else ("", text)
-
-
-def events_as_values(found: Sequence[PromptEvent]) -> dict[str, Any]:
-    """Return the events for a tree: in the request, and not, each with its number, author, summary and reason."""
-    values: dict[str, Any] = {}
-    for title, wanted in ((IN, True), (OUT, False)):
-        named = {
-            f"#{entry.index + 1:,} {entry.event.author[:40]}": describe(entry.event).summary[:200]
-            if wanted
-            else f"{entry.reason}: {describe(entry.event).summary[:160]}"
-            for entry in found
-            if (not entry.reason) is wanted
-        }
-        if named:
-            values[f"{title} ({len(named):,})"] = named
-    return values
 
 
 class _Said:

@@ -180,7 +180,7 @@ class RequestController(QObject):
 
         def made() -> tuple[dict[str, Any], RequestDocument]:
             before = prompt_events(past, len(past) - 1, request) if past else []
-            values = recorded_values(request, event, cost=cost, call=call, before=previous, events=before)
+            values = recorded_values(request, event, cost=cost, call=call)
             return values, request_document(Sources(request, event, previous, before, facts, self._detail.role_of))
 
         values, document = await run_in_thread(made)

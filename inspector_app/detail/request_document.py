@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from inspector_app.detail.fields_html import Fields, event_link, text_html
 from inspector_app.detail.prompt_events import PromptEvent, events_of_contents, told_by
-from inspector_app.detail.request_changes import steps_between
 from inspector_app.detail.view_data import RequestDocument, Section
 from inspector_app.documents.instruction_sources import placed_values
 from inspector_app.documents.request_json import instruction_text, plain_tools, settings_of
@@ -27,6 +26,7 @@ MOST_TEXT = 2_500  # characters of a message; of each of many, no more than its 
 MOST_TOGETHER = 32_000  # characters of a conversation, which take 30 ms to lay out
 MOST_INSTRUCTION = 12_000  # characters of an instruction, and of all tools' descriptions
 _MOST_WORDS = 3_000  # of a paragraph that are compared one by one
+_MOST_COMPARED = 4_000  # messages or paragraphs of one side that are aligned; more would take seconds
 _MOST_LINKS = 40
 _MOST_TOOLS = 100
 _CONTEXT = "For context:"
@@ -144,7 +144,7 @@ def _changed_text(before: str, now: str) -> str:
         return ""
     old, new = (text[:MOST_INSTRUCTION].split("\n\n") for text in (before, now))
     pieces: list[str] = []
-    for kind, old_start, old_end, new_start, new_end in steps_between(old, new):
+    for kind, old_start, old_end, new_start, new_end in _steps_between(old, new):
         if kind == "equal":
             count = old_end - old_start
             pieces.append(f'<p class="dim">··· {counted(count, "unchanged paragraph")}</p>')
@@ -240,6 +240,17 @@ def _type(form: Any, depth: int = 0) -> str:
 # the conversation
 
 
+def _steps_between(before: Sequence[Any], now: Sequence[Any]) -> list[tuple[str, int, int, int, int]]:
+    """Return what leads from one sequence to another, as `SequenceMatcher.get_opcodes` does; very long rests are not aligned."""
+    first = next((place for place, (one, other) in enumerate(zip(before, now, strict=False)) if one != other), min(len(before), len(now)))
+    old, new = before[first:], now[first:]
+    steps = [("equal", 0, first, 0, first)] if first else []
+    if old and max(len(old), len(new)) <= _MOST_COMPARED:
+        found = SequenceMatcher(None, [repr(item) for item in old], [repr(item) for item in new], autojunk=False).get_opcodes()
+        return steps + [(kind, one + first, other + first, third + first, last + first) for kind, one, other, third, last in found]
+    return steps + ([("replace", first, len(before), first, len(now))] if old or new else [])
+
+
 class _Messages:
     """The conversation of a request, message by message."""
 
@@ -260,7 +271,7 @@ class _Messages:
         old, new = before.contents, self._contents
         rows: list[str] = []
         added = 0
-        steps = steps_between(old, new)
+        steps = _steps_between(old, new)
         self._most = _share(sum(step[2] - step[1] + step[4] - step[3] for step in steps if step[0] != "equal"))
         for kind, old_start, old_end, new_start, new_end in steps:
             if kind == "equal":

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from inspector_app.detail.prompt_events import PromptEvent, events_as_values
-from inspector_app.detail.request_changes import request_changes
 from inspector_app.documents.instruction_sources import instruction_sources
 from inspector_app.documents.request_json import instruction_text, plain_content, plain_tools, settings_of
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedModelRequest
@@ -30,8 +28,6 @@ def recorded_values(
     *,
     cost: str = "",
     call: RecordedModelCall | None = None,
-    before: RecordedModelRequest | None = None,
-    events: Sequence[PromptEvent] = (),
 ) -> dict[str, Any]:
     """Return a recorded request and its answer, title → value; empty values are omitted.
 
@@ -40,10 +36,7 @@ def recorded_values(
         event: the answer.
         cost: the call's price, as a text; empty for none.
         call: when the call was made.
-        before: the agent's previous request; None for none.
-        events: the session's events before the call.
     """
-    changed = request_changes(before, request) if before is not None else {}
     values: dict[str, Any] = {
         "model": request.model or "not named",
         "system instruction": _instruction(request),
@@ -52,8 +45,6 @@ def recorded_values(
         "conversation": [plain_content(content) for content in request.contents],
         "answer": _answer(event) | ({"cost": cost} if cost else {}),
         "time": _times(call) if call is not None else {},
-        "events before": events_as_values(events),
-        "changed since the previous call": changed or ("nothing" if before is not None else ""),
     }
     return {title: value for title, value in values.items() if value not in ({}, [], "")}
 

@@ -42,12 +42,6 @@ def test_a_recorded_request_says_where_everything_comes_from(
     assert values["answer"]["prompt tokens"] == 1_700 and values["answer"]["cached tokens"] == 1_024
     assert values["answer"]["cost"].startswith("$0.00")
     assert "first piece after" in values["time"]
-    outside = next(value for title, value in values["events before"].items() if title.startswith("not in the request"))
-    assert [reason.split(":")[0] for reason in outside.values()] == ["a rewind took it back", "a rewind took it back", "it is a rewind"]
-    inside = next(value for title, value in values["events before"].items() if title.startswith("in the request"))
-    assert list(inside) == ["#1 user", "#2 guide", "#6 user", "#7 guide", "#8 guide"]
-    changed = values["changed since the previous call"]
-    assert list(changed) == ["conversation"] and [key[0] for key in changed["conversation"]] == ["+", "+"]
     bar = inspector.window.parts.detail.request.bar
     assert [part.name for part in bar.parts] == ["system instruction", "tools", "user", "model", "tool calls", "tool results"]
     assert sum(part.tokens or 0 for part in bar.parts) == pytest.approx(1_700, abs=6)
@@ -58,8 +52,7 @@ def test_a_recorded_request_says_where_everything_comes_from(
 def test_the_first_call_has_no_previous_one(inspector: Inspector, recorded_db: Path, opened: Callable[..., None], qtbot: QtBot) -> None:
     opened(recorded_db)
     values = show_request(inspector, 1, qtbot)
-    assert "changed since the previous call" not in values
-    assert values["events before"] == {"in the request (1)": {"#1 user": "My key is password: horse-battery-7"}}
+    assert inspector.window.parts.detail.request.findChild(QToolButton, "request_since").isHidden()
     assert "(redacted)" in str(values["conversation"])
     assert show_request(inspector, 0, qtbot) == {}
     assert inspector.window.parts.detail.request.bar.parts == ()
@@ -78,7 +71,9 @@ def test_a_request_is_read_as_a_document(inspector: Inspector, recorded_db: Path
     view = inspector.window.parts.detail.request
     assert "You are the guide of Whitby" in read(inspector, "instruction") and "{town}" in read(inspector, "instruction")
     assert "look_up(" in read(inspector, "tools")
-    assert "Left out: events" in read(inspector, "conversation") and "a rewind took it back" in read(inspector, "conversation")
+    for left_out in ("Left out: events 3, 4 · a rewind took it back", "Left out: event 5 · it is a rewind"):
+        assert left_out in read(inspector, "conversation")
+    assert [f"event {told}" in read(inspector, "conversation") for told in (2, 6, 8)] == [True] * 3
     assert read(inspector, "answer")
     assert not view.tree.isVisible()
     since = view.findChild(QToolButton, "request_since")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from inspector_app.detail.prompt_parts import prompt_parts, size_text
-from inspector_app.detail.request_changes import request_changes
 from inspector_app.documents.instruction_sources import OTHER, instruction_sources
 from inspector_app.presentation.tokens import Tokens
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
@@ -48,24 +47,6 @@ def request(*contents: object, **config: object) -> RecordedModelRequest:
 
 def user(text: str) -> dict[str, object]:
     return {"role": "user", "parts": [{"text": text}]}
-
-
-def test_differences_between_two_requests() -> None:
-    before = request(user("a"), user("b"), system_instruction="One.\n\nTwo.", temperature=0.1, tools=[tool("look", "Look.")])
-    now = request(
-        user("a"), user("c"), system_instruction="One.\n\nThree.", temperature=0.2, tools=[tool("look", "See."), tool("go", "Go")]
-    )
-    assert request_changes(before, now) == {
-        "system instruction": {"− 2": "Two.", "+ 2": "Three."},
-        "tools": {"± look": {"before": {"description": "Look."}, "now": {"description": "See."}}, "+ go": {"description": "Go"}},
-        "settings": {"± temperature": {"before": 0.1, "now": 0.2}},
-        "conversation": {"− 2": {"user": "b"}, "+ 2": {"user": "c"}},
-    }
-    assert request_changes(before, before) == {}
-
-
-def tool(name: str, description: str) -> dict[str, object]:
-    return {"function_declarations": [{"name": name, "description": description}]}
 
 
 def test_parts_share_the_tokens_that_the_model_reported() -> None:

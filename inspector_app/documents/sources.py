@@ -38,7 +38,6 @@ from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
-from runtime.storage.reading.session_sizes import SessionSize
 from runtime.storage.reading.shared_state import SharedScope, SharedState
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedToolCall
 from runtime.storage.recordings.recording import Recording, recording_beside
@@ -91,6 +90,7 @@ class Source(abc.ABC):
         read_only_because: a sentence that says why nothing can be written to it and no copy be made; empty if one of them can be allowed.
         repeatable: sessions that a bundled sample or an eval made by itself and can make again; a note ends that.
         described: the root agent that runs its sessions, as data; empty where that is the loaded agent or none.
+        file_bytes: the size of its file when it was last listed; 0 if it is not one.
         unfinished: session → the invocations that had pending items when the whole database was last scanned.
     """
 
@@ -110,6 +110,7 @@ class Source(abc.ABC):
     recording: Path | None = None
     traces: Path | None = None
     described: Mapping[str, Any] = {}
+    file_bytes = 0
 
     def __init__(self) -> None:
         self.writing_allowed = self.ours
@@ -387,6 +388,7 @@ class DatabaseSource(Source):
         return await self._worker.call(self._listed, self._stored.listing)
 
     def _listed(self, read: Callable[[], list[SessionSummary]]) -> list[SessionSummary]:
+        self.file_bytes = _size_of(Path(self.target)) if "://" not in self.target else 0
         with collection_paused():
             listed = read()
             self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
@@ -551,10 +553,6 @@ class DatabaseSource(Source):
     async def lineages(self) -> dict[SessionKey, Lineage]:
         """See `Source.lineages`."""
         return await self._worker.call(self._stored.lineages)
-
-    async def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
-        """Return the sizes of some sessions; see `StoredDatabase.sizes`."""
-        return await self._worker.call(self._stored.sizes, counts)
 
     async def shared_scopes(self) -> list[SharedScope]:
         """See `Source.shared_scopes`."""
@@ -841,9 +839,18 @@ class _AttachedSession:
 def database_info(source: Source) -> DatabaseInfo:
     """Return how a database is displayed in the list."""
     if source.read_only_because:
-        return DatabaseInfo(source.title, source.badge, True, source.note)
+        return DatabaseInfo(source.title, source.badge, True, source.note, source.file_bytes)
     badge = source.badge if source.writing_allowed else f"{source.badge} · read-only"
-    return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note)
+    return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note, source.file_bytes)
+
+
+def _size_of(file: Path) -> int:
+    """Return the size of a database file and its write-ahead log in bytes; 0 if it was deleted."""
+    total = 0
+    for part in (file, file.with_name(f"{file.name}-wal")):
+        with contextlib.suppress(OSError):
+            total += part.stat().st_size
+    return total
 
 
 def _recorded_calls(file: Path | None, traces: Path | None, key: SessionKey, invocations: Sequence[str]) -> RecordedCalls:

@@ -16,12 +16,14 @@ class DatabaseInfo:
         badge: layout and access, such as `v1 · live`.
         read_only: whether it cannot be written to at present.
         tooltip: the full path and layout.
+        bytes: the size of its file; 0 if it is not one.
     """
 
     title: str
     badge: str = ""
     read_only: bool = False
     tooltip: str = ""
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""The session list: order, search, deletion, sizes."""
+"""The session list: order, search, deletion."""

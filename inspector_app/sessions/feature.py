@@ -9,7 +9,6 @@ from inspector_app.sessions.search_controller import SearchController
 from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sessions_pane import SessionsPane
-from inspector_app.sessions.sizes_controller import SizesController
 from inspector_app.widgets.hint_bar import ANSWERS
 from inspector_app.widgets.places import Pane, Places
 from inspector_app.workspace.feature import Feature
@@ -56,7 +55,6 @@ class Sessions(Feature):
         self.places.ready_for_sessions.connect(lambda _title, _hint, said: self.pane.set_empty_text("No sessions yet", said))
         self._search_all.triggered.connect(self.search.ask)
         self.search.hit_opened.connect(self.places.focus_requested)  # gets it when the dialog gives it back
-        SizesController(work.databases, work.tasks, self.model, self)
         work.tail.follows_newest = self._follow_newest.isChecked
 
     def close(self) -> None:

@@ -51,7 +51,6 @@ class SessionDelegate(QStyledItemDelegate):
             painter.fillRect(QRect(rect.left(), rect.top(), _BAR, rect.height()), theme.color("accent"))
         inner = rect.adjusted(_BAR + 4, 0, -6, 0)
         if node.kind == "session":
-            model.size_of(node)  # measured for the tooltip
             self._paint_session(painter, inner, node, model.words)
         else:
             self._paint_heading(painter, inner, node, model.words)

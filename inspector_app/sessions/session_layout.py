@@ -10,7 +10,7 @@ from typing import Any
 from inspector_app.presentation.session_figures import ORDERS as FIGURE_ORDERS
 from inspector_app.presentation.session_figures import EventFigures, SessionFigures, session_figures
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
-from inspector_app.presentation.values import counted, visible
+from inspector_app.presentation.values import counted, size, visible
 from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import STEP, Order, SessionFilter, in_order, matches
 from runtime.expressions import ExpressionTooCostlyError
@@ -49,8 +49,6 @@ class Database:
         costs: session → what its model calls cost, as text; as far as that is known.
         earlier: session → what its earlier messages still wait for.
         forks: session → its origin.
-        size: the database's size as text.
-        sizes: session → number of events when it was measured, and its size as text.
     """
 
     info: DatabaseInfo
@@ -63,13 +61,12 @@ class Database:
     costs: dict[SessionKey, str] = field(default_factory=dict)
     earlier: dict[SessionKey, str] = field(default_factory=dict)
     forks: dict[SessionKey, ForkInfo] = field(default_factory=dict)
-    size: str = ""
-    sizes: dict[SessionKey, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def beside(self) -> str:
         """The text beside its name."""
-        return " · ".join(filter(None, (counted(len(self.sessions), "session"), self.size, visible(self.info.badge))))
+        takes_up = size(self.info.bytes) if self.info.bytes else ""
+        return " · ".join(filter(None, (counted(len(self.sessions), "session"), takes_up, visible(self.info.badge))))
 
     def passes(self, summary: Summary, wanted: SessionFilter) -> bool:
         """Return whether a session passes a filter; a condition that takes too long does not hold."""

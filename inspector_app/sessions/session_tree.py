@@ -11,13 +11,12 @@ from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistent
 
 from inspector_app.presentation.session_figures import OF_EVENTS, EventFigures, figures_used
 from inspector_app.presentation.session_info import DatabaseInfo, ForkInfo
-from inspector_app.presentation.values import plain_tooltip, size
+from inspector_app.presentation.values import plain_tooltip
 from inspector_app.sessions.session_layout import Database, Layout, News, lay_out
 from inspector_app.sessions.session_moves import SessionMoves
 from inspector_app.sessions.session_node import Summary, TreeNode
 from inspector_app.sessions.session_order import NEWEST_FIRST, ORDERS, SessionFilter, session_filter
 from inspector_app.sessions.session_tree_nodes import SessionTreeNodes
-from inspector_app.sessions.wanted_sizes import WantedSizes
 from runtime.sessions.session_key import SessionKey
 
 Index = QModelIndex | QPersistentModelIndex
@@ -40,7 +39,6 @@ class SessionTreeModel(QAbstractItemModel):
         renamed(str, SessionKey, str): the user gave a session of a database another name.
         filter_read(str): what is wrong with the text of the filter; empty if nothing is.
         figures_wanted(bool): whether the order or the filter needs figures that take reading all events.
-        sizes_wanted: a view needs sizes of sessions that are not known; see `take_wanted`.
         moving(bool): rows are about to be moved or removed one by one (True), or that is done; views must not take it for a selection.
 
     Args:
@@ -51,7 +49,6 @@ class SessionTreeModel(QAbstractItemModel):
     renamed = Signal(str, object, str)
     filter_read = Signal(str)
     figures_wanted = Signal(bool)
-    sizes_wanted = Signal()
     moving = Signal(bool)
 
     def __init__(self, parent: QObject | None = None, *, now: Callable[[], float] = time.time) -> None:
@@ -63,7 +60,6 @@ class SessionTreeModel(QAbstractItemModel):
         self._text, self._filter = "", SessionFilter()
         self._order = NEWEST_FIRST
         self._used: frozenset[str] = frozenset()  # figures that the order or the filter uses, so that no single row can be moved
-        self._wanted = WantedSizes()
         self._laying_out: Generator[None, None, Layout] | None = None
         self._waiting: list[tuple[str, Sequence[Summary], Sequence[SessionKey]]] = []
         self._turns = QTimer(self, interval=0)
@@ -97,19 +93,6 @@ class SessionTreeModel(QAbstractItemModel):
             self._nodes.forget_database(key)
         del self._databases[key]
         self._lay_out()
-
-    def set_database_size(self, key: str, count: int) -> None:
-        """Display the size of a database.
-
-        Args:
-            key: the database; an unknown one is ignored.
-            count: bytes.
-        """
-        database = self._databases.get(key)
-        if database is None or database.size == size(count):
-            return
-        database.size = size(count)
-        self._count(key)
 
     # the sessions in them
 
@@ -340,47 +323,6 @@ class SessionTreeModel(QAbstractItemModel):
             before = node.detail
             self._nodes.dress(node)
             if node.detail != before:
-                self._changed(node)
-
-    def size_of(self, node: TreeNode) -> str:
-        """Return a session's last known size as text, empty if unknown; an unknown or old size is requested."""
-        if node.session is None or node.summary is None:
-            return ""
-        count, words = self._databases[node.database].sizes.get(node.session, (-1, ""))
-        if node.summary.event_count not in (None, count):
-            self._wanted.add(node.database, node.session)
-            self.sizes_wanted.emit()
-        return words
-
-    def take_wanted(self, most: int) -> tuple[str, list[tuple[SessionKey, int]]]:
-        """Remove and return the latest requests of one database: its key, and sessions with their numbers of events.
-
-        Args:
-            most: maximum number of sessions.
-        """
-        key, wanted = self._wanted.take(most)
-        sessions = self._databases[key].sessions if key in self._databases else {}
-        counts = [(session, sessions[session].event_count) for session in wanted if session in sessions]
-        return key, [(session, count) for session, count in counts if count is not None]
-
-    def sizes(self, key: str) -> dict[SessionKey, tuple[int, str]]:
-        """Return the known sizes of a database's sessions, as `set_sizes` takes them."""
-        return dict(self._databases[key].sizes) if key in self._databases else {}
-
-    def set_sizes(self, key: str, sizes: Mapping[SessionKey, tuple[int, str]]) -> None:
-        """Display sessions' sizes.
-
-        Args:
-            key: the database; an unknown one is ignored.
-            sizes: session → number of events when it was measured, and its size as text.
-        """
-        database = self._databases.get(key)
-        if database is None:
-            return
-        database.sizes.update(sizes)
-        for session in sizes:
-            node = self._nodes.made.get((key, session))
-            if node is not None:
                 self._changed(node)
 
     # queries

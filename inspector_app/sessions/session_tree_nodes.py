@@ -125,8 +125,7 @@ class SessionTreeNodes:
             return f"{node.kind} {node.name}"
         summary = node.summary
         events = counted(summary.event_count, "event") if summary.event_count is not None else "events are being counted"
-        takes_up = database.sizes.get(summary.key, (0, ""))[1]
-        updated = ", ".join(filter(None, (events, takes_up, f"last update {full_time(summary.last_update_time)}")))
+        updated = f"{events}, last update {full_time(summary.last_update_time)}"
         fork = database.forks.get(summary.key)
         key = SessionKey(*map(visible, summary.key))
         title = database.titles.get(summary.key, "")

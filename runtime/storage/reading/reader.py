@@ -41,7 +41,6 @@ from runtime.storage.reading.row_faults import RowFault, RowTime, row_faults, ro
 from runtime.storage.reading.saved_scan import SavedScan
 from runtime.storage.reading.server_database import ServerDatabase, ServerRows
 from runtime.storage.reading.session_history import read_first_state, read_history, read_lineages, read_long_history
-from runtime.storage.reading.session_sizes import SessionSize, session_sizes
 from runtime.storage.reading.session_titles import StoredTitles
 from runtime.storage.reading.shared_state import SharedScope, SharedState, shared_scopes, shared_state
 from runtime.storage.reading.shared_writes import read_shared_commits, shared_writes
@@ -276,10 +275,6 @@ class StoredDatabase:
         """
 
         return self._file.read(lambda connection: _merged_state(connection, key))
-
-    def sizes(self, counts: Sequence[tuple[SessionKey, int]]) -> dict[SessionKey, SessionSize]:
-        """Return the sizes of some sessions; those of long sessions are estimates."""
-        return self._file.read(lambda connection: session_sizes(connection, self.layout, counts, on_server=not self._is_file))
 
     def shared_scopes(self) -> list[SharedScope]:
         """Return the apps and users that have state, each app before its users."""

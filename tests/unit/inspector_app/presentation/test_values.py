@@ -6,7 +6,18 @@ from typing import Any
 
 import pytest
 
-from inspector_app.presentation.values import ago, clock, clock_ms, duration, full_time, plain_tooltip, preview, visible, visible_lines
+from inspector_app.presentation.values import (
+    ago,
+    clock,
+    clock_ms,
+    duration,
+    full_time,
+    plain_tooltip,
+    preview,
+    size,
+    visible,
+    visible_lines,
+)
 from runtime.sessions.temp_trace import NotStored
 
 
@@ -112,3 +123,9 @@ def test_preview_of_json_is_bounded_for_any_depth() -> None:
         deep = [deep]
     assert len(preview(deep)) < 130
     assert json.loads(preview([1, "a", None])) == [1, "a", None]
+
+
+def test_sizes_as_text() -> None:
+    assert [size(count) for count in (0, 999, 1_000, 24_444, 999_499, 999_500, 10_240_000_000)] == [
+        "0 B", "999 B", "1.0 kB", "24 kB", "999 kB", "1.0 MB", "10 GB",
+    ]  # fmt: skip

@@ -75,6 +75,7 @@ class FakeSource:
     target: str = "story.db"
     title: str = "story.db"
     badge: str = "v1"
+    file_bytes: int = 0
     note: str = ""
     writing_allowed: bool = True
     is_unsaved: bool = False

@@ -105,8 +105,6 @@ class Inspector(QObject):
         self.messages = messages
         self.tasks, self.cursor, self.agents, self.catalog = work.tasks, work.cursor, work.agents, work.catalog
         self.databases, self.current, self.breakpoints, self.run = work.databases, work.current, work.breakpoints, work.run
-        for file in settings.take_unsaved_files():
-            settings.add_recent(file)
         with _style_sheet_put_off(app):
             places = Places()
             self.features, self.window = make_window(places)

@@ -122,13 +122,6 @@ class Preferences:
         """Remove a recent item that cannot be opened."""
         self._change(lambda values: values.update(recent=_others(values, item)))
 
-    def take_unsaved_files(self) -> list[str]:
-        """Return the temporary databases of windows of earlier versions, which this version does not write, and forget them."""
-        files = list(self._table("unsaved_files"))
-        if files:
-            self._change(lambda values: values.update(unsaved_files={}))
-        return files
-
     def pinned(self, app_name: str) -> list[str]:
         """Return the state keys that are shown first in an app's sessions."""
         return _strings(self._table("pinned").get(app_name))
@@ -218,19 +211,6 @@ class Preferences:
             lambda values: values.update(kept_keys=_without(_table(values.get("kept_keys")), name) | ({name: stored} if stored else {}))
         )
 
-    def merge(self, older: dict[str, Any]) -> bool:
-        """Add values from another store; where both have a value, the file's own is kept, and lists are joined.
-
-        It does not wait for another process that writes: nothing is displayed yet, and the next start merges again.
-
-        Args:
-            older: laid out as the file is.
-
-        Returns:
-            Whether the file has them now.
-        """
-        return self._change(lambda values: _merge(values, older), seconds=0)
-
     def _table(self, name: str) -> dict[str, Any]:
         return _table(self._read().get(name))
 
@@ -245,12 +225,11 @@ class Preferences:
     def _change_in(self, name: str, key: str, value: Any) -> None:
         self._change(lambda values: values.update({name: {**_table(values.get(name)), key: value}}))
 
-    def _change(self, change: Change, *, seconds: float | None = None) -> bool:
+    def _change(self, change: Change) -> bool:
         """Apply a change to the newest values and write them; return whether they were written, or will be on the thread.
 
         Args:
             change: applied twice if writing fails.
-            seconds: to wait for another process at most, if it is written at once; `_LOCK_SECONDS` if None.
         """
         if self._writer is not None:
             with self._guard:
@@ -260,7 +239,7 @@ class Preferences:
             return True
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            with locked(self._file.with_name(f"{self._file.name}.lock"), _LOCK_SECONDS if seconds is None else seconds):
+            with locked(self._file.with_name(f"{self._file.name}.lock"), _LOCK_SECONDS):
                 self._refresh()
                 change(self._values)
                 self._write()
@@ -361,13 +340,3 @@ def _at_least_zero(value: Any, default: int) -> int:
 
 def _without(table: dict[str, Any], name: str) -> dict[str, Any]:
     return {key: value for key, value in table.items() if key != name}
-
-
-def _merge(values: dict[str, Any], older: dict[str, Any]) -> None:
-    for name, value in older.items():
-        if isinstance(value, list):
-            values[name] = list(dict.fromkeys([*_strings(values.get(name)), *value]))
-        elif isinstance(value, dict):
-            values[name] = {**value, **_table(values.get(name))}
-        else:
-            values.setdefault(name, value)

@@ -484,13 +484,6 @@ def test_a_damaged_file_is_reported_and_stays(inspector: Inspector, driver: Wind
     assert file.exists()
 
 
-def test_temporary_files_of_earlier_versions_are_offered_once(settings: Settings, tmp_path: Path, inspector: Inspector) -> None:
-    assert settings.take_unsaved_files() == []
-    settings._change(lambda values: values.update(unsaved_files={str(tmp_path / "old.db"): 1}))
-    assert settings.take_unsaved_files() == [str(tmp_path / "old.db")]
-    assert settings.take_unsaved_files() == []
-
-
 def test_notes_on_an_unsaved_session_survive(
     counter: Path, other: Callable[[Path, str], OtherWindow], inspector: Inspector, driver: WindowDriver
 ) -> None:

@@ -151,14 +151,6 @@ def test_code_that_changes_while_the_question_is_displayed_is_asked_about_again(
     assert not (agent_folder / "it-ran").exists()
 
 
-def test_a_folder_that_an_earlier_version_trusted_is_asked_about_once_more(
-    inspector: Inspector, agent_folder: Path, opened: Callable[..., None]
-) -> None:
-    inspector.settings.merge({"trusted": [str(agent_folder)]})
-    opened(agent_folder)
-    assert inspector.window.page is inspector.window.parts.trust
-
-
 def test_the_agents_code_sees_its_env_file_in_a_run_of_the_window(
     agent: Callable[[str, str], Inspector], tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

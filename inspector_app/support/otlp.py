@@ -5,6 +5,7 @@ What arrives is untrusted: a value of the wrong type is left out, and a span wit
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -80,7 +81,7 @@ def spans_of_protobuf(data: bytes) -> list[OtlpSpan]:
         OtlpError: the package that reads it is missing, or it is something else.
     """
     try:
-        messages = import_module(_MESSAGES)
+        messages, json_format = import_module(_MESSAGES), import_module("google.protobuf.json_format")
         decode_error = import_module("google.protobuf.message").DecodeError
     except ImportError:
         raise OtlpError(_NO_PROTOBUF + install_command(extra="otlp")) from None
@@ -89,18 +90,13 @@ def spans_of_protobuf(data: bytes) -> list[OtlpSpan]:
         request.ParseFromString(data)
     except decode_error as error:
         raise OtlpError(f"The traces are no protobuf of OpenTelemetry: {error}.") from None
-    found = []
-    for resource in request.resource_spans:
-        service = next((one.value.string_value for one in resource.resource.attributes if one.key == _SERVICE), "")
-        for scope in resource.scope_spans:
-            for span in scope.spans:
-                attributes = _protobuf_map(span.attributes)
-                events = [(one.name, _protobuf_map(one.attributes)) for one in span.events]
-                failure = _error(span.status.code, span.status.message, attributes, events)
-                times = (span.start_time_unix_nano * _NANO, span.end_time_unix_nano * _NANO)
-                ids = (span.trace_id.hex(), span.span_id.hex())
-                found.append(OtlpSpan(*ids, span.name, *times, attributes, failure, span.parent_span_id.hex(), service, events))
-    return found
+    found = json_format.MessageToDict(request)
+    return [span for one, service in _spans(found) if (span := _span({**one, **_ids(one)}, service)) is not None]
+
+
+def _ids(span: Mapping[str, Any]) -> dict[str, str]:
+    """Return the ids of a span, which are Base64 in protobuf's own JSON, as OpenTelemetry's JSON has them."""
+    return {name: b64decode(span[name]).hex() for name in ("traceId", "spanId", "parentSpanId") if name in span}
 
 
 def _spans(request: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], str]]:
@@ -118,13 +114,13 @@ def _span(given: Mapping[str, Any], service: str) -> OtlpSpan | None:
     if started is None or ended is None or ended < started or not isinstance(trace, str) or not isinstance(span, str):
         return None
     attributes = _json_map(given.get("attributes"))
-    events = [(str(one.get("name")), _json_map(one.get("attributes"))) for one in _mappings(given.get("events"))]
+    events = [(str(one.get("name", "")), _json_map(one.get("attributes"))) for one in _mappings(given.get("events"))]
     parent = given.get("parentSpanId")
     status = given.get("status")
     code, message = (status.get("code"), status.get("message")) if isinstance(status, dict) else (None, None)
     failure = _error(code, message, attributes, events)
     over = parent if isinstance(parent, str) else ""
-    return OtlpSpan(trace, span, str(given.get("name")), started, ended, attributes, failure, over, service, events)
+    return OtlpSpan(trace, span, str(given.get("name", "")), started, ended, attributes, failure, over, service, events)
 
 
 def _error(code: object, message: object, attributes: Mapping[str, Any], events: Sequence[tuple[str, Mapping[str, Any]]]) -> str | None:
@@ -168,17 +164,4 @@ def _json_value(given: object, depth: int = 0) -> Any:
 
 
 def _json_map(given: object, depth: int = 0) -> dict[str, Any]:
-    return {str(one.get("key")): _json_value(one.get("value"), depth) for one in _mappings(given)}
-
-
-def _protobuf_map(given: Any, depth: int = 0) -> dict[str, Any]:
-    return {one.key: _protobuf_value(one.value, depth) for one in given}
-
-
-def _protobuf_value(given: Any, depth: int = 0) -> Any:
-    kind = given.WhichOneof("value")
-    if kind == "kvlist_value":
-        return _protobuf_map(given.kvlist_value.values, depth + 1) if depth < _DEEPEST else None
-    if kind == "array_value":
-        return [_protobuf_value(one, depth + 1) for one in given.array_value.values] if depth < _DEEPEST else None
-    return getattr(given, kind) if kind in ("string_value", "bool_value", "int_value", "double_value") else None
+    return {str(one.get("key", "")): _json_value(one.get("value"), depth) for one in _mappings(given)}

@@ -101,6 +101,20 @@ def test_protobuf_has_the_same_spans_as_json() -> None:
         assert found.started == pytest.approx(expected.started)
 
 
+def test_protobuf_keeps_values_that_its_json_leaves_out() -> None:
+    pytest.importorskip("opentelemetry.proto", reason="needs the extra otlp")
+    from google.protobuf.json_format import Parse
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    given = [{"boolValue": False}, {"intValue": 0}, {"stringValue": ""}, {"doubleValue": 0}, {"arrayValue": {}}, {"kvlistValue": {}}, {}]
+    attributes = [{"key": str(place), "value": value} for place, value in enumerate(given)]
+    span = {"traceId": "qg==", "spanId": "uw==", "startTimeUnixNano": 1, "endTimeUnixNano": 2, "attributes": attributes, "events": [{}]}
+    request = {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}
+    (found,) = spans_of_protobuf(Parse(json.dumps(request), ExportTraceServiceRequest()).SerializeToString())
+    assert [*found.attributes.values()] == [False, 0, "", 0.0, [], {}, None]
+    assert (found.trace_id, found.span_id, found.name, found.events) == ("aa", "bb", "", [("", {})])
+
+
 def _base64(text: str) -> str:
     return base64.b64encode(bytes.fromhex(text)).decode()
 

@@ -388,7 +388,7 @@ class DatabaseSource(Source):
         return await self._worker.call(self._listed, self._stored.listing)
 
     def _listed(self, read: Callable[[], list[SessionSummary]]) -> list[SessionSummary]:
-        self.file_bytes = _size_of(Path(self.target)) if "://" not in self.target else 0
+        self.file_bytes = file_size(Path(self.target)) if "://" not in self.target else 0
         with collection_paused():
             listed = read()
             self._counts = {summary.key: summary.event_count for summary in listed if summary.event_count is not None}
@@ -578,16 +578,23 @@ class DatabaseSource(Source):
 
 
 class UnsavedFile:
-    """A database for unsaved sessions of an agent in another process, which writes the first one.
+    """A database for the sessions of an agent that may be in another process; the first session creates it.
 
     Args:
-        file: a missing or empty file.
+        file: the database, or a missing or empty file.
     """
-
-    layout_kind = "sqlite"  # that of adk web: every version of google-adk writes it without other packages
 
     def __init__(self, file: Path) -> None:
         self.target = str(file)
+        self._service: BaseSessionService | None = None
+
+    @property
+    def layout_kind(self) -> str:
+        """The file's layout; of a new file that of adk web, which every version of google-adk writes without other packages."""
+        if not file_size(Path(self.target)):
+            return "sqlite"
+        with StoredDatabase.open(self.target) as database:
+            return database.layout.kind
 
     @cached_property
     def files(self) -> BaseArtifactService:
@@ -596,12 +603,19 @@ class UnsavedFile:
 
     @cached_property
     def memory(self) -> BaseMemoryService:
-        """The memory service that its sessions share while the window is open."""
+        """The memory service that its sessions share."""
         return in_memory_memory_service.InMemoryMemoryService()
 
     async def service(self) -> BaseSessionService:
-        """Return a service for the file, which must exist."""
-        return await run_in_thread(lambda: open_services.open_session_service(self.target))
+        """Return the service that runs write through."""
+        if self._service is None:
+            self._service = await run_in_thread(lambda: open_services.open_session_service(self.target))
+        return self._service
+
+    async def close(self) -> None:
+        """Close the service."""
+        if self._service is not None:
+            await self._service.close()
 
 
 class MemorySource(Source):
@@ -844,7 +858,7 @@ def database_info(source: Source) -> DatabaseInfo:
     return DatabaseInfo(source.title, badge, not source.writing_allowed, source.note, source.file_bytes)
 
 
-def _size_of(file: Path) -> int:
+def file_size(file: Path) -> int:
     """Return the size of a database file and its write-ahead log in bytes; 0 if it was deleted."""
     total = 0
     for part in (file, file.with_name(f"{file.name}-wal")):

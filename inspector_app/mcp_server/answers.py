@@ -100,14 +100,15 @@ def at_path(value: Any, path: str | None) -> Any:
     return value
 
 
-def page(rows: Sequence[Any], number: int | None) -> tuple[list[Any], dict[str, Any]]:
+def page(rows: Sequence[Any], number: int | None, size: int = ROWS) -> tuple[list[Any], dict[str, Any]]:
     """Return a page of a list, and what to say about the rest.
 
     Args:
         rows: all rows.
         number: the page, from 1; None: the first.
+        size: rows of a page.
     """
-    first = (max(number or 1, 1) - 1) * ROWS
-    shown = list(rows[first : first + ROWS])
+    first = (max(number or 1, 1) - 1) * size
+    shown = list(rows[first : first + size])
     left = len(rows) - first - len(shown)
     return shown, {"total": len(rows), **({"more": f"{left:,} more: page={(number or 1) + 1}"} if left > 0 else {})}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from runtime.errors import KnownError, NotFoundError, SessionNotFoundError
@@ -76,7 +75,7 @@ class Places:
         """
         fitting: list[tuple[str, SessionKey]] = []
         for target in self.database(database):
-            with opened(target) as stored:
+            with StoredDatabase.open(target) as stored:
                 keys = [summary.key for summary in stored.listing()]
             exact = [key for key in keys if key.session_id == session]
             fitting += [(target, key) for key in exact or keys if session is None or key.session_id.startswith(session)]
@@ -91,13 +90,6 @@ class Places:
         shown = ", ".join(f"{key.session_id!r} of {key.app_name}/{key.user_id} in {target}" for target, key in fitting[:_SHOWN])
         more = f" and {len(fitting) - _SHOWN:,} more" if len(fitting) > _SHOWN else ""
         raise AmbiguousError(f"Several sessions fit: {shown}{more}. Give `session`, and `database` if ids are the same.")
-
-
-@contextmanager
-def opened(target: str) -> Iterator[StoredDatabase]:
-    """Open a database for reading; it is closed at the end."""
-    with StoredDatabase.open(target) as database:
-        yield database
 
 
 def whole_event_id(ids: Sequence[str], named: str) -> int:

@@ -10,7 +10,7 @@ from google.genai import types
 
 from inspector_app.engines.protocol import Engine
 from inspector_app.mcp_server.answers import LINE, ROWS, cut, event_row, short
-from inspector_app.mcp_server.places import Places, opened, whole_event_id
+from inspector_app.mcp_server.places import Places, whole_event_id
 from inspector_app.mcp_server.reading_tools import DATABASE, EVENT, SESSION
 from inspector_app.mcp_server.runs import Run, Runs, RunStateError, breakpoints_of
 from inspector_app.mcp_server.tool import Parameter, Tool, WrongArgumentError
@@ -23,6 +23,7 @@ from runtime.forks.fork import Cut, fork_session
 from runtime.forks.recording import RecordingError, overridable_part, recording_until
 from runtime.history.invocations import PendingItem
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.reading.reader import StoredDatabase
 from runtime.support.worker_threads import run_in_thread
 
 _AGENT = Parameter("The agent's folder. Leave it out if the server was started on one only.")
@@ -154,7 +155,7 @@ class _Orders:
         breakpoints_of(given["until"])
         target, key = self._places.session(given["database"], given["session"])
         path = self._agent(given["agent"])
-        with opened(target) as database:
+        with StoredDatabase.open(target) as database:
             pending = [item for each in database.invocations(key) for item in each.pending]
         if not pending:
             raise NotFoundError("No invocation of this session waits or was interrupted. Ask what_happened.")
@@ -175,7 +176,7 @@ class _Orders:
         breakpoints_of(given["until"])
         target, key = self._places.session(given["database"], given["session"])
         path = self._agent(given["agent"])
-        with opened(target) as database:
+        with StoredDatabase.open(target) as database:
             events = database.events(key)
         event = events[whole_event_id([event.id for event in events], given["event"])]
         recording = recording_until(events, event.id)
@@ -247,7 +248,7 @@ class _Orders:
         return report
 
     def _end(self, run: Run) -> dict[str, Any]:
-        with opened(self._runs.store.target) as database:
+        with StoredDatabase.open(self._runs.store.target) as database:
             found = database.invocations(run.key)
         driven = run.events[-1].invocation_id if run.events else None
         last = next((each for each in reversed(found) if driven in (None, each.invocation_id)), None)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from inspector_app.documents.session_files import files_of
+from inspector_app.documents.sources import UnsavedFile
 from inspector_app.engines.agent_loader import check_agent_path, load_agent
 from inspector_app.engines.code_files import code_digest
 from inspector_app.engines.engine_choice import EngineChoice, plan_engine
@@ -27,11 +27,7 @@ from runtime.debugger.hold import Hold
 from runtime.errors import KnownError
 from runtime.events.event import Event
 from runtime.expressions import ExpressionError
-from runtime.memory.in_memory_memory_service import InMemoryMemoryService
-from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
-from runtime.storage.open_service import open_session_service
-from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.recordings.recording import recording_beside
 from runtime.support.worker_threads import run_in_thread
 
@@ -41,44 +37,6 @@ SECONDS = 60  # that a question waits for a run; it may ask for more
 
 class RunStateError(KnownError):
     """There is no run to continue, or one has not ended; the message says what to do."""
-
-
-@dataclass
-class RunStore:
-    """The database of the server's runs, as engines see it.
-
-    Attributes:
-        target: its path; the first session creates the file.
-    """
-
-    target: str
-    memory: InMemoryMemoryService = field(default_factory=InMemoryMemoryService)
-    _service: BaseSessionService | None = None
-
-    @property
-    def layout_kind(self) -> str:
-        """The file's layout; for a new file that of adk web, which every version of google-adk writes."""
-        if not Path(self.target).exists():
-            return "sqlite"
-        with StoredDatabase.open(self.target) as database:
-            return database.layout.kind
-
-    @property
-    def files(self) -> Any:
-        """The artifact service beside it."""
-        return files_of(self.target)
-
-    async def service(self) -> BaseSessionService:
-        """Return the service that runs write through."""
-        if self._service is None:
-            self._service = await run_in_thread(open_session_service, self.target)
-        return self._service
-
-    async def close(self) -> None:
-        """Close the service."""
-        service, self._service = self._service, None
-        if service is not None:
-            await service.__aexit__(None, None, None)
 
 
 @dataclass
@@ -123,7 +81,7 @@ class Runs:
     """The runs of one server."""
 
     def __init__(self, database: Path) -> None:
-        self.store = RunStore(str(database))
+        self.store = UnsavedFile(database)
         self.current: Run | None = None
         self._agents: dict[str, Agent] = {}
         self._tasks = Tasks(_unreported)

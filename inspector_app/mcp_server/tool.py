@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
 
@@ -52,10 +52,6 @@ class Tool:
     parameters: Mapping[str, Parameter]
     answer: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
     changes: bool = False
-    required: tuple[str, ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "required", tuple(name for name, each in self.parameters.items() if each.is_needed))
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -64,7 +60,8 @@ class Tool:
             name: {"type": each.kind, "description": each.about, **({"enum": list(each.choices)} if each.choices else {})}
             for name, each in self.parameters.items()
         }
-        return {"type": "object", "properties": properties, "required": list(self.required), "additionalProperties": False}
+        needed = [name for name, each in self.parameters.items() if each.is_needed]
+        return {"type": "object", "properties": properties, "required": needed, "additionalProperties": False}
 
     def checked(self, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
         """Return the arguments of a call, with None for those that were left out.

@@ -7,7 +7,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from functools import partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -89,8 +88,7 @@ class Preferences:
         self._reported = ""
         self._writer: SerialThread | None = None
         self._guard = threading.RLock()  # of the changes below, and of the values while there is a writer
-        self._new: list[Change] = []  # changes that the writer has not taken yet
-        self._unsaved: list[Change] = []  # changes that it has taken and are not in the file yet
+        self._pending: list[Change] = []  # changes on their way into the file, while there is a writer
 
     @property
     def folder(self) -> Path:
@@ -107,7 +105,7 @@ class Preferences:
         """Wait until all changes are written; later ones are written at once."""
         writer, self._writer = self._writer, None
         if writer is not None:
-            await writer.close_and_wait(partial(self._write_changes, again=True))
+            await writer.close_and_wait(self._write_pending)
 
     @property
     def recent(self) -> list[str]:
@@ -234,8 +232,8 @@ class Preferences:
         if self._writer is not None:
             with self._guard:
                 change(self._read())
-                self._new.append(change)
-            self._writer.submit(self._write_changes)
+                self._pending.append(change)
+            self._writer.submit(self._write_pending)
             return True
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
@@ -249,26 +247,18 @@ class Preferences:
             return False
         return True
 
-    def _write_changes(self, *, again: bool = False) -> None:
-        """Write all changes so far at once, those included that could not be written before. Runs on the thread.
-
-        Args:
-            again: try also if there are no new changes.
-        """
+    def _write_pending(self) -> None:
+        """Write all changes so far at once, those included that could not be written before. Runs on the thread."""
         with self._guard:
-            if not (self._new or (again and self._unsaved)):
-                return
-            self._unsaved += self._new
-            self._new = []
-            changes = list(self._unsaved)
+            changes = list(self._pending)
 
         def apply(values: dict[str, Any]) -> None:
             for change in changes:
                 change(values)
 
-        if self._behind._change(apply):
+        if changes and self._behind._change(apply):
             with self._guard:
-                self._unsaved.clear()
+                del self._pending[: len(changes)]
 
     def _refresh(self) -> None:
         """Read the file if it was replaced since it was last read."""
@@ -280,7 +270,7 @@ class Preferences:
         if values is None:
             self._set_aside(data)
         self._values, self._data, self._version = values or {}, data, version
-        for change in (*self._unsaved, *self._new):
+        for change in self._pending:
             change(self._values)
 
     def _write(self) -> None:

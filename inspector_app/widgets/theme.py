@@ -6,12 +6,13 @@ Views ask for a role (`dim`, `warn`, `author1`), never for a colour, so that a t
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Literal
+from typing import Any, Literal
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
@@ -337,7 +338,7 @@ def keep_row_height(table: QTableView, pixels: int) -> None:
         table: the table.
         pixels: the height of a comfortable row at a scale of 100 %.
     """
-    _RowHeight(table, pixels)
+    _Kept(table, pixels, _set_row_height)
 
 
 def keep_icon_size(widget: QAbstractItemView | QToolBar | QAbstractButton, pixels: int) -> None:
@@ -347,38 +348,29 @@ def keep_icon_size(widget: QAbstractItemView | QToolBar | QAbstractButton, pixel
         widget: a view, tool bar or button.
         pixels: width and height at a scale of 100 %.
     """
-    _IconSize(widget, pixels)
+    _Kept(widget, pixels, _set_icon_size)
 
 
-class _IconSize(QObject):
-    """Keeps the size of its parent's icons; see `_RowHeight`."""
+class _Kept(QObject):
+    """Keeps a length of its parent. It asks for the parent each time: a reference would keep a deleted table's memory."""
 
-    def __init__(self, widget: QAbstractItemView | QToolBar | QAbstractButton, pixels: int) -> None:
+    def __init__(self, widget: QWidget, pixels: int, put: Callable[[Any, int], None]) -> None:
         super().__init__(widget)
-        self._pixels = pixels
+        self._pixels, self._put = pixels, put
         current().changed.connect(self._set)
         self._set()
 
     def _set(self) -> None:
-        widget = self.parent()
-        assert isinstance(widget, QAbstractItemView | QToolBar | QAbstractButton)
-        widget.setIconSize(QSize(px(self._pixels), px(self._pixels)))
+        self._put(self.parent(), self._pixels)
 
 
-class _RowHeight(QObject):
-    """Keeps the row height of its parent, a table. It asks for the parent each time: a reference would keep a deleted table's memory."""
+def _set_icon_size(widget: QAbstractItemView | QToolBar | QAbstractButton, pixels: int) -> None:
+    widget.setIconSize(QSize(px(pixels), px(pixels)))
 
-    def __init__(self, table: QTableView, pixels: int) -> None:
-        super().__init__(table)
-        self._pixels = pixels
-        current().changed.connect(self._set)
-        self._set()
 
-    def _set(self) -> None:
-        table = self.parent()
-        assert isinstance(table, QTableView)
-        table.verticalHeader().setMinimumSectionSize(row_px(self._pixels))
-        table.verticalHeader().setDefaultSectionSize(row_px(self._pixels))
+def _set_row_height(table: QTableView, pixels: int) -> None:
+    table.verticalHeader().setMinimumSectionSize(row_px(pixels))
+    table.verticalHeader().setDefaultSectionSize(row_px(pixels))
 
 
 def with_widest_digits(text: str) -> str:

@@ -8,7 +8,6 @@ from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QHBoxLayout,
     QHeaderView,
     QPushButton,
@@ -25,7 +24,7 @@ from inspector_app.presentation.values import counted
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.elided_label import ElidedLabel
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import card, laid_out, named
 
 ROW_HEIGHT = 25
 
@@ -60,7 +59,7 @@ class ComparePage(QWidget):
         self._next = self._button("compare_next", "arrow-down", "Next difference", "F8", self.go_to_next)
         self._close = self._button("compare_close", "xmark", "Back to the sessions", "Esc", self.left.emit)
         split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(_card(self.table))
+        split.addWidget(card(self.table))
         self.aspects = AspectView()  # created after the table for the tab order
         split.addWidget(self.aspects)
         split.setSizes([360, 300])
@@ -181,10 +180,3 @@ class ComparePage(QWidget):
         self.aspects.left.setPlaceholderText("The left session has no matching event." if left is None else "")
         self.aspects.right.setPlaceholderText("The right session has no matching event." if right is None else "")
         self.aspects.set_aspects(aspects)
-
-
-def _card(inside: QWidget) -> QFrame:
-    card = QFrame()
-    card.setProperty("card", "true")
-    laid_out(QVBoxLayout(card), inside, margins=1)
-    return card

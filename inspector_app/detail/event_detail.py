@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QSplitter, QStackedLayout, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from inspector_app.analysis.finding import Finding
 from inspector_app.detail.author_label import AuthorLabel
@@ -27,7 +27,7 @@ from inspector_app.widgets.code_button import CodeButton
 from inspector_app.widgets.elided_label import ElidedLabel
 from inspector_app.widgets.empty_state import EmptyState
 from inspector_app.widgets.json_view import JsonView
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import card, laid_out, named
 from inspector_app.widgets.steady_label import SteadyPlace
 from inspector_app.widgets.tooltips import set_tooltip
 from inspector_app.widgets.value_tree import PINNED
@@ -96,8 +96,8 @@ class EventDetail(QWidget):
         self.tabs = named(QTabWidget(documentMode=True), "event_tabs", "Selected event")
         self.tabs.setUsesScrollButtons(False)  # titles are elided, so that every tab stays visible
         self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
-        self._state_page = _card(self._state_with_edit())
-        self._json_page = _card(self._json_of_both())
+        self._state_page = card(self._state_with_edit())
+        self._json_page = card(self._json_of_both())
         for page, title in ((self.cards, "Event"), (self._state_page, "State"), (self.request, "Request"), (self._json_page, "JSON")):
             self.tabs.addTab(page, title)
         self._raise_json = _tool("event_json", "")
@@ -400,10 +400,3 @@ def _tool(name: str, icon: str) -> QToolButton:
         made.setIcon(theme.icon(icon, "dim"))
         theme.keep_icon_size(made, 14)
     return made
-
-
-def _card(inside: QWidget) -> QFrame:
-    card = QFrame()
-    card.setProperty("card", "true")
-    laid_out(QVBoxLayout(card), inside, margins=1)
-    return card

@@ -57,16 +57,11 @@ class RepeatDialog(GrowingDialog):
         return self._cost.text()
 
     def _lay_out(self, title: str, facts: Sequence[str], cancel: QPushButton) -> None:
-        rows = laid_out(QVBoxLayout(self), margins=(14, 14, 14, 12), spacing=10)
         heading = plain_label(visible_lines(title), name="repeat_title", role="name", wraps=True)
-        rows.addWidget(heading)
-        for fact in facts:
-            rows.addWidget(plain_label(visible_lines(fact), "repeat_fact", wraps=True))
+        told = [plain_label(visible_lines(fact), "repeat_fact", wraps=True) for fact in facts]
         line = laid_out(QHBoxLayout(), QLabel("Number of runs"), self.number, 1)
-        rows.addLayout(line)
-        rows.addWidget(self._cost)
         buttons = laid_out(QHBoxLayout(), 1, cancel, self._run)
-        rows.addLayout(buttons)
+        laid_out(QVBoxLayout(self), heading, *told, line, self._cost, buttons, margins=(14, 14, 14, 12), spacing=10)
 
     def _on_number_changed(self, number: int) -> None:
         self._cost.setText(self._costs[number - 1])

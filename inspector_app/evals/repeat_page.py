@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QStackedLayout, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedLayout, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from inspector_app.analysis.repeats import PathGroup, RunFacts
 from inspector_app.evals.results_head import ResultsHead
@@ -16,7 +16,7 @@ from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.values import duration, plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import card, laid_out, named
 from runtime.history.invocations import word_for
 
 COLUMNS = ("Path and session", "Status", "Time", "Tokens", "Cost", "Answer")
@@ -52,13 +52,10 @@ class RepeatPage(QWidget):
         self.head.leave_with_escape(self)
         self.tree = self._make_tree()
         self._empty = EmptyState("Nothing was run several times", "Choose Run again several times… in a session's menu.")
-        card = QFrame()
-        card.setProperty("card", "true")
-        self._stack = QStackedLayout(card)
-        self._stack.setContentsMargins(1, 1, 1, 1)
+        self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.tree)
-        laid_out(QVBoxLayout(self), self.head, (card, 1), margins=(0, 6, 0, 6), spacing=6)
+        laid_out(QVBoxLayout(self), self.head, (card(self._stack), 1), margins=(0, 6, 0, 6), spacing=6)
         self.open_button.clicked.connect(self._on_open)
         self.compare_button.clicked.connect(self._on_compare)
         self.again_button.clicked.connect(self.again_requested)

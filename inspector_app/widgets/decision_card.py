@@ -13,6 +13,7 @@ from inspector_app.widgets import theme
 from inspector_app.widgets.button_flow import ButtonFlow
 from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
+from inspector_app.widgets.layouts import laid_out
 from inspector_app.widgets.tooltips import set_tooltip
 
 # Pixels of the list of facts. Longer lists scroll, so that the event stream stays visible; a low window shrinks it to the minimum.
@@ -47,18 +48,10 @@ class DecisionCard(QWidget):
         self._icon = IconLabel(16, self)
         self._title = plain_label(name=f"{name}_title", wraps=True, parent=self)
         self._title.setProperty("role", "name")
-        self._head = QHBoxLayout()
-        self._head.setSpacing(9)
-        self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
-        self._head.addWidget(self._title, 1)
+        self._head = laid_out(QHBoxLayout(), (self._icon, 0, Qt.AlignmentFlag.AlignVCenter), (self._title, 1), spacing=9)
         self._facts = _Facts(self)
         self._choices = ButtonFlow(self)
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(_MARGIN, 8, _MARGIN_RIGHT, 8)
-        rows.setSpacing(6)
-        rows.addLayout(self._head)
-        rows.addWidget(self._facts)
-        rows.addWidget(self._choices)
+        laid_out(QVBoxLayout(self), self._head, self._facts, self._choices, margins=(_MARGIN, 8, _MARGIN_RIGHT, 8), spacing=6)
         self.hide()
 
     @property

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from inspector_app.widgets.controls import plain_label
+from inspector_app.widgets.layouts import laid_out
 
 
 class EmptyState(QFrame):
@@ -13,19 +16,10 @@ class EmptyState(QFrame):
         super().__init__(parent)
         self.setObjectName("empty_state")
         self.setProperty("card", "true")
-        self._title = QLabel()
-        self._hint = QLabel()
-        self._hint.setProperty("role", "dim")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(16, 8, 16, 8)
-        layout.setSpacing(4)
-        layout.addStretch(2)
+        self._title, self._hint = plain_label(wraps=True), plain_label(role="dim", wraps=True)
         for label in (self._title, self._hint):
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-            label.setWordWrap(True)
-            layout.addWidget(label)
-        layout.addStretch(3)
+        laid_out(QVBoxLayout(self), 2, self._title, self._hint, 3, margins=(16, 8, 16, 8), spacing=4)
         self.set_text(title, hint)
 
     def set_text(self, title: str, hint: str = "") -> None:

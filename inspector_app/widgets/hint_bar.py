@@ -6,9 +6,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
 
 from inspector_app.widgets import theme
-from inspector_app.widgets.controls import plain_label
+from inspector_app.widgets.controls import plain_label, push_button
 from inspector_app.widgets.icon_label import IconLabel
-from inspector_app.widgets.layouts import named
+from inspector_app.widgets.layouts import laid_out, named
 
 SUGGESTS, WARNS, ANSWERS = range(3)  # urgency: something may be done; something is wrong; about what the person is doing
 
@@ -37,26 +37,15 @@ class HintBar(QWidget):
         self._is_wanted = False
         self._closed = ""  # the text that a person closed
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(12, 7, 7, 7)
-        line.setSpacing(9)
         self._icon = IconLabel(16, self)
-        line.addWidget(self._icon)
         self._text = plain_label(name=f"{name}_text", wraps=True, parent=self)
-        line.addWidget(self._text, 1)
-        self._button = QPushButton(self)
-        self._button.setObjectName(f"{name}_button")
-        self._button.clicked.connect(self.accepted)
-        self._other = QPushButton(self)
-        self._other.setObjectName(f"{name}_other_button")
-        self._other.clicked.connect(self.other_accepted)
-        for button in (self._button, self._other):
-            button.setAccessibleName("Follow the hint")
-            line.addWidget(button)
+        self._button = push_button("", f"{name}_button", self.accepted, does="Follow the hint", parent=self)
+        self._other = push_button("", f"{name}_other_button", self.other_accepted, does="Follow the hint", parent=self)
         self._close = named(QToolButton(self), f"{name}_close", "Close the hint")
         self._close.setIcon(theme.icon("xmark", "dim"))
         self._close.clicked.connect(self._on_closed)
-        line.addWidget(self._close)
+        parts = (self._icon, (self._text, 1), self._button, self._other, self._close)
+        laid_out(QHBoxLayout(self), *parts, margins=(12, 7, 7, 7), spacing=9)
         self.hide()
 
     @property

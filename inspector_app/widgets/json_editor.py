@@ -14,6 +14,7 @@ from inspector_app.presentation.values import visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label
 from inspector_app.widgets.json_view import JsonHighlighter
+from inspector_app.widgets.layouts import laid_out, named
 
 # The box asks for at least this many lines, and for at most this fraction (1/n) of the window's height.
 LEAST_LINES, MOST_OF_WINDOW = 5, 5
@@ -54,20 +55,14 @@ class JsonEditor(QWidget):
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._read: Callable[[str], Any] = parse_json
-        self.edit = _Box(self)
-        self.edit.setObjectName(name)
-        self.edit.setAccessibleName(title)
+        self.edit = named(_Box(self), name, title)
         theme.use_mono(self.edit)
         self.edit.setTabChangesFocus(True)
         self.edit.textChanged.connect(self._on_text_changed)
         self._highlighter = JsonHighlighter(self.edit.document())
         self._problem = plain_label(name=f"{name}_problem", role="bad", wraps=True, parent=self)
         self._problem.hide()
-        rows = QVBoxLayout(self)
-        rows.setContentsMargins(0, 0, 0, 0)
-        rows.setSpacing(4)
-        rows.addWidget(self.edit, 1)
-        rows.addWidget(self._problem)
+        laid_out(QVBoxLayout(self), (self.edit, 1), self._problem, margins=0, spacing=4)
         self.value: Any = None
         self.problem = "Nothing is entered."
 

@@ -14,6 +14,7 @@ from inspector_app.presentation.values import counted
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.controls import plain_label, push_button
+from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.text_dialog import MOST_WRAPPED, TextDialog, broken_lines
 
 T = TypeVar("T")
@@ -30,11 +31,8 @@ class JsonView(QWidget):
         super().__init__(parent)
         self.setObjectName("json_view")
         self._text = ""
-        self._shown = QPlainTextEdit()
-        self._shown.setObjectName("json_text")
-        self._shown.setAccessibleName("Event as JSON")
+        self._shown = named(QPlainTextEdit(readOnly=True), "json_text", "Event as JSON")
         self._shown.setProperty("bare", "true")
-        self._shown.setReadOnly(True)
         self._shown.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         theme.use_mono(self._shown)
         self._highlighter = JsonHighlighter(self._shown.document())
@@ -47,16 +45,8 @@ class JsonView(QWidget):
             does="Open the whole JSON in a window",
         )
         copy = push_button("Copy", "copy_json", self._on_copy, icon=theme.icon("copy"), does="Copy the event as JSON")
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 6, 6, 6)
-        bar.addWidget(self._facts, 1)
-        bar.addWidget(self._full)
-        bar.addWidget(copy)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._shown, 1)
-        layout.addLayout(bar)
+        bar = laid_out(QHBoxLayout(), (self._facts, 1), self._full, copy, margins=(8, 6, 6, 6))
+        laid_out(QVBoxLayout(self), (self._shown, 1), bar, margins=0, spacing=0)
 
     def set_json(self, text: str) -> None:
         """Show a JSON document.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QDialog, QLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QDialog, QFrame, QLayout, QVBoxLayout, QWidget
 
 _Widget = TypeVar("_Widget", bound=QWidget)
 _Layout = TypeVar("_Layout", bound=QBoxLayout)
@@ -52,6 +52,14 @@ def laid_out(layout: _Layout, *parts: Part, margins: int | tuple[int, int, int, 
         else:
             layout.addWidget(content, *place)
     return layout
+
+
+def card(inside: QWidget | QLayout) -> QFrame:
+    """Return a frame around a widget or a layout."""
+    made = QFrame()
+    made.setProperty("card", "true")
+    laid_out(QVBoxLayout(made), inside, margins=1)
+    return made
 
 
 def set_up_dialog(dialog: QDialog, name: str, title: str, width: int, height: int) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
 from inspector_app.presentation.values import counted, visible_lines
 from inspector_app.widgets import theme
 from inspector_app.widgets.clipboard import copy_text
 from inspector_app.widgets.controls import plain_label, push_button
+from inspector_app.widgets.layouts import laid_out, named, set_up_dialog
 
 LINE_LENGTH = 1000  # characters; longer lines are broken, because a text widget lays out a line of a megabyte very slowly
 MAX_SHOWN = 5_000_000  # characters shown; Copy all copies the whole text
@@ -30,32 +30,19 @@ class TextDialog(QDialog):
 
     def __init__(self, title: str, text: str, parent: QWidget | None = None, *, prose: bool = False) -> None:
         super().__init__(parent)
-        self.setObjectName("text_dialog")
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(title)
         is_short = len(text) < _SHORT and text.count("\n") < _FEW_LINES
-        self.resize(520 if is_short else 760, 240 if is_short else 560)
+        set_up_dialog(self, "text_dialog", title, *((520, 240) if is_short else (760, 560)))
         self._text = text
         wraps = prose and len(text) <= MOST_WRAPPED
-        shown = QPlainTextEdit(broken_lines(text[:MAX_SHOWN], PAGE_WIDTH if prose and not wraps else LINE_LENGTH))
-        shown.setObjectName("full_text")
-        shown.setAccessibleName(title)
-        shown.setReadOnly(True)
+        lines = broken_lines(text[:MAX_SHOWN], PAGE_WIDTH if prose and not wraps else LINE_LENGTH)
+        shown = named(QPlainTextEdit(lines, readOnly=True), "full_text", title)
         shown.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth if wraps else QPlainTextEdit.LineWrapMode.NoWrap)
         theme.use_mono(shown)
         facts = plain_label(_facts(text), role="secondary")
         copy = push_button("Copy all", "copy_full_text", self._on_copy, icon=theme.icon("copy"), does="Copy the whole text")
-        close = push_button("Close", "close_full_text")
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
-        buttons = QHBoxLayout()
-        buttons.addWidget(facts, 1)
-        buttons.addWidget(copy)
-        buttons.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 10, 10, 10)
-        layout.addWidget(shown, 1)
-        layout.addLayout(buttons)
+        close = push_button("Close", "close_full_text", self.accept, default=True)
+        buttons = laid_out(QHBoxLayout(), (facts, 1), copy, close)
+        laid_out(QVBoxLayout(self), (shown, 1), buttons, margins=10)
 
     def _on_copy(self) -> None:
         copy_text(self._text)

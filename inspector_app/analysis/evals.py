@@ -76,6 +76,14 @@ class Score:
             return "not evaluated"
         return "passed" if self.overall >= self.threshold else "failed"
 
+    @property
+    def text(self) -> str:
+        """The score, and the threshold that it does not reach."""
+        if self.overall is None:
+            return "not evaluated"
+        least = "" if self.threshold is None or self.status == "passed" else f" < {self.threshold:g}"
+        return f"{self.overall:.3f}{least}"
+
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:

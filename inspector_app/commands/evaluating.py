@@ -130,7 +130,7 @@ def _print(results: Sequence[CaseResult], options: Eval) -> None:
     rows = []
     for result in results:
         scores = {score.metric: score for score in result.scores}
-        cells = [_score_text(scores[metric]) if metric in scores else "" for metric in metrics]
+        cells = [scores[metric].text if metric in scores else "" for metric in metrics]
         rows.append((result.case.id, result.status, *cells, result.key.session_id if result.key and options.db else ""))
     print_table(("CASE", "STATUS", *(metric.upper() for metric in metrics), "SESSION"), rows, "The eval sets have no cases.", ids=0)
     for result in results:
@@ -138,13 +138,6 @@ def _print(results: Sequence[CaseResult], options: Eval) -> None:
             _print_failure(result, options)
     passed = sum(result.status == "passed" for result in results)
     print_line(f"{counted(passed, 'case')} of {len(results):,} passed.")
-
-
-def _score_text(score: Score) -> str:
-    if score.overall is None:
-        return "not evaluated"
-    least = "" if score.threshold is None or score.status == "passed" else f" < {score.threshold:g}"
-    return f"{score.overall:.3f}{least}"
 
 
 def _print_failure(result: CaseResult, options: Eval) -> None:

@@ -7,7 +7,6 @@ import shutil
 import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.commands import stdout
@@ -15,6 +14,7 @@ from inspector_app.presentation.event_summary import describe
 from inspector_app.presentation.strict_json import event_json, strict_json
 from inspector_app.presentation.values import clock, visible
 from inspector_app.presentation.values import counted as counted
+from inspector_app.presentation.values import local_time as local_time
 from runtime.history.invocations import earlier_unanswered, present
 
 if TYPE_CHECKING:
@@ -110,14 +110,6 @@ def pending_text(items: Iterable[PendingItem]) -> str:
     items = [*items]
     now = (f"{item.kind} {item.name}" if item.name else item.kind for item in present(items))
     return ", ".join(filter(None, (*now, earlier_unanswered(items))))
-
-
-def local_time(timestamp: float) -> str:
-    """Return epoch seconds as a local date and time; `–` for a time outside the calendar."""
-    try:
-        return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return "–"
 
 
 def _row(cells: Sequence[str], widths: Sequence[int], limit: int | None) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QFrame,
     QHeaderView,
     QSplitter,
     QStackedLayout,
@@ -25,7 +24,7 @@ from inspector_app.exchange.eval_sets import EvalCase
 from inspector_app.presentation.values import plain_tooltip, visible
 from inspector_app.widgets import theme
 from inspector_app.widgets.empty_state import EmptyState
-from inspector_app.widgets.layouts import laid_out, named
+from inspector_app.widgets.layouts import card, laid_out, named
 
 _SIGNS = {
     "passed": ("circle-check", "ok"),
@@ -183,8 +182,8 @@ class EvalPage(QWidget):
 
     def _make_split(self) -> QSplitter:
         split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(_card(self.cases))
-        split.addWidget(_card(self.steps))
+        split.addWidget(card(self.cases))
+        split.addWidget(card(self.steps))
         split.setSizes([360, 300])
         split.setChildrenCollapsible(False)
         return split
@@ -208,7 +207,8 @@ class EvalPage(QWidget):
         scores = {score.metric: score for score in result.scores} if result is not None else {}
         message = case.turns[0].message if case.turns else None
         said = " ".join(part.text for part in (message.parts if message else None) or () if part.text)
-        cells = [case.id, status, *(_score_text(scores.get(metric)) for metric in self._metrics), said[:300].replace("\n", " ")]
+        measured = [scores[metric].text if metric in scores else "" for metric in self._metrics]
+        cells = [case.id, status, *measured, said[:300].replace("\n", " ")]
         for column, text in enumerate(cells):
             item.setText(column, visible(text))
             item.setToolTip(column, plain_tooltip(text))
@@ -258,24 +258,8 @@ class EvalPage(QWidget):
         self.compare_requested.emit(self.selected)
 
 
-def _score_text(score: Score | None) -> str:
-    if score is None:
-        return ""
-    if score.overall is None:
-        return "not evaluated"
-    least = "" if score.threshold is None or score.status == "passed" else f" < {score.threshold:g}"
-    return f"{score.overall:.3f}{least}"
-
-
 def _score_words(metric: str, score: Score | None) -> str:
     if score is None:
         return metric
     turns = ", ".join("–" if each is None else f"{each:.3f}" for each in score.turns)
     return f"{metric}: {score.status}" + (f"\n{score.note}" if score.note else "") + (f"\nby turn: {turns}" if turns else "")
-
-
-def _card(inside: QWidget) -> QFrame:
-    card = QFrame()
-    card.setProperty("card", "true")
-    laid_out(QVBoxLayout(card), inside, margins=1)
-    return card

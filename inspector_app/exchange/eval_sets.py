@@ -205,15 +205,10 @@ def turn_of(data: Json, file: Path, place: str) -> Turn:
 def _steps(given: Json, file: Path, place: str) -> list[Step]:
     """Return the steps of the form that lists calls, results and texts separately."""
     steps = []
-    for name, model in (("tool_uses", types.FunctionCall), ("tool_responses", types.FunctionResponse)):
-        made: list[types.Part] = []
-        for one in _list(_get(given, name), file, f"{place}, `{name}`"):
-            if model is types.FunctionCall:
-                made.append(types.Part(function_call=_valid(types.FunctionCall, one, file, f"{place}, `{name}`")))
-            else:
-                made.append(types.Part(function_response=_valid(types.FunctionResponse, one, file, f"{place}, `{name}`")))
-        if made:
-            steps.append(Step("agent", types.Content(role="model" if model is types.FunctionCall else "user", parts=made)))
+    for name, part, role in (("tool_uses", "function_call", "model"), ("tool_responses", "function_response", "user")):
+        where = f"{place}, `{name}`"
+        if made := [_valid(types.Part, {part: one}, file, where) for one in _list(_get(given, name), file, where)]:
+            steps.append(Step("agent", types.Content(role=role, parts=made)))
     for said in _list(_get(given, "intermediate_responses"), file, f"{place}, `intermediate_responses`"):
         if not (isinstance(said, list) and len(said) == 2 and isinstance(said[1], list)):
             raise EvalSetError(f"{file}, {place}: an intermediate response is a pair of an author and parts.")

@@ -8,12 +8,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.event_details import details, texts
 from inspector_app.presentation.event_summary import describe
-from inspector_app.presentation.values import visible, visible_lines
+from inspector_app.presentation.values import local_time, visible, visible_lines
 from runtime.events.kinds import kind_of
 from runtime.events.marks import NOTE
 from runtime.events.plain_event import plain_event
@@ -80,7 +79,7 @@ def event_page(number: int, data: dict[str, Any]) -> EventPage:
         visible(event.author),
         visible(event.branch or ""),
         kind_of(event),
-        local_moment(event.timestamp),
+        local_time(event.timestamp),
         tokens if isinstance(tokens, int) else 0,
         [*_blocks(data, event)] or [Block("text", describe(event).summary, "")],  # no event is an empty card
     )
@@ -89,14 +88,6 @@ def event_page(number: int, data: dict[str, Any]) -> EventPage:
 def _event(data: dict[str, Any]) -> Any:
     # An event that is no plain one needs google-genai, which takes longer to load than a page takes to make.
     return importlib.import_module("runtime.events.event").Event.model_validate(data)
-
-
-def local_moment(timestamp: float) -> str:
-    """Return epoch seconds as a local date and time; `–` for a time outside the calendar."""
-    try:
-        return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return "–"
 
 
 def json_block(value: Any) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block, local_moment
+from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block
 from inspector_app.exchange.exported_session import ExportedSession, header
 from inspector_app.exchange.inert_data import MARKDOWN_BEGIN, MARKDOWN_END, enclosed, inert
-from inspector_app.presentation.values import visible
+from inspector_app.presentation.values import local_time, visible
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!])")
 _FENCES = re.compile(r"`{3,}")
@@ -25,7 +25,7 @@ def markdown(sessions: Iterable[ExportedSession]) -> Iterator[str]:
         key = session.key
         yield f"# {escaped(session.title)}\n\n"
         names = f"Session {escaped(key.session_id)}, app {escaped(key.app_name)}, user {escaped(key.user_id)}"
-        yield f"{names}, created {local_moment(session.created)}.\n\n"
+        yield f"{names}, created {local_time(session.created)}.\n\n"
         if session.state:
             yield f"## State\n\n{_fenced(json_block(session.state), 'json')}\n"
         yield "## Events\n\n"

@@ -8,10 +8,10 @@ from importlib.resources import files
 
 from markdown_it import MarkdownIt
 
-from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block, local_moment
+from inspector_app.exchange.event_page import Block, EventPage, event_page, json_block
 from inspector_app.exchange.exported_session import ExportedSession, header
 from inspector_app.exchange.inert_data import PAGE_BEGIN, PAGE_END, enclosed, inert
-from inspector_app.presentation.values import counted, visible
+from inspector_app.presentation.values import counted, local_time, visible
 
 # Even a mistake in the escaping could neither run nor load anything.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -45,7 +45,7 @@ def page(sessions: Iterable[ExportedSession], title: str) -> Iterator[str]:
 def _session(session: ExportedSession, data: list[str]) -> Iterator[str]:
     key = session.key
     names = f"Session <bdi>{_shown(key.session_id)}</bdi>, app <bdi>{_shown(key.app_name)}</bdi>, user <bdi>{_shown(key.user_id)}</bdi>"
-    times = f"created {local_moment(session.created)}, last update {local_moment(session.updated)}"
+    times = f"created {local_time(session.created)}, last update {local_time(session.updated)}"
     yield f'<section><h1>{_shown(session.title)}</h1>\n<p class="about">{names}, {times}</p>\n'
     data.append(inert({"session": header(session)}))
     if session.state:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.presentation.values import preview, visible
 from runtime.events.credentials import hide
 from runtime.events.kinds import Kind, asks_a_person, kind_of, node_path, text_of, text_of_content, tokens_of
-from runtime.events.marks import ASKING_CALLS, CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, TRANSFER_CALL
+from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, TRANSFER_CALL
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -26,7 +26,6 @@ __all__ = [
     "Presentation",
     "describe",
     "failure_of",
-    "is_answer_to_person",
     "is_failure",
     "short_id",
     "signature",
@@ -104,11 +103,6 @@ def describe(event: Event) -> Presentation:
     if responses:
         return _responses(kind, event, responses)
     return _said(kind, event) or _acted(kind, event)
-
-
-def is_answer_to_person(response: types.FunctionResponse) -> bool:
-    """Return whether this response is a person's answer to one of the runtime's own requests (confirmation, credential, input)."""
-    return response.name in ASKING_CALLS
 
 
 def writer_name(event: Event) -> str:

@@ -132,6 +132,12 @@ def full_time(timestamp: float) -> str:
     return moment.isoformat(" ", "milliseconds") if moment else f"no valid time ({timestamp!r})"
 
 
+def local_time(timestamp: float) -> str:
+    """Return the local date and time, `2026-11-03 10:02:44`; `–` for an invalid time."""
+    local = _local(timestamp)
+    return local.strftime("%Y-%m-%d %H:%M:%S") if local else "–"
+
+
 def day(timestamp: float) -> str:
     """Return the local date, `2026-11-03`; `–` for an invalid time."""
     moment = _local(timestamp)

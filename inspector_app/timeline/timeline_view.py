@@ -41,7 +41,6 @@ class TimelineView(DrawnPane):
         self.chart = TimelineChart()
         empty = EmptyState("No timeline", "Select an event to see its invocation on a time axis.")
         super().__init__("timeline_view", "timeline_sources", self.chart, empty, parent)
-        self._index: int | None = None
         self.chart.event_chosen.connect(self.event_chosen)
         self._range = named(QComboBox(), "timeline_range", "Range of the timeline")
         set_tooltip(self._range, "Range of the timeline")  # Qt names a box without a label by its choice
@@ -88,10 +87,6 @@ class TimelineView(DrawnPane):
         for button in (self._out, self._fit, self._in):
             button.setEnabled(is_there)
 
-    def set_empty_text(self, title: str, hint: str) -> None:
-        """Set the text shown without a timeline."""
-        self._empty.set_text(title, hint)
-
     def allow_comparison(self, allowed: bool) -> None:
         """Enable the range with the compared event's invocation, or disable it."""
         item = self._range.model().item(self._range.findData("compared"))  # type: ignore[attr-defined]  # a QStandardItemModel
@@ -105,5 +100,4 @@ class TimelineView(DrawnPane):
             index: position of the event; None for none.
             time: its timestamp, epoch seconds.
         """
-        self._index = index
         self.chart.select_event(index, time)

@@ -10,7 +10,7 @@ import typer
 from inspector_app.commands import parameters as given
 from inspector_app.commands.completion import choices
 from inspector_app.commands.completion import sessions as existing_sessions
-from inspector_app.commands.options.base import READ, OfSession, Options, command
+from inspector_app.commands.options.base import READ, OfSession, Options, command, exclude
 from inspector_app.commands.problems import UsageError
 from inspector_app.presentation.tokens import OwnPrice
 
@@ -86,8 +86,7 @@ class State(OfSession):
 
     def check(self) -> None:
         """Raise UsageError if the options contradict each other."""
-        if self.at is not None and self.writers is not None:
-            raise UsageError("--at and --writers exclude each other.")
+        exclude(("--at", self.at), ("--writers", self.writers))
 
 
 @command(

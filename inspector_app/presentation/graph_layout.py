@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from graphlib import CycleError, TopologicalSorter
+
 from inspector_app.presentation.agent_graph import GraphNode
 
 
@@ -34,40 +36,14 @@ def _place(node: GraphNode, column: int, top: float) -> tuple[int, float]:
 
 def _layers(node: GraphNode) -> list[list[int]]:
     """Return the numbers of the nodes below, by the longest way to each from a first one; edges back to an earlier one do not count."""
-    count = len(node.below)
-    following: list[list[int]] = [[] for _ in range(count)]
+    before: dict[int, list[int]] = {number: [] for number in range(len(node.below))}
     for begin, end, _ in node.flow:
-        if end not in following[begin]:
-            following[begin].append(end)
-    order, back = _order(following)
-    depth = [0] * count
+        before[end].append(begin)
+    try:
+        order = list(TopologicalSorter(before).static_order())
+    except CycleError:  # an edge leads back: nodes are numbered in the order in which the edges name them
+        order = list(before)
+    depth: dict[int, int] = {}
     for number in order:
-        for after in following[number]:
-            if (number, after) not in back:
-                depth[after] = max(depth[after], depth[number] + 1)
-    return [[number for number in range(count) if depth[number] == level] for level in range(max(depth, default=-1) + 1)]
-
-
-def _order(following: list[list[int]]) -> tuple[list[int], set[tuple[int, int]]]:
-    """Return the nodes, each before those that follow it, and the edges back that this leaves out."""
-    state = [0] * len(following)  # 1 while its followers are visited, then 2
-    order: list[int] = []
-    back: set[tuple[int, int]] = set()
-    for first in range(len(following)):
-        if state[first]:
-            continue
-        state[first] = 1
-        stack = [(first, iter(following[first]))]
-        while stack:
-            number, rest = stack[-1]
-            after = next(rest, None)
-            if after is None:
-                state[number] = 2
-                order.append(number)
-                stack.pop()
-            elif state[after] == 1:
-                back.add((number, after))
-            elif state[after] == 0:
-                state[after] = 1
-                stack.append((after, iter(following[after])))
-    return order[::-1], back
+        depth[number] = max((depth[one] + 1 for one in before[number] if one in depth), default=0)
+    return [[number for number in before if depth[number] == level] for level in range(max(depth.values(), default=-1) + 1)]

@@ -66,6 +66,12 @@ def test_a_workflows_nodes_follow_its_edges() -> None:
     assert places(graph) == {"flow": (0, 0.5), "classify": (1, 0.0), "refund": (2, 0.0), "ship": (2, 1.0), "join": (3, 0.0)}
 
 
+def test_a_node_that_is_named_first_may_run_last() -> None:
+    nodes = [described(name) for name in ("join", "left", "right")]
+    graph = graph_of(described("flow", *nodes, edges=[(1, 0, ""), (2, 0, "")]))
+    assert places(graph) == {"flow": (0, 0.5), "left": (1, 0.0), "right": (1, 1.0), "join": (2, 0.0)}
+
+
 @given(st.recursive(st.just([]), lambda below: st.lists(below, max_size=4), max_leaves=40), st.data())
 def test_no_two_nodes_have_the_same_place(shape: list[Any], data: st.DataObject) -> None:
     def node(shape: list[Any]) -> GraphNode:

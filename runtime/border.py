@@ -23,36 +23,40 @@ if TYPE_CHECKING:
 MODULES = frozenset(
     """
     a2a agents.active_streaming_tool agents.agent_config agents.common_configs agents.config_agent_utils agents.langgraph_agent
-    agents.live_request_queue agents.llm_agent_config agents.loop_agent_config agents.parallel_agent_config agents.remote_a2a_agent
-    agents.sequential_agent_config agents.transcription_entry artifacts.artifact_util auth.auth_provider_registry
-    auth.base_auth_provider auth.exchanger auth.oauth2_credential_util auth.oauth2_discovery auth.refresher cli code_executors
-    environment errors.tool_execution_error evaluation examples features flows.llm_flows.agent_transfer
-    flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber flows.llm_flows.auto_flow flows.llm_flows.base_llm_flow
-    flows.llm_flows.compaction flows.llm_flows.contents flows.llm_flows.context_cache_processor flows.llm_flows.identity
-    flows.llm_flows.instructions flows.llm_flows.interactions_processor flows.llm_flows.prompt flows.llm_flows.single_flow
-    flows.llm_flows.transcription_manager integrations labs live memory.vertex_ai_memory_bank_service
-    memory.vertex_ai_rag_memory_service models.anthropic_llm models.apigee_llm models.base_llm_connection models.cache_metadata
-    models.gemini_context_cache_manager models.gemini_llm_connection models.gemma_llm models.interactions_utils optimization platform
-    plugins.auto_tracing_helpers plugins.auto_tracing_plugin plugins.bigquery_agent_analytics_plugin plugins.debug_logging_plugin
-    plugins.multimodal_tool_results_plugin plugins.reflect_retry_tool_plugin plugins.save_files_as_artifacts_plugin sessions.migration
-    sessions.schemas skills telemetry tools.agent_simulator tools.api_registry tools.apihub_tool tools.application_integration_tool
-    tools.bash_tool tools.bigquery tools.bigtable tools.computer_use tools.crewai_tool tools.data_agent
-    tools.discovery_engine_search_tool tools.enterprise_search_tool tools.environment tools.environment_simulation tools.example_tool
-    tools.google_api_tool tools.google_maps_grounding_tool tools.google_tool tools.langchain_tool tools.load_web_page
+    agents.llm_agent_config agents.loop_agent_config agents.parallel_agent_config agents.remote_a2a_agent agents.sequential_agent_config
+    agents.transcription_entry artifacts.artifact_util auth.auth_provider_registry auth.base_auth_provider auth.exchanger
+    auth.oauth2_credential_util auth.oauth2_discovery auth.refresher cli.adk_web_server cli.agent_graph cli.agent_test_runner cli.api_server
+    cli.built_in_agents cli.cli cli.cli_create cli.cli_deploy cli.cli_eval cli.cli_tools_click cli.conformance cli.deployers cli.dev_server
+    cli.fast_api cli.plugins cli.service_registry cli.trigger_routes cli.utils.agent_change_handler cli.utils.agent_loader
+    cli.utils.base_agent_loader cli.utils.cleanup cli.utils.common cli.utils.dot_adk_folder cli.utils.envs cli.utils.evals
+    cli.utils.gcp_utils cli.utils.graph_serialization cli.utils.graph_visualization cli.utils.local_storage cli.utils.service_factory
+    cli.utils.shared_value cli.utils.state code_executors environment errors.tool_execution_error evaluation examples features
+    flows.llm_flows.agent_transfer flows.llm_flows.audio_cache_manager flows.llm_flows.audio_transcriber flows.llm_flows.auto_flow
+    flows.llm_flows.base_llm_flow flows.llm_flows.compaction flows.llm_flows.contents flows.llm_flows.context_cache_processor
+    flows.llm_flows.identity flows.llm_flows.instructions flows.llm_flows.interactions_processor flows.llm_flows.prompt
+    flows.llm_flows.single_flow flows.llm_flows.transcription_manager integrations labs live memory.vertex_ai_memory_bank_service
+    memory.vertex_ai_rag_memory_service models.anthropic_llm models.apigee_llm models.cache_metadata models.gemini_context_cache_manager
+    models.gemini_llm_connection models.gemma_llm models.interactions_utils optimization platform plugins.auto_tracing_helpers
+    plugins.auto_tracing_plugin plugins.bigquery_agent_analytics_plugin plugins.debug_logging_plugin plugins.multimodal_tool_results_plugin
+    plugins.reflect_retry_tool_plugin plugins.save_files_as_artifacts_plugin sessions.migration sessions.schemas skills telemetry
+    tools.agent_simulator tools.api_registry tools.apihub_tool tools.application_integration_tool tools.bash_tool tools.bigquery
+    tools.bigtable tools.computer_use tools.crewai_tool tools.data_agent tools.discovery_engine_search_tool tools.environment
+    tools.environment_simulation tools.example_tool tools.google_api_tool tools.google_tool tools.langchain_tool tools.load_web_page
     tools.mcp_tool.conversion_utils tools.mcp_tool.session_context tools.model_consult tools.openapi_tool tools.pubsub tools.retrieval
-    tools.skill_toolset tools.spanner tools.toolbox_toolset tools.vertex_ai_load_profiles_tool tools.vertex_ai_search_tool
-    utils.agent_info utils.cache_performance_analyzer utils.content_utils utils.output_schema_utils utils.streaming_utils
-    utils.variant_utils utils.vertex_ai_utils utils.yaml_utils workflow
+    tools.skill_toolset tools.spanner tools.toolbox_toolset tools.vertex_ai_load_profiles_tool utils.agent_info
+    utils.cache_performance_analyzer utils.content_utils utils.output_schema_utils utils.vertex_ai_utils utils.yaml_utils workflow
     """.split()  # noqa: SIM905 (a list would take a line for each)
 )
 
 # Module → names that the runtime's module does not have.
 NAMES = {
     "": "Workflow",
-    "agents": "LiveRequest LiveRequestQueue LlmAgentConfig LoopAgentConfig ManagedAgent ParallelAgentConfig SequentialAgentConfig",
+    "agents": "LlmAgentConfig LoopAgentConfig ManagedAgent ParallelAgentConfig SequentialAgentConfig",
     "agents.invocation_context": "RealtimeCacheEntry",
     "auth": "BaseAuthProvider",
     "auth.auth_credential": "BaseModelWithConfig",
+    "cli": "main",
+    "cli.utils": "DotAdkFolder create_empty_state",
     "flows.llm_flows": "contents context core extensions identity instructions prompt request_confirmation tools",
     "flows.llm_flows.functions": (
         "build_auth_request_event deep_merge_dicts find_event_by_function_call_id generate_auth_event"
@@ -68,10 +72,6 @@ NAMES = {
         " ReflectAndRetryToolPlugin ToolCallIntegrityError ToolCallIntegrityPlugin"
     ),
     "sessions": "StateSchemaError",
-    "tools": (
-        "APIHubToolset ApiRegistry DiscoveryEngineSearchTool ExampleTool ModelConsultContextConfig ModelConsultTool RemoteMcpServer"
-        " SearchResultMode VertexAiLoadProfilesTool VertexAiSearchTool enterprise_web_search google_maps_grounding"
-    ),
     "tools.agent_tool": "AgentToolConfig",
     "tools.load_artifacts_tool": "as_safe_part_for_llm",
     "tools.mcp_tool.mcp_session_manager": "retry_on_errors",

@@ -29,6 +29,7 @@ from runtime.apps.app import App
 from runtime.apps.summary import summary_if_due
 from runtime.artifacts.in_memory_artifact_service import InMemoryArtifactService
 from runtime.contexts.invocation_context import InvocationContext, Shared
+from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.errors.not_found_error import SessionNotFoundError
@@ -466,7 +467,7 @@ class Runner(SessionEdits):
         *,
         user_id: str | None = None,
         session_id: str | None = None,
-        live_request_queue: Any,
+        live_request_queue: LiveRequestQueue,
         run_config: RunConfig | None = None,
         session: Session | None = None,
     ) -> AsyncGenerator[Event, None]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from runtime.agents.base_agent import BaseAgent, BaseAgentState
     from runtime.agents.base_agent_config import BaseAgentConfig
     from runtime.agents.context_cache_config import ContextCacheConfig
+    from runtime.agents.live_request_queue import LiveRequest, LiveRequestQueue
     from runtime.agents.llm_agent import Agent, LlmAgent
     from runtime.agents.loop_agent import LoopAgent, LoopAgentState
     from runtime.agents.mcp_instruction_provider import McpInstructionProvider
@@ -26,6 +27,7 @@ __getattr__, __all__ = lazy_exports(
         "runtime.agents.base_agent": "BaseAgent BaseAgentState",
         "runtime.agents.base_agent_config": "BaseAgentConfig",
         "runtime.agents.context_cache_config": "ContextCacheConfig",
+        "runtime.agents.live_request_queue": "LiveRequest LiveRequestQueue",
         "runtime.agents.llm_agent": "Agent LlmAgent",
         "runtime.agents.loop_agent": "LoopAgent LoopAgentState",
         "runtime.agents.mcp_instruction_provider": "McpInstructionProvider",

@@ -35,6 +35,7 @@ from runtime.tools.function_tool import FunctionTool
 from runtime.tools.google_search_agent_tool import GoogleSearchAgentTool
 from runtime.tools.google_search_tool import GoogleSearchTool, google_search
 from runtime.tools.output_schema import OutputSchemaError, shaped
+from runtime.tools.vertex_ai_search_tool import VertexAiSearchTool
 from runtime.utils.instructions_utils import inject_session_state
 
 InstructionProvider: TypeAlias = Callable[[ReadonlyContext], str | Awaitable[str]]
@@ -172,6 +173,8 @@ class LlmAgent(BaseAgent):
                 tools += await self._tools_of(given, ctx)
             elif isinstance(given, GoogleSearchTool) and given.bypass_multi_tools_limit and (len(self.tools) > 1 or transfer_targets(self)):
                 tools.append(GoogleSearchAgentTool(create_google_search_agent(given.model or self.canonical_model)))
+            elif isinstance(given, VertexAiSearchTool) and given.bypass_multi_tools_limit and len(self.tools) > 1:
+                raise EngineNeededError("VertexAiSearchTool(bypass_multi_tools_limit=True) beside other tools")
             else:
                 tools.append(given if isinstance(given, BaseTool) else FunctionTool(given))
         return tools

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 
 from runtime.auth.auth_credential import AuthCredential
 from runtime.contexts.hooks import NO_HOOKS, Hooks
+from runtime.contexts.live_request_queue import LiveRequestQueue
 from runtime.contexts.run_config import RunConfig
 from runtime.errors.known_error import KnownError
 from runtime.events.event import Event
@@ -197,7 +198,7 @@ class InvocationContext(BaseModel):
             `AgentPlaces.key` returns it.
         end_of_agents: agent name, or place → whether it has finished.
         end_invocation: set by a callback or tool to end the invocation after the current step.
-        live_request_queue: what the user sends in a live run, which google-adk has.
+        live_request_queue: what the user sends in a live run; None in other runs.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
@@ -218,7 +219,7 @@ class InvocationContext(BaseModel):
     agent_states: dict[str, dict[str, Any]] = Field(default_factory=dict)
     end_of_agents: dict[str, bool] = Field(default_factory=dict)
     end_invocation: bool = False
-    live_request_queue: Any = None
+    live_request_queue: LiveRequestQueue | None = None
 
     # Not pydantic's private attributes: they are slow, and the Runner reads these for every event.
 

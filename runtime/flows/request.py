@@ -20,11 +20,14 @@ from runtime.models.llm_request import LlmRequest
 from runtime.models.model_names import calls_functions_beside_search
 from runtime.support.structural_copy import structural_copy
 from runtime.support.unchecked import copy_unchecked
+from runtime.tools.enterprise_search_tool import EnterpriseWebSearchTool
 from runtime.tools.google_search_tool import GoogleSearchTool
 from runtime.tools.set_model_response_tool import SetModelResponseTool
 from runtime.tools.transfer_to_agent_tool import TransferToAgentTool
+from runtime.tools.vertex_ai_search_tool import VertexAiSearchTool
 
 _MARKS = ("<<<INSTRUCTION>>>", "<<<END OF INSTRUCTION>>>")  # around an instruction among the contents
+_SEARCHES = (EnterpriseWebSearchTool, GoogleSearchTool, VertexAiSearchTool)
 _HOOKS_WITH_REQUEST = ("before_model_callback", "on_model_error_callback")
 
 
@@ -147,8 +150,8 @@ async def _add_tools(agent: TurnAgent, ctx: InvocationContext, request: LlmReque
         else:
             request.set_output_schema(agent.output_schema)
     given = await agent.canonical_tools(ReadonlyContext(ctx))
-    searches = [tool for tool in given if isinstance(tool, GoogleSearchTool)]
-    if not all(calls_functions_beside_search(tool.model or request.model) for tool in searches):
+    searches = [tool for tool in given if isinstance(tool, _SEARCHES)]
+    if not all(calls_functions_beside_search(getattr(tool, "model", None) or request.model) for tool in searches):
         targets = [target for target in targets if target.parent_agent is agent]  # such a model refuses functions beside its search
     if targets and all(tool.name != TRANSFER_CALL for tool in given):  # an agent may have its own
         request.append_instructions([_transfer_instruction(agent, targets)])

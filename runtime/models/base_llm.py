@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import abc
 from collections.abc import AsyncGenerator
-from typing import Any
+from contextlib import AbstractAsyncContextManager
 
 from pydantic import BaseModel, ConfigDict
 
 from runtime.errors.engine_needed_error import EngineNeededError
+from runtime.models.base_llm_connection import BaseLlmConnection
 from runtime.models.llm_request import LlmRequest
 from runtime.models.llm_response import LlmResponse
 
@@ -45,6 +46,6 @@ class BaseLlm(BaseModel):
         """
         raise NotImplementedError  # pragma: no cover - abstract
 
-    def connect(self, llm_request: LlmRequest) -> Any:
+    def connect(self, llm_request: LlmRequest) -> AbstractAsyncContextManager[BaseLlmConnection]:
         """Raise `EngineNeededError`: live conversations run on google-adk. A model of one's own may define it for that."""
         raise EngineNeededError(f"A live connection to {self.model}")

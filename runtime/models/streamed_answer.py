@@ -51,9 +51,18 @@ class StreamedAnswer:
             return None
         return LlmResponse(content=candidate.content, partial=True, model_version=chunk.model_version)
 
-    def whole(self) -> LlmResponse | None:
-        """Return the complete answer, as without streaming, with `partial=False`; None if there is none, or its stream ended early."""
-        if self._last is None or not (self._candidate.get("finish_reason") or self._last.prompt_feedback):
+    def whole(self, *, is_cut_off_kept: bool = False) -> LlmResponse | None:
+        """Return the complete answer, as without streaming, with `partial=False`.
+
+        Args:
+            is_cut_off_kept: return also an answer whose stream ended early.
+
+        Returns:
+            None if there is no answer, or only one whose stream ended early.
+        """
+        if self._last is None:
+            return None
+        if not (is_cut_off_kept or self._candidate.get("finish_reason") or self._last.prompt_feedback):
             return None
         candidate = types.Candidate(content=types.Content(role="model", parts=self._parts) if self._parts else None, **self._candidate)
         whole = LlmResponse.create(

@@ -16,6 +16,7 @@ OWNER = "owners name each other one by one, so that it is visible which may writ
 EXCEPTIONS = {
     "McpToolset": GOOGLES,
     "Runner": GOOGLES,
+    "VertexAiSearchTool": GOOGLES,
     "CurrentRun": OWNER,
     "LiveTail": OWNER,
     "QuietRuns": OWNER,

@@ -7,7 +7,7 @@ from typing import Any
 from google.genai import types
 
 from runtime.models.llm_response import LlmResponse
-from runtime.models.streamed_answer import StreamedAnswer
+from runtime.utils.streaming_utils import StreamingResponseAggregator
 
 
 def chunk(*parts: types.Part, finish_reason: types.FinishReason | None = None) -> types.GenerateContentResponse:
@@ -33,9 +33,9 @@ def _typed(value: Any) -> dict[str, Any]:
 
 
 async def assembled(*chunks: types.GenerateContentResponse) -> tuple[list[LlmResponse], LlmResponse]:
-    answer = StreamedAnswer()
-    pieces = [response for given in chunks if (response := answer.add(given)) is not None]
-    whole = answer.whole()
+    aggregator = StreamingResponseAggregator()
+    pieces = [response for given in chunks async for response in aggregator.process_response(given)]
+    whole = aggregator.close()
     assert whole is not None and whole.partial is False and all(response.partial for response in pieces)
     return pieces, whole
 
@@ -79,13 +79,9 @@ async def test_two_calls_in_pieces_and_one_whole() -> None:
 
 async def test_a_path_that_does_not_fit_is_ignored() -> None:
     odd = types.FunctionCall(partial_args=[types.PartialArg(json_path="$.a[99999999]", string_value="x")], will_continue=True)
-    _, whole = await assembled(
-        chunk(piece("f", a="text")),
-        chunk(types.Part(function_call=odd)),
-        chunk(piece(going=False, a__b="y"), finish_reason=types.FinishReason.STOP),
-    )
+    _, whole = await assembled(chunk(piece("f", a="text")), chunk(types.Part(function_call=odd)), chunk(piece(going=False, a__b="y")))
     assert whole.get_function_calls()[0].args == {"a": "text"}
 
 
 async def test_no_chunk_is_no_answer() -> None:
-    assert StreamedAnswer().whole() is None
+    assert StreamingResponseAggregator().close() is None

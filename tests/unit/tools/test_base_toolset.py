@@ -11,7 +11,7 @@ from runtime.errors.engine_needed_error import EngineNeededError
 from runtime.models import ScriptedLlm
 from runtime.models.llm_request import LlmRequest
 from runtime.models.scripted_llm import Reply
-from runtime.tools import BaseTool, BaseToolset, FunctionTool, google_search, url_context
+from runtime.tools import BaseTool, BaseToolset, FunctionTool, enterprise_web_search, google_maps_grounding, google_search, url_context
 from runtime.tools.mcp_tool.mcp_connection import McpConnectionError
 from tests.seeds.running import run, runner_for
 
@@ -129,15 +129,17 @@ async def test_a_cancelled_close_closes_the_other_toolsets_first() -> None:
 
 async def test_geminis_built_in_tools_can_be_combined_with_functions() -> None:
     request = LlmRequest(model="gemini-2.5-flash")
-    for tool in (google_search, url_context, FunctionTool(add)):
+    for tool in (google_search, url_context, google_maps_grounding, enterprise_web_search, FunctionTool(add)):
         await tool.process_llm_request(tool_context=None, llm_request=request)  # type: ignore[arg-type]
-    search, reader, functions = request.config.tools or []
+    search, reader, places, enterprise, functions = request.config.tools or []
     assert isinstance(search, types.Tool) and search.google_search is not None
     assert isinstance(reader, types.Tool) and reader.url_context is not None
+    assert isinstance(places, types.Tool) and places.google_maps is not None
+    assert isinstance(enterprise, types.Tool) and enterprise.enterprise_web_search is not None
     assert isinstance(functions, types.Tool) and functions.function_declarations is not None
 
 
-@pytest.mark.parametrize("tool", [google_search, url_context], ids=lambda tool: tool.name)
+@pytest.mark.parametrize("tool", [google_search, url_context, google_maps_grounding, enterprise_web_search], ids=lambda tool: tool.name)
 async def test_geminis_built_in_tools_refuse_other_models(tool: BaseTool, monkeypatch: pytest.MonkeyPatch) -> None:
     async def offered(model: str | None) -> int:
         request = LlmRequest(model=model)

@@ -11,7 +11,7 @@ from runtime.agents import Context
 from runtime.flows.llm_flows import functions
 from runtime.tools import ToolContext
 from runtime.utils.context_utils import find_context_parameter
-from runtime.utils.env_utils import is_enterprise_mode_enabled, is_env_enabled
+from runtime.utils.env_utils import is_env_enabled
 from runtime.utils.model_name_utils import (
     extract_model_name,
     is_gemini_1_model,
@@ -20,6 +20,7 @@ from runtime.utils.model_name_utils import (
     is_gemini_eap_or_2_or_above,
     is_gemini_model,
 )
+from runtime.utils.variant_utils import GoogleLLMVariant, get_google_llm_variant
 
 pytestmark = pytest.mark.rule("R11")
 
@@ -46,9 +47,9 @@ def test_the_environment_chooses_the_way_to_gemini(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("GOOGLE_GENAI_USE_ENTERPRISE", raising=False)
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "TRUE")
     with pytest.warns(DeprecationWarning, match="GOOGLE_GENAI_USE_VERTEXAI is deprecated in google-adk 2"):
-        assert is_enterprise_mode_enabled()
+        assert get_google_llm_variant() is GoogleLLMVariant.VERTEX_AI
     monkeypatch.setenv("GOOGLE_GENAI_USE_ENTERPRISE", "0")
-    assert not is_enterprise_mode_enabled()
+    assert get_google_llm_variant() is GoogleLLMVariant.GEMINI_API
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ from typing import Any
 from runtime.auth.auth_credential import AuthCredential
 from runtime.auth.auth_schemes import AuthSchemeType
 from runtime.auth.auth_tool import AuthConfig
-from runtime.auth.exchanger.oauth2_credential_exchanger import OAuth2CredentialExchanger
-from runtime.auth.oauth2_tokens import authorization_request
+from runtime.auth.oauth2_tokens import authorization_request, exchanged
 
 _CONSENT = (AuthSchemeType.oauth2, AuthSchemeType.openIdConnect)
 
@@ -66,4 +65,4 @@ class AuthHandler:
         credential = self.auth_config.exchanged_auth_credential
         if credential is None:
             raise ValueError("There is no exchanged_auth_credential.")
-        return (await OAuth2CredentialExchanger().exchange(credential, self.auth_config.auth_scheme)).credential
+        return await exchanged(credential, self.auth_config.auth_scheme) or credential

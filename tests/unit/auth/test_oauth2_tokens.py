@@ -119,3 +119,15 @@ async def test_a_client_without_a_secret_refreshes_its_token(idp: GeminiServer) 
 def test_an_identity_token_needs_an_audience() -> None:
     with pytest.raises(ValidationError, match="needs an audience"):
         ServiceAccount(use_default_credential=True, use_id_token=True)
+
+
+async def test_an_answers_code_is_kept_as_a_token_for_the_run(idp: GeminiServer) -> None:
+    asked = config(idp, client_secret="hidden")
+    asked.exchanged_auth_credential = AuthCredential(
+        auth_type=AuthCredentialTypes.OAUTH2,
+        oauth2=OAuth2Auth(client_id="me", client_secret="hidden", auth_code="code", redirect_uri="http://here/"),
+    )
+    state: dict[str, Any] = {}
+    await AuthHandler(asked).parse_and_store_auth_response(state)
+    kept = AuthHandler(asked).get_auth_response(state)
+    assert kept is not None and kept.oauth2 is not None and kept.oauth2.access_token

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.event_summary import is_model_answer
+from runtime.events.event import Event
 
 _NEAR = 2_000  # events of a long session in which the next and the previous call are looked for
 
@@ -44,6 +45,7 @@ class ModelCalls:
         self.session = session
         self._read = 0
         self._answers: list[int] = []
+        self._counting: set[str] = set()  # the authors whose models report tokens
 
     def place(self, index: int) -> CallPlace | None:
         """Return a call's place by the position of its answer; None if the event there is no answer of a model."""
@@ -55,9 +57,13 @@ class ModelCalls:
             for place in range(self._read, len(events)):
                 if is_model_answer(events[place]):
                     self._answers.append(place)
+                    self._counting.update([events[place].author] if events[place].usage_metadata else [])
             self._read = len(events)
-            number = bisect_left(self._answers, index)
-            around, first, count = self._answers, number, len(self._answers)
+            around = [place for place in self._answers if not self._is_of_a_callback(events[place])]
+            number = bisect_left(around, index)
+            first, count = number, len(around)
+            if self._is_of_a_callback(event):
+                return None
         else:
             near = range(max(index - _NEAR, 0), min(index + _NEAR, len(events)))
             cached = ((place, events.cached(place, request=False)) for place in near)
@@ -67,6 +73,10 @@ class ModelCalls:
         after = around[number + 1] if number + 1 < len(around) else None
         own = next((one for one in reversed(range(number)) if self._author(around[one]) == event.author), None)
         return CallPlace(first + 1, count, before, after, None if own is None else (own + 1 if count else 0, around[own]))
+
+    def _is_of_a_callback(self, event: Event) -> bool:
+        """Return whether an event has no tokens though its author's model reports them: a callback, or the agent's own code, wrote it."""
+        return not event.usage_metadata and event.author in self._counting
 
     def _author(self, index: int) -> str | None:
         event = self.session.events.cached(index, request=False)

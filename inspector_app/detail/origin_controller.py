@@ -88,9 +88,10 @@ class OriginController(QObject):
         index = session.index_of(event.id) if session is not None and self._detail.is_of_session else None
         if is_model_answer(event) and self._detail.is_of_session:
             place = self.calls_of(session).place(index) if session is not None and index is not None else None
-            words = [f"Model {place.text if place is not None else 'call'}", visible(event.model_version or model)[:80], facts]
-            known = " · ".join(escape(one) for one in words if one)
-            lines.append(f'{known} · <a href="{OWN}:request">read the request</a>')
+            if place is not None or index is None:
+                words = [f"Model {place.text if place is not None else 'call'}", visible(event.model_version or model)[:80], facts]
+                known = " · ".join(escape(one) for one in words if one)
+                lines.append(f'{known} · <a href="{OWN}:request">read the request</a>')
         if session is not None and index is not None and (called := _called_at(session, event, index)) is not None:
             lines.append(f"Answers the call of {event_link(called, f'event {called + 1:,}')}")
         path = node_path(event)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.presentation.values import preview, visible
 from runtime.events.credentials import hide
 from runtime.events.kinds import Kind, asks_a_person, kind_of, node_path, text_of, text_of_content, tokens_of
-from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, TRANSFER_CALL
+from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS, TRANSFER_CALL
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -77,8 +77,9 @@ class Presentation:
 
 
 def is_model_answer(event: Event) -> bool:
-    """Return whether an event is an answer of a model."""
-    if event.author == "user" or event.get_function_responses():
+    """Return whether an event is an answer of a model, as far as the event alone tells: a callback's text looks like one."""
+    calls = event.get_function_calls()
+    if event.author == "user" or event.get_function_responses() or (calls and all(call.name in REQUEST_CALLS for call in calls)):
         return False
     return event.usage_metadata is not None or bool(event.content and event.content.role == "model" and event.content.parts)
 

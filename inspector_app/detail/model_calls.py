@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from inspector_app.documents.session_document import SessionDocument
 from inspector_app.presentation.event_summary import is_model_answer
-from runtime.events.event import Event
+
+if TYPE_CHECKING:
+    from runtime.events.event import Event
 
 _NEAR = 2_000  # events of a long session in which the next and the previous call are looked for
 

@@ -65,13 +65,7 @@ class PathGroup:
     @property
     def cost(self) -> CostSum:
         """The sum of the tokens and costs."""
-        total = CostSum()
-        for run in self.runs:
-            total.calls += run.cost.calls
-            total.tokens += run.cost.tokens
-            total.cost += run.cost.cost
-            total.unpriced += run.cost.unpriced
-        return total
+        return CostSum.of_sums(run.cost for run in self.runs)
 
 
 async def run_once(agent: EvalAgent, key: SessionKey, messages: Sequence[types.Content], prices: Prices) -> RunFacts:
@@ -119,9 +113,7 @@ def run_facts(key: SessionKey, events: Sequence[Event], status: str, seconds: fl
         prices: the prices.
         error: what it failed with.
     """
-    cost = CostSum()
-    for call in model_calls(key, events, prices):
-        cost.add(call)
+    cost = CostSum.of(model_calls(key, events, prices))
     said = [text for event in events if event.author != "user" and (text := text_of(event))]
     return RunFacts(key, status, path_of(events), said[-1] if said else "", len(events), cost, seconds, error)
 

@@ -112,9 +112,7 @@ class SessionFacts:
 
     def paid(self, events: Sequence[Event]) -> str:
         """Return what the model calls of some events cost, as a sentence after a blank; empty if no price is known."""
-        total = CostSum()
-        for call in model_calls(self.key, events, self.prices, self.models):
-            total.add(call)
+        total = CostSum.of(model_calls(self.key, events, self.prices, self.models))
         return f" {'They' if total.calls > 1 else 'It'} cost {cost_text(total)}." if total.unpriced < total.calls else ""
 
     @cached_property

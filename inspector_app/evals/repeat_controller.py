@@ -13,7 +13,6 @@ from inspector_app.documents.session_address import SessionAddress
 from inspector_app.evals.repeat_dialog import MOST, RepeatDialog
 from inspector_app.evals.repeat_page import RepeatPage
 from inspector_app.presentation.costs import CostSum, cost_text, dollars, model_calls
-from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.values import counted, preview
 from inspector_app.workspace.agent_runs import QuietRuns
 from inspector_app.workspace.workspace import Workspace
@@ -116,7 +115,7 @@ class RepeatController(QObject):
         history = await source.history(address.key)
         events, models = list(history.events), await source.recorded_models(address.key)
         messages = await run_in_thread(_messages_of, events)
-        cost = await run_in_thread(_cost_of, address.key, events, self._work.prices, models)
+        cost = await run_in_thread(CostSum.of, model_calls(address.key, events, self._work.prices, models))
         self._last = _Conversation(address, messages, dict(history.baseline or {}), cost)
         self._show_dialog(self._last)
 
@@ -202,13 +201,6 @@ def _messages_of(events: Sequence[Event]) -> tuple[types.Content, ...]:
     if not texts:
         raise KnownError("The session has no message, so there is nothing to run again.")
     return texts
-
-
-def _cost_of(key: SessionKey, events: Sequence[Event], prices: Prices, models: Mapping[str, str]) -> CostSum:
-    total = CostSum()
-    for call in model_calls(key, events, prices, models):
-        total.add(call)
-    return total
 
 
 def _cost_sentence(cost: CostSum, times: int) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 MOST_NODES = 500  # of a graph; a larger one is cut off, and says so
 _DEEPEST = 20  # levels below the root
 
-START = "__START__"  # google-adk's name of the node before a workflow's first nodes
 
 
 @dataclass(slots=True)

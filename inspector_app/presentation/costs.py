@@ -58,6 +58,22 @@ class CostSum:
     cost: Decimal = Decimal(0)
     unpriced: int = 0
 
+    @classmethod
+    def of(cls, calls: Iterable[ModelCall]) -> CostSum:
+        """Return the sum of calls."""
+        total = cls()
+        for call in calls:
+            total.add(call)
+        return total
+
+    @classmethod
+    def of_sums(cls, sums: Iterable[CostSum]) -> CostSum:
+        """Return the sum of the calls of several sums."""
+        total = cls()
+        for each in sums:
+            total.add_sum(each)
+        return total
+
     def add(self, call: ModelCall) -> None:
         """Add a call."""
         self.add_call(call.tokens, call.cost)

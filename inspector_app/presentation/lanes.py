@@ -38,6 +38,10 @@ class Bars(NamedTuple):
 class Lane:
     """The spans of a row or a part of a row, which do not overlap.
 
+    Attributes:
+        spans: see below.
+        bars: all bars, none merged.
+
     Args:
         spans: sorted by start.
         left, right: their positions on the axis, 0 to 1.
@@ -46,16 +50,11 @@ class Lane:
     def __init__(self, spans: Sequence[Span], left: array[float], right: array[float]) -> None:
         self.spans = spans
         flags = bytearray((span.failed and FAILED) | (span.critical and CRITICAL) | (span.end is None and OPEN) for span in spans)
-        self._bars = Bars(left, right, flags, array("q", range(len(spans))))
+        self.bars = Bars(left, right, flags, array("q", range(len(spans))))
         self._merged: dict[int, Bars] = {}
         if len(spans) > SOME:
             for level in range(_level_of(_FINE * SOME / len(spans)), _level_of(_COARSE) + 1):
                 self._level(level)
-
-    @property
-    def bars(self) -> Bars:
-        """All bars, none merged."""
-        return self._bars
 
     def visible(self, first: float, last: float, pixel: float) -> tuple[Bars, range, float]:
         """Return the bars to draw, the numbers of those between two positions, and the width that a bar has at least.
@@ -65,20 +64,20 @@ class Lane:
             pixel: the width of a pixel. Where many bars are visible, those closer than about two pixels are merged; 0 is returned for the
                 least width where they are not.
         """
-        shown = _between(self._bars, first, last)
+        shown = _between(self.bars, first, last)
         if len(shown) <= FEW:
-            return self._bars, shown, 0.0
+            return self.bars, shown, 0.0
         level = _level_of(2.5 * pixel)
         if len(shown) <= SOME:
-            bars = _merge(_part(self._bars, shown), 2.0**level)
+            bars = _merge(_part(self.bars, shown), 2.0**level)
             return bars, range(len(bars.left)), 2.0**level / 2
         bars = self._level(level)
         return bars, _between(bars, first, last), 2.0**level / 2
 
     def near(self, place: float, reach: float) -> tuple[int | None, int]:
         """Return the number of the span at a position, or the closest within `reach`, and how many there are within `reach`."""
-        near = _between(self._bars, place - reach, place + reach)
-        left, right = self._bars.left, self._bars.right
+        near = _between(self.bars, place - reach, place + reach)
+        left, right = self.bars.left, self.bars.right
         best = min(near, key=lambda number: max(left[number] - place, place - right[number], 0.0), default=None)
         return best, len(near)
 
@@ -86,7 +85,7 @@ class Lane:
         """Return the bars with gaps below 2 ** level merged, made from the closest finer ones."""
         if level not in self._merged:
             finer = max((known for known in self._merged if known < level), default=None)
-            self._merged[level] = _merge(self._bars if finer is None else self._merged[finer], 2.0**level)
+            self._merged[level] = _merge(self.bars if finer is None else self._merged[finer], 2.0**level)
         return self._merged[level]
 
 

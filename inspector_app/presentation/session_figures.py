@@ -119,9 +119,7 @@ def event_figures(key: SessionKey, events: Sequence[Event], prices: Prices, mode
         prices: the prices.
         models: event id → model, of a recording.
     """
-    total = CostSum()
-    for call in model_calls(key, events, prices, models):
-        total.add(call)
+    total = CostSum.of(model_calls(key, events, prices, models))
     times = [event.timestamp for event in events]
     cost = None if total.calls and total.unpriced == total.calls else float(total.cost)
     seconds = max(times, default=0.0) - min(times, default=0.0)

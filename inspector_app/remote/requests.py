@@ -23,7 +23,6 @@ SECONDS_TO_CONNECT = 5.0
 SECONDS_FOR_AN_EXCHANGE = 60.0  # from the request to the last byte of the answer
 SECONDS_FOR_AN_ANSWER = 30.0  # without a byte
 _SHOWN = 300  # characters of a server's own words
-_JSON = "application/json"
 
 
 class Requests:

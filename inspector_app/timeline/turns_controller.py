@@ -14,6 +14,7 @@ from inspector_app.presentation.costs import CostSum, cost_text, model_calls
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.spans import HeldTime
 from inspector_app.presentation.turns import Turn, turns_of
+from inspector_app.presentation.values import counted
 from inspector_app.timeline.turns_view import TurnsView
 from inspector_app.workspace.workspace import Workspace
 from runtime.errors.storage_error import StorageError
@@ -110,13 +111,8 @@ def _turns(key: SessionKey, newest: EventRange, recorded: RecordedCalls, holds: 
 
 def _total(turns: list[Turn]) -> str:
     """Return what all turns used together, as a line."""
-    total = CostSum()
-    for turn in turns:
-        total.calls += turn.used.calls
-        total.tokens += turn.used.tokens
-        total.cost += turn.used.cost
-        total.unpriced += turn.used.unpriced
-    count = f"{len(turns):,} turn{'s' if len(turns) != 1 else ''}"
+    total = CostSum.of_sums(turn.used for turn in turns)
+    count = counted(len(turns), "turn")
     if not total.calls:
         return f"{count} · no event reports tokens"
     return f"{count} · {total.tokens.input:,} tokens in, {total.tokens.output:,} out · cost {cost_text(total)}"

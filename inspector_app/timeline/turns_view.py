@@ -22,6 +22,10 @@ from inspector_app.widgets.pictures import PictureButton, tool_button
 class TurnCharts(QAbstractScrollArea):
     """The charts. Left and Right, Home and End choose a turn; the scroll bar shows earlier ones.
 
+    Attributes:
+        turns: the displayed turns.
+        selected: the number of the selected one, from 0; None for none.
+
     Signals:
         event_chosen (int): the user chose the turn that begins with the event at this position.
     """
@@ -34,25 +38,15 @@ class TurnCharts(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setProperty("card", "true")
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._turns: Sequence[Turn] = ()
-        self._selected: int | None = None
+        self.turns: Sequence[Turn] = ()
+        self.selected: int | None = None
         self.horizontalScrollBar().valueChanged.connect(self.viewport().update)
-
-    @property
-    def turns(self) -> Sequence[Turn]:
-        """The displayed turns."""
-        return self._turns
-
-    @property
-    def selected(self) -> int | None:
-        """The number of the selected turn, from 0."""
-        return self._selected
 
     def set_turns(self, turns: Sequence[Turn]) -> None:
         """Show turns; the newest ones are visible if the newest was."""
         bar = self.horizontalScrollBar()
         at_end = bar.value() == bar.maximum()
-        self._turns = turns
+        self.turns = turns
         self._fit_bar()
         if at_end:
             bar.setValue(bar.maximum())
@@ -61,25 +55,25 @@ class TurnCharts(QAbstractScrollArea):
 
     def select_event(self, index: int | None) -> None:
         """Mark the turn of an event."""
-        firsts = [turn.first for turn in self._turns]
+        firsts = [turn.first for turn in self.turns]
         found = bisect_right(firsts, index) - 1 if index is not None else -1
-        self._selected = found if found >= 0 else None
-        if self._selected is not None:
+        self.selected = found if found >= 0 else None
+        if self.selected is not None:
             bar, fitting = self.horizontalScrollBar(), self.layout_now.fitting
-            if not bar.value() <= self._selected < bar.value() + fitting:
-                bar.setValue(self._selected - fitting // 2)
+            if not bar.value() <= self.selected < bar.value() + fitting:
+                bar.setValue(self.selected - fitting // 2)
         self._tell()
         self.viewport().update()
 
     def _tell(self) -> None:
-        chosen = self._selected
-        text = turn_text(chosen + 1, self._turns[chosen]) if chosen is not None and chosen < len(self._turns) else ""
+        chosen = self.selected
+        text = turn_text(chosen + 1, self.turns[chosen]) if chosen is not None and chosen < len(self.turns) else ""
         self.setAccessibleDescription(text)
 
     @property
     def layout_now(self) -> Layout:
         """Where the charts and bars are."""
-        return Layout(self.viewport().width(), self.viewport().height(), self.horizontalScrollBar().value(), len(self._turns))
+        return Layout(self.viewport().width(), self.viewport().height(), self.horizontalScrollBar().value(), len(self.turns))
 
     @property
     def picture_size(self) -> QSize:
@@ -89,12 +83,12 @@ class TurnCharts(QAbstractScrollArea):
     def paint_picture(self, painter: QPainter) -> None:
         """Paint the visible turns into a picture."""
         size = self.picture_size
-        paint_charts(painter, Layout(size.width(), size.height(), self.horizontalScrollBar().value(), len(self._turns)), self._turns, None)
+        paint_charts(painter, Layout(size.width(), size.height(), self.horizontalScrollBar().value(), len(self.turns)), self.turns, None)
 
     def describe(self, point: QPoint) -> str:
         """Return the description of the turn at a point; empty for none."""
         turn = self.layout_now.turn_at(point.x(), point.y())
-        return turn_text(turn + 1, self._turns[turn]) if turn is not None else ""
+        return turn_text(turn + 1, self.turns[turn]) if turn is not None else ""
 
     def centre_of(self, turn: int, chart: int = 0) -> QPoint:
         """Return the centre of a turn's place in a chart."""
@@ -105,9 +99,9 @@ class TurnCharts(QAbstractScrollArea):
         return QSize(100, 40)
 
     def _fit_bar(self) -> None:
-        fitting = Layout(self.viewport().width(), self.viewport().height(), 0, len(self._turns)).fitting
+        fitting = Layout(self.viewport().width(), self.viewport().height(), 0, len(self.turns)).fitting
         self.horizontalScrollBar().setPageStep(fitting)
-        self.horizontalScrollBar().setRange(0, max(0, len(self._turns) - fitting))
+        self.horizontalScrollBar().setRange(0, max(0, len(self.turns) - fitting))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fit the scroll bar."""
@@ -121,17 +115,17 @@ class TurnCharts(QAbstractScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose another turn."""
-        here, last = self._selected if self._selected is not None else -1, len(self._turns) - 1
+        here, last = self.selected if self.selected is not None else -1, len(self.turns) - 1
         moves = {Qt.Key.Key_Left: here - 1, Qt.Key.Key_Right: here + 1, Qt.Key.Key_Home: 0, Qt.Key.Key_End: last}
         turn = moves.get(Qt.Key(event.key()))
-        if turn is None or not self._turns:
+        if turn is None or not self.turns:
             super().keyPressEvent(event)
         else:
             self._choose(max(0, min(turn, last)))
 
     def _choose(self, turn: int) -> None:
-        self.select_event(self._turns[turn].first)
-        self.event_chosen.emit(self._turns[turn].first)
+        self.select_event(self.turns[turn].first)
+        self.event_chosen.emit(self.turns[turn].first)
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Show a turn's description as its tooltip."""
@@ -144,7 +138,7 @@ class TurnCharts(QAbstractScrollArea):
         """Paint the charts."""
         with QPainter(self.viewport()) as painter:
             painter.fillRect(event.rect(), theme.color("pane"))
-            paint_charts(painter, self.layout_now, self._turns, self._selected)
+            paint_charts(painter, self.layout_now, self.turns, self.selected)
 
 
 class TurnsView(DrawnPane):

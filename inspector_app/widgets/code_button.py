@@ -19,6 +19,9 @@ _LONGEST = 28  # characters of the place; the tooltip has the whole path
 class CodeButton(QToolButton):
     """A button for the first of some places in the code, with a menu of all.
 
+    Attributes:
+        links: the places.
+
     Signals:
         code_requested(str, int): open this file at this line.
 
@@ -41,22 +44,17 @@ class CodeButton(QToolButton):
         self.setSizePolicy(kept)
         self.setAccessibleName("Open the code")
         self.setIcon(theme.icon("code", "dim"))
-        self._links: Sequence[CodeLink] = ()
+        self.links: Sequence[CodeLink] = ()
         self._menu = QMenu(self)
         self._menu.setToolTipsVisible(True)
         self.clicked.connect(self._on_clicked)
         self.hide()
 
-    @property
-    def links(self) -> Sequence[CodeLink]:
-        """The places."""
-        return self._links
-
     def set_links(self, links: Sequence[CodeLink]) -> None:
         """Show the places, the most specific first; the button is hidden if there is none."""
-        if links == self._links:
+        if links == self.links:
             return
-        self._links = links
+        self.links = links
         self.setVisible(bool(links))
         self._menu.clear()
         if not links:
@@ -85,4 +83,4 @@ class CodeButton(QToolButton):
         self.code_requested.emit(link.file, link.line)
 
     def _on_clicked(self) -> None:
-        self._open(self._links[0])
+        self._open(self.links[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from inspector_app.widgets import theme
 from inspector_app.widgets.controls import plain_label, push_button
@@ -15,6 +15,9 @@ SUGGESTS, WARNS, ANSWERS = range(3)  # urgency: something may be done; something
 
 class HintBar(QWidget):
     """A hint with up to two buttons, such as "This invocation was interrupted after step 2" with *Resume*.
+
+    Attributes:
+        button, other_button: for the suggested action, and for the alternative one.
 
     Signals:
         accepted: the first button was pressed.
@@ -39,12 +42,12 @@ class HintBar(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._icon = IconLabel(16, self)
         self._text = plain_label(name=f"{name}_text", wraps=True, parent=self)
-        self._button = push_button("", f"{name}_button", self.accepted, does="Follow the hint", parent=self)
-        self._other = push_button("", f"{name}_other_button", self.other_accepted, does="Follow the hint", parent=self)
+        self.button = push_button("", f"{name}_button", self.accepted, does="Follow the hint", parent=self)
+        self.other_button = push_button("", f"{name}_other_button", self.other_accepted, does="Follow the hint", parent=self)
         self._close = named(QToolButton(self), f"{name}_close", "Close the hint")
         self._close.setIcon(theme.icon("xmark", "dim"))
         self._close.clicked.connect(self._on_closed)
-        parts = (self._icon, (self._text, 1), self._button, self._other, self._close)
+        parts = (self._icon, (self._text, 1), self.button, self.other_button, self._close)
         laid_out(QHBoxLayout(self), *parts, margins=(12, 7, 7, 7), spacing=9)
         self.hide()
 
@@ -52,16 +55,6 @@ class HintBar(QWidget):
     def text(self) -> str:
         """The hint, also while a more urgent one is displayed; empty if there is none."""
         return self._text.text() if self._is_wanted else ""
-
-    @property
-    def button(self) -> QPushButton:
-        """The button for the suggested action."""
-        return self._button
-
-    @property
-    def other_button(self) -> QPushButton:
-        """The button for the alternative action."""
-        return self._other
 
     def suggest(self, text: str, action: str, icon: str, role: str = "warn", *, other: str = "", closable: bool = True) -> None:
         """Show a hint, unless a person has closed the same one.
@@ -76,13 +69,13 @@ class HintBar(QWidget):
         self._icon.show_icon(icon, role)
         urgent = role == "warn"
         self.setProperty("card", "held" if urgent else True)
-        self._button.setProperty("primary", urgent)
-        for widget in (self, self._button):
+        self.button.setProperty("primary", urgent)
+        for widget in (self, self.button):
             theme.restyle(widget)
         is_new = not self._is_wanted or text != self._text.text()
         self._text.setText(text)
         self._close.setVisible(closable)
-        for button, words in ((self._button, action), (self._other, other)):
+        for button, words in ((self.button, action), (self.other_button, other)):
             button.setText(words)
             button.setAccessibleName(words)
             button.setVisible(bool(words))

@@ -8,6 +8,7 @@ from inspector_app.analysis.finding import Finding
 from inspector_app.analysis.session_facts import SessionFacts
 from inspector_app.documents.recorded_spans import with_recorded_times
 from inspector_app.presentation.spans import MODEL, activity
+from inspector_app.presentation.time_scale import joined
 from inspector_app.presentation.values import visible
 
 LONG = 10.0  # seconds of an invocation; a shorter one is no wait
@@ -26,7 +27,7 @@ def slow_steps(facts: SessionFacts) -> Iterator[Finding]:
         calls = [span for span in with_recorded_times(activity(events), facts.recorded, [events[0].invocation_id]).calls if span.exact]
         if not calls:
             continue
-        busy = sum(end - begin for begin, end in _joined([(span.start, span.end or span.start) for span in calls]))
+        busy = sum(end - begin for begin, end in joined((span.start, span.end or span.start) for span in calls))
         longest = max(calls, key=lambda span: (span.end or span.start) - span.start)
         seconds = (longest.end or longest.start) - longest.start
         if busy < LONG or 2 * seconds <= busy or len(calls) == 1:
@@ -41,14 +42,3 @@ def slow_steps(facts: SessionFacts) -> Iterator[Finding]:
             "The other calls together took less.",
             "Make this one faster first: a smaller model or request, or a tool that returns early and is long-running.",
         )
-
-
-def _joined(times: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the times without overlaps."""
-    found: list[tuple[float, float]] = []
-    for begin, end in sorted(times):
-        if found and begin <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], end)
-        else:
-            found.append((begin, end))
-    return found

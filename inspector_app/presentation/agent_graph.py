@@ -13,7 +13,6 @@ MOST_NODES = 500  # of a graph; a larger one is cut off, and says so
 _DEEPEST = 20  # levels below the root
 
 
-
 @dataclass(slots=True)
 class GraphNode:
     """An agent, or a node of a workflow.

@@ -35,7 +35,7 @@ class TimeScale:
 
     def __init__(self, times: Iterable[float], work: Iterable[tuple[float, float]] = ()) -> None:
         ordered = sorted(times) or [0.0]
-        busy = _joined(work)
+        busy = joined(work)
         gaps = sorted(((after - before, before, after) for before, after in itertools.pairwise(ordered)), reverse=True)
         rest = ordered[-1] - ordered[0]
         self.pauses: list[Pause] = []
@@ -119,15 +119,15 @@ class TimeScale:
         return list(zip(edges[::2], edges[1::2], strict=True))
 
 
-def _joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+def joined(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return time spans with overlapping and adjacent ones merged."""
-    joined: list[tuple[float, float]] = []
+    found: list[tuple[float, float]] = []
     for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
         else:
-            joined.append((start, end))
-    return joined
+            found.append((start, end))
+    return found
 
 
 def round_step(length: float) -> float:

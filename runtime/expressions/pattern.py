@@ -8,11 +8,16 @@ look-around, backreferences and what needs them. `$` is the end of the text, and
 from __future__ import annotations
 
 import re
-
-from pydantic_core import SchemaError, SchemaValidator, core_schema
+from typing import TYPE_CHECKING
 
 from runtime.expressions.budget import TEXT_LIMIT, Budget
 from runtime.expressions.errors import ExpressionError
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    import pydantic_core
+else:
+    pydantic_core = lazy_module("pydantic_core")
 
 MAX_LENGTH = 500
 MAX_COPIES = 1_000  # of parts of a pattern, made by repetitions with a number
@@ -44,16 +49,19 @@ class Pattern:
         self._literal = None if _SPECIAL & set(source) else source
         if len(source) > MAX_LENGTH:
             raise ExpressionError(f"a pattern has at most {MAX_LENGTH} characters.", offset + MAX_LENGTH)
+        if self._literal is not None:
+            return
         pattern, copies = _translated(source, offset)
         self._steps_a_character = 1 + copies // _COPIES_A_STEP
         try:
             re.compile(pattern)  # for its messages and positions, and as the meaning is that of `re`
-            self._automaton = SchemaValidator(core_schema.str_schema(strict=True, pattern=pattern, regex_engine="rust-regex"))
+            wanted = pydantic_core.core_schema.str_schema(strict=True, pattern=pattern, regex_engine="rust-regex")
+            self._automaton = pydantic_core.SchemaValidator(wanted)
         except re.error as error:
             raise ExpressionError(f"{error.msg}.", offset + min(error.pos or 0, len(source))) from None
         except RecursionError:
             raise ExpressionError("groups are nested too deeply.", offset) from None
-        except SchemaError:
+        except pydantic_core.SchemaError:
             raise ExpressionError("the pattern is too large, or a part of it is not supported.", offset) from None
 
     def found_in(self, text: str, budget: Budget) -> bool:

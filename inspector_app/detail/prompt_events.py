@@ -120,9 +120,9 @@ class _Said:
         self._left = self._all.copy()
 
     def take_expected(self, part: Mapping[str, Any], author: str) -> bool:
-        """Return whether a part is in the request as agents are told: what the agent and the user said as it is, others as context.
+        """Return whether a part is in the request as runtimes put it there: the agent's and the user's as it is, others' as context.
 
-        Calls without a response are not told.
+        Calls without a response are not in it.
         """
         if "function_call" in part and part["function_call"].get("id") not in self._answered:
             return False

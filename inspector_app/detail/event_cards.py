@@ -18,7 +18,7 @@ from inspector_app.detail.note_bar import NoteBar
 from inspector_app.detail.pictures import Pictures
 from inspector_app.detail.prose import Prose
 from inspector_app.presentation.event_details import details, texts
-from inspector_app.presentation.event_summary import describe, failure_of, text_of
+from inspector_app.presentation.event_summary import describe, result_title, text_of
 from inspector_app.presentation.value_filters import call_root
 from inspector_app.presentation.values import counted, visible
 from inspector_app.state.delta_view import DeltaView
@@ -27,7 +27,6 @@ from inspector_app.widgets.layouts import laid_out, named
 from inspector_app.widgets.text_dialog import TextDialog
 from inspector_app.widgets.value_tree import ValueTreeModel
 from inspector_app.widgets.value_tree_view import ValueTreeView
-from runtime.events.kinds import asks_a_person
 
 if TYPE_CHECKING:
     from runtime.events import Event
@@ -289,9 +288,7 @@ def _calls_html(event: Event) -> tuple[str, str]:
     """Return the title and the fields of an event's calls and results."""
     functions: list[tuple[str, str, Any]] = [(f"Call {call.name}", "text", call.args or {}) for call in event.get_function_calls()]
     for response in event.get_function_responses():
-        waits = asks_a_person(event, response)
-        failed = not waits and failure_of(response)  # google-adk's interim answer is an error
-        title = f"{response.name} {'waits for an answer' if waits else 'failed'}" if waits or failed else f"Result of {response.name}"
+        title, failed = result_title(event, response)
         functions.append((title, "bad" if failed else "text", response.response))
     for part in (event.content.parts if event.content else None) or ():
         if part.file_data is not None:

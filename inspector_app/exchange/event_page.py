@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.presentation.event_details import details, texts
-from inspector_app.presentation.event_summary import describe
+from inspector_app.presentation.event_summary import describe, result_title
 from inspector_app.presentation.values import local_time, visible, visible_lines
 from runtime.events.kinds import kind_of
 from runtime.events.marks import NOTE
@@ -102,8 +102,13 @@ def _blocks(data: dict[str, Any], event: Event) -> Iterator[Block]:
         yield Block("note", "Bookmark" if not note.text else "Note, bookmarked" if note.is_bookmark else "Note", _text(note.text))
     if data.get("error_code") or data.get("error_message"):
         yield Block("error", "Error", _text(": ".join(str(data[name]) for name in ("error_code", "error_message") if data.get(name))))
+    responses = iter(event.get_function_responses())
     for part in (data.get("content") or {}).get("parts") or ():
-        yield from _part(part)
+        if response := part.get("function_response"):
+            title, failed = result_title(event, next(responses))
+            yield Block("error" if failed else "result", visible(title), json_block(response.get("response")))
+        else:
+            yield from _part(part)
     for title, text in texts(event).items():
         yield Block("text", title, _text(text))
     actions = data.get("actions") or {}
@@ -118,8 +123,6 @@ def _part(part: dict[str, Any]) -> Iterator[Block]:
         yield Block("thought" if part.get("thought") else "text", "Thought" if part.get("thought") else "", _text(part["text"]))
     if call := part.get("function_call"):
         yield Block("call", f"Call {visible(str(call.get('name')))}", json_block(call.get("args") or {}))
-    if response := part.get("function_response"):
-        yield Block("result", f"Result of {visible(str(response.get('name')))}", json_block(response.get("response")))
     if code := part.get("executable_code"):
         yield Block("code", "Code", _text(code.get("code") or ""))
     if outcome := part.get("code_execution_result"):

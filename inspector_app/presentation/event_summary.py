@@ -27,6 +27,7 @@ __all__ = [
     "describe",
     "failure_of",
     "is_failure",
+    "result_title",
     "short_id",
     "signature",
     "text_of",
@@ -215,6 +216,14 @@ def is_failure(event: Event) -> bool:
         if failure_of(response) is not None and not asks_a_person(event, response):
             return True
     return False
+
+
+def result_title(event: Event, response: types.FunctionResponse) -> tuple[str, bool]:
+    """Return the title of a tool's result, and whether it reports a failure."""
+    if asks_a_person(event, response):  # google-adk's interim answer is an error
+        return f"{response.name} waits for an answer", False
+    failed = failure_of(response) is not None
+    return f"{response.name} failed" if failed else f"Result of {response.name}", failed
 
 
 def failure_of(response: types.FunctionResponse) -> str | None:

@@ -115,3 +115,28 @@ def _events(file: str) -> Iterator[Event]:
     with StoredDatabase.open(str(fixtures_dir() / "open" / file)) as stored:
         for summary in stored.sessions():
             yield from stored.events(summary.key)
+
+
+@pytest.mark.parametrize(
+    ("response", "long_running", "title", "kind"),
+    [
+        ({"price": 3}, (), "Result of search", "result"),
+        ({"error": "no answer"}, (), "search failed", "error"),
+        ({"error": "This tool call requires confirmation, please approve or reject."}, ("c",), "search waits for an answer", "result"),
+    ],
+)
+def test_a_failed_call_has_the_title_that_the_window_gives_it(
+    response: dict[str, Any], long_running: tuple[str, ...], title: str, kind: str
+) -> None:
+    part = {"function_response": {"id": "c", "name": "search", "response": response}}
+    requested = {"requested_tool_confirmations": {name: {} for name in long_running}}
+    data = {
+        "id": "e",
+        "author": "a",
+        "invocation_id": "i",
+        "timestamp": 1.0,
+        "content": {"role": "user", "parts": [part]},
+        "actions": requested,
+    }
+    [block] = event_page(1, data).blocks[:1]
+    assert (block.title, block.kind) == (title, kind)

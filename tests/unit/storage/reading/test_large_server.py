@@ -80,7 +80,6 @@ READS: dict[str, Callable[[StoredDatabase], object]] = {
     "the newest events": lambda database: database.newest_events(LONG, 50),
     "events by the beginning of their id": lambda database: database.ids_beginning(SHORT, "e-7"),
     "whether a session is long": lambda database: database.count_up_to(LONG, 1_000),
-    "a session's size": lambda database: database.sizes([(SHORT, 100), (LONG, EVENTS - FEW)]),
     "what is pending in a session": lambda database: database.pending(SHORT),
     "a session's invocations, for its costs": lambda database: database.invocations(SHORT),
 }

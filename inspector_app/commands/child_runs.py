@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,51 +13,13 @@ from inspector_app.commands import stdout
 from inspector_app.engines.adk_storage import session_storage
 from inspector_app.engines.agent_output import OutputLine
 from inspector_app.engines.child_engine import ChildEngine
-from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.engines.environments import child_variables, own_environment
 from inspector_app.engines.protocol import Debugpy, free_port
 from runtime.debugger.debugger import Debugger
 from runtime.events import Event
-from runtime.history.run_ends import end_of
-from runtime.sessions.recorded_end import RecordedEnd
-from runtime.sessions.session import Session
-from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import database_url
 from runtime.support.worker_threads import run_in_thread
-
-
-class ChildSessions:
-    """The sessions of an agent in another process, for the report of how a run ended."""
-
-    def __init__(self, engine: ChildEngine) -> None:
-        self._engine = engine
-        self._ends: dict[str, RecordedEnd] = {}
-
-    async def get_session(self, *, app_name: str, user_id: str, session_id: str) -> Session | None:
-        """Return a session with its events; None if it does not exist, or if the process has ended."""
-        if self._engine.child.ended is not None:
-            return None
-        found = await self._engine.session(SessionKey(app_name, user_id, session_id))
-        if found is None:
-            return None
-        state, events = found
-        return Session(id=session_id, app_name=app_name, user_id=user_id, state=state, events=events)
-
-    async def recorded_ends(self, key: SessionKey) -> dict[str, RecordedEnd]:
-        """Return the ends of the runs of this command; google-adk records none."""
-        return self._ends
-
-    def run_has_ended(self, events: Sequence[Event], error: Exception | None) -> None:
-        """Take over how a run ended.
-
-        Args:
-            events: those of its invocation.
-            error: what it raised; None if it ended normally.
-        """
-        end = end_of(list(events), error) if events and not isinstance(error, ChildEndedError) else None
-        if end is not None:
-            self._ends[events[-1].invocation_id] = end
 
 
 @asynccontextmanager

@@ -9,12 +9,13 @@ from typing import Any
 
 from google.genai import types
 
-from inspector_app.commands.child_runs import ChildSessions, open_child
+from inspector_app.commands.child_runs import open_child
 from inspector_app.commands.opening import open_runner, planned_engine
 from inspector_app.commands.options.running import Eval, Run
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.agent_loader import LoadedAgent, load_agent
 from inspector_app.engines.child_engine import ChildEngine
+from inspector_app.engines.child_process import ChildEndedError
 from inspector_app.engines.engine_choice import EnginePlan
 from inspector_app.engines.protocol import Capability
 from runtime.artifacts.base_artifact_service import BaseArtifactService
@@ -23,9 +24,11 @@ from runtime.events import Event
 from runtime.forks.recording import Recording
 from runtime.forks.rerun import Rerun
 from runtime.forks.session_replay import Repeat
+from runtime.history.run_ends import end_of
 from runtime.runners import Runner
 from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.in_memory_session_service import InMemorySessionService
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.open_service import open_session_service
 
@@ -81,19 +84,18 @@ class _Here:
     Attributes:
         plan: what runs it.
         app_name: the app name of its sessions.
-        sessions: stores them.
     """
 
     def __init__(self, plan: EnginePlan, app_name: str, service: BaseSessionService, runner: Runner) -> None:
-        self.plan, self.app_name, self.sessions = plan, app_name, service
-        self._runner = runner
+        self.plan, self.app_name = plan, app_name
+        self._service, self._runner = service, runner
 
     def why_not(self, _capability: Capability) -> None:
         return None
 
     async def new_session(self, user_id: str, state: Mapping[str, Any] | None = None, session_id: str | None = None) -> SessionKey:
         given = dict(state or {})
-        return (await self.sessions.create_session(app_name=self.app_name, user_id=user_id, state=given, session_id=session_id)).key
+        return (await self._service.create_session(app_name=self.app_name, user_id=user_id, state=given, session_id=session_id)).key
 
     def run(
         self,
@@ -116,16 +118,30 @@ class _Here:
     def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> Repeat:
         return Rerun(self._runner, key, recording, runs_tools=runs_tools, strict=strict)
 
+    async def stored(self, key: SessionKey) -> list[Event] | None:
+        """Return a session's events; None if it does not exist, or cannot be read any more."""
+        session = await self._service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
+        return list(session.events) if session is not None else None
+
     async def events(self, key: SessionKey) -> list[Event]:
-        session = await self.sessions.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-        return list(session.events) if session is not None else []
+        return await self.stored(key) or []
+
+    async def ends(self, key: SessionKey, own: list[Event], failure: Exception | None) -> dict[str, RecordedEnd]:
+        """Return the recorded ends of a session's invocations.
+
+        Args:
+            key: the session.
+            own: the events of the invocation that has just run.
+            failure: what it raised; None if it ended normally.
+        """
+        return await self._service.recorded_ends(key)
 
 
 class _InChild:
     """An agent in a process of its own; see `_Here`."""
 
     def __init__(self, plan: EnginePlan, engine: ChildEngine) -> None:
-        self.plan, self.app_name, self.sessions = plan, engine.agent.app_name, ChildSessions(engine)
+        self.plan, self.app_name = plan, engine.agent.app_name
         self._engine = engine
 
     def why_not(self, capability: Capability) -> str | None:
@@ -148,9 +164,16 @@ class _InChild:
     def rerun(self, key: SessionKey, recording: Recording, *, runs_tools: bool = False, strict: bool = False) -> Repeat:
         return self._engine.rerun(key, recording, runs_tools=runs_tools, strict=strict)
 
+    async def stored(self, key: SessionKey) -> list[Event] | None:
+        found = await self._engine.session(key) if self._engine.child.ended is None else None
+        return found[1] if found is not None else None
+
     async def events(self, key: SessionKey) -> list[Event]:
-        found = await self._engine.session(key)
-        return found[1] if found is not None else []
+        return await self.stored(key) or []
+
+    async def ends(self, key: SessionKey, own: list[Event], failure: Exception | None) -> dict[str, RecordedEnd]:
+        end = end_of(own, failure) if own and not isinstance(failure, ChildEndedError) else None  # google-adk records none
+        return {own[-1].invocation_id: end} if end is not None else {}
 
 
 DrivenAgent = _Here | _InChild

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inspector_app.commands import stdout
-from inspector_app.commands.child_runs import ChildSessions
+from inspector_app.commands.driven import DrivenAgent
 from inspector_app.commands.options.branching import ForkOptions
 from inspector_app.commands.options.running import Resume, Run
 from inspector_app.commands.output import pending_json, pending_text, print_event, print_json, print_line
@@ -20,7 +20,6 @@ from inspector_app.presentation.values import example_response, visible, visible
 from runtime.errors import KnownError
 from runtime.events import Event
 from runtime.history.invocations import Invocation, PendingItem, invocations
-from runtime.sessions.base_session_service import BaseSessionService
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_url import without_password
 from runtime.support.texts import error_text
@@ -30,7 +29,7 @@ FINISHED, FAILED, PAUSED = 0, 1, 3
 
 async def drive(
     events: AsyncGenerator[Event, None],
-    service: BaseSessionService | ChildSessions,
+    agent: DrivenAgent,
     key: SessionKey,
     options: Run | Resume | ForkOptions,
     earlier: set[str],
@@ -40,7 +39,7 @@ async def drive(
 
     Args:
         events: the run's events.
-        service: stores the session.
+        agent: what runs, and stores the session.
         key: the session.
         options: the command line's options.
         earlier: ids of the invocations before the run.
@@ -65,7 +64,7 @@ async def drive(
         raise
     except Exception as error:
         failure = error
-    ended = await _ended(service, key, earlier, invocation_id, failure)
+    ended = await _ended(agent, key, earlier, invocation_id, failure)
     contradicts = failure is not None and ended is not None and ended.status == "finished"  # its events do not record the failure
     if ended is not None and (options.json or not contradicts):
         _print_end(key, ended, options)
@@ -83,17 +82,12 @@ async def then(events: AsyncGenerator[Event, None], report: Callable[[], None]) 
 
 
 async def _ended(
-    service: BaseSessionService | ChildSessions,
-    key: SessionKey,
-    earlier: set[str],
-    invocation_id: str | None,
-    failure: Exception | None,
+    agent: DrivenAgent, key: SessionKey, earlier: set[str], invocation_id: str | None, failure: Exception | None
 ) -> Invocation | None:
     """Return the invocation's present status; None if the run failed before the invocation started."""
-    session = await service.get_session(app_name=key.app_name, user_id=key.user_id, session_id=key.session_id)
-    if session is not None and isinstance(service, ChildSessions):
-        service.run_has_ended([event for event in session.events if event.invocation_id == invocation_id], failure)
-    found = invocations(session.events, ends=await service.recorded_ends(key)) if session else []
+    events = await agent.events(key)
+    own = [event for event in events if event.invocation_id == invocation_id]
+    found = invocations(events, ends=await agent.ends(key, own, failure)) if events else []
     for invocation in reversed(found):
         if invocation.invocation_id == invocation_id or (invocation_id is None and invocation.invocation_id not in earlier):
             return invocation

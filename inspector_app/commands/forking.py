@@ -81,7 +81,7 @@ async def _run(
         else:
             repeat = agent.rerun(made.key, recording)
             events = then(repeat.events(), lambda: _report(repeat.answers, options.json))
-        return await drive(events, agent.sessions, made.key, options, earlier)
+        return await drive(events, agent, made.key, options, earlier)
 
 
 def _report(answers: RecordedAnswers, as_json: bool) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from inspector_app.commands import stdout
-from inspector_app.commands.driven import open_driven
+from inspector_app.commands.driven import DrivenAgent, open_driven
 from inspector_app.commands.driving import drive, then
 from inspector_app.commands.options.running import Run
 from inspector_app.commands.output import counted, print_json, print_line
@@ -15,6 +14,7 @@ from inspector_app.commands.selection import session_key
 from inspector_app.presentation.values import visible
 from runtime.forks.recording import Recording, RecordingError
 from runtime.forks.session_replay import Repeat, SessionReplay, recordings_of
+from runtime.sessions.session_key import SessionKey
 
 DIFFERENT = 1
 
@@ -33,15 +33,17 @@ async def replay(options: Run) -> int:
         return await _drive(
             recordings,
             lambda one: agent.rerun(made, one, runs_tools=options.run_tools, strict=not options.go_on),
-            agent.sessions,
+            agent,
             made,
             options,
         )
 
 
-async def _drive(recordings: Sequence[Recording], repeat: Callable[[Recording], Repeat], service: Any, key: Any, options: Run) -> int:
+async def _drive(
+    recordings: Sequence[Recording], repeat: Callable[[Recording], Repeat], agent: DrivenAgent, key: SessionKey, options: Run
+) -> int:
     run = SessionReplay(recordings, repeat, goes_on=options.go_on)
-    status = await drive(then(run.events(), lambda: _report(run, options)), service, key, options, set())
+    status = await drive(then(run.events(), lambda: _report(run, options)), agent, key, options, set())
     return DIFFERENT if run.divergences and status == 0 else status
 
 

@@ -69,16 +69,14 @@ def _state_after(target: str, session: str, event: str) -> dict[str, Any]:
 async def _run(plan: EnginePlan, loaded: LoadedAgent | None, options: Run) -> int:
     async with driven(plan, loaded, options.db, options.app, recording_of(options)) as agent:
         state = options.state or {}
-        session = options.session and await agent.sessions.get_session(
-            app_name=agent.app_name, user_id=options.user, session_id=options.session
-        )
-        if session:
-            key, earlier = session.key, {event.invocation_id for event in session.events}
+        key = SessionKey(agent.app_name, options.user, options.session or "")
+        if options.session and (events := await agent.stored(key)) is not None:
+            earlier = {event.invocation_id for event in events}
         else:
             key, earlier = await agent.new_session(options.user, state, options.session), set()
             state = {name: value for name, value in state.items() if name.startswith(State.TEMP_PREFIX)}
-        events = agent.run(key, message_of(options.message or ""), state=state, streaming=options.streaming)
-        return await drive(events, agent.sessions, key, options, earlier)
+        run = agent.run(key, message_of(options.message or ""), state=state, streaming=options.streaming)
+        return await drive(run, agent, key, options, earlier)
 
 
 def resume(options: Resume) -> int:
@@ -113,7 +111,7 @@ async def _resume(
     async with driven(plan, loaded, options.db, key.app_name, recording_of(options)) as agent:
         if reason := agent.why_not("resume"):
             raise ResumeError(reason)
-        return await drive(agent.run(key, answer, invocation_id), agent.sessions, key, options, set(), invocation_id)
+        return await drive(agent.run(key, answer, invocation_id), agent, key, options, set(), invocation_id)
 
 
 def _check_resumable(loaded: LoadedAgent) -> None:

@@ -222,3 +222,42 @@ def test_of_equal_calls_the_one_without_a_response_is_left_out() -> None:
     )
     found = prompt_events(events, 3, RecordedModelRequest("m", {}, contents, None))
     assert [entry.partly for entry in found] == ["", "", "its call has no response yet"]
+
+
+LOOK, CONFIRM = (types.FunctionCall(id=name, name=name, args={}) for name in ("look", "adk_request_confirmation"))
+SEEN_LATER = types.Part(function_response=types.FunctionResponse(id="look", name="look", response={}))
+SAID_YES = types.Part(function_response=types.FunctionResponse(id=CONFIRM.id, name=CONFIRM.name, response={"confirmed": True}))
+MEANWHILE = types.Part(text="Meanwhile.")
+
+
+@pytest.mark.parametrize(
+    ("events", "places", "reason"),
+    [
+        ([said_by("two", types.Part(text="Hm.", thought=True))], (0,), "thoughts of other agents are not sent"),
+        ([said_by("one", types.Part(function_call=LOOK))], (0,), "its call has no response yet"),
+        (
+            [said_by("one", types.Part(function_call=CONFIRM)), said_by("user", SAID_YES)],
+            (0, 1),
+            "requests to a person are never sent to models",
+        ),
+        (
+            [said_by("one", types.Part(function_call=LOOK)), said_by("one", MEANWHILE), said_by("user", SEEN_LATER)],
+            (1,),
+            "it is between a call and its late response",
+        ),
+        (
+            [
+                Event(author="user", invocation_id="1", content=types.Content(role="user", parts=[MEANWHILE])),
+                Event(author="user", invocation_id="2", actions=EventActions(rewind_before_invocation_id="1")),
+            ],
+            (0,),
+            "a rewind took it back",
+        ),
+        ([Event(author="user", invocation_id="2", actions=EventActions(rewind_before_invocation_id="1"))], (0,), "it is a rewind"),
+    ],
+)
+def test_what_a_runtime_itself_leaves_out_has_its_reason(events: list[Event], places: Sequence[int], reason: str) -> None:
+    told = [part.model_dump(exclude_none=True) for part in (types.Part(function_call=LOOK), SEEN_LATER)]
+    contents = tuple({"role": "user", "parts": [part]} for part in told) if len(events) == 3 else ()
+    found = prompt_events([*events, said_by("one", types.Part(text="Done."))], len(events), RecordedModelRequest("m", {}, contents, None))
+    assert [entry.reason for entry in found if entry.index in places] == [reason] * len(places)

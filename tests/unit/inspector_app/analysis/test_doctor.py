@@ -375,3 +375,12 @@ def test_an_answer_to_a_long_running_call_reaches_an_agent(follows: bool, tmp_pa
     events = [HELLO, called("order", "c", long_running_tool_ids=["c"]), returned("order", "c", author="user"), *([BYE] if follows else [])]
     found = findings_in(write_v1(tmp_path / "a.db", events))
     assert [finding.what for finding in found] == ([] if follows else ["The answer to order has reached no agent."])
+
+
+@pytest.mark.parametrize("went_on", [True, False])
+def test_only_the_newest_message_that_broke_off_is_to_be_resumed(went_on: bool, tmp_path: Path) -> None:
+    later = [said("again", "user", invocation_id="j"), {**BYE, "invocation_id": "j"}] if went_on else []
+    lost = called("pay", "c", actions={"agent_state": {"step": 1}}, author="gone")
+    found = findings_in(write_v1(tmp_path / "a.db", [HELLO, lost, *later]), root=LlmAgent(name="desk", model="m"))
+    assert [finding.kind for finding in found] == ["unanswered call", *([] if went_on else ["missing agent"])]
+    assert ("before you resume" in found[0].advice) is not went_on

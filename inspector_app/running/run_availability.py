@@ -120,14 +120,9 @@ class RunAvailability(QObject):
             return "begins the fork"
         if self._work.agents.loaded is not None and run.message_address is None:
             return "begins a new session"
-        return "begins another invocation" if self.idle_words()[0] in ("waiting", "interrupted") else ""
+        return "begins another invocation" if self.idle_words()[0] != "idle" else ""
 
     def idle_words(self) -> tuple[str, str, str]:
         """Return how the session was left: phase, text and detail for the tool bar."""
-        session = self._work.current.session if self.session_is_in_sight() else None
-        open_ones = [entry for entry in session.invocations if entry.is_open] if session else []
-        if not open_ones:
-            return "idle", "idle", ""
-        last = open_ones[-1]
-        word = last.word
-        return word, word, last.reason
+        left = self._work.run.unfinished() if self.session_is_in_sight() else None
+        return (left.word, left.word, left.reason) if left is not None else ("idle", "idle", "")

@@ -87,9 +87,9 @@ class ActionAvailability:
         return interrupted[-1] if interrupted and not interrupted[-1].is_past else None
 
     def unfinished(self) -> Invocation | None:
-        """Return the newest invocation of the displayed session that is interrupted, or paused for an answer."""
+        """Return the newest invocation of the displayed session if it is interrupted, or paused for an answer; earlier ones are past."""
         session = self._current.session
-        found = [entry for entry in session.invocations if entry.is_open] if session is not None else []
+        found = [entry for entry in session.invocations if entry.is_open and not entry.is_past] if session is not None else []
         return found[-1] if found else None
 
     def new_session_source(self) -> Source | None:

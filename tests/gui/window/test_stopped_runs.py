@@ -60,6 +60,7 @@ def test_a_run_stopped_after_an_answer_is_not_finished(
     driver.run_until_idle()
     assert inspector.catalog.mark(address) == "finished"
     assert inspector.catalog.earlier(address) == "1 earlier message without an answer"
+    assert inspector.window.run_bar.state_text == "idle"
 
 
 @pytest.mark.usefixtures("caplog")  # the embedded runtime logs that it could not record the end

@@ -14,6 +14,7 @@ from inspector_app.commands.parameters import SESSION_ORDERS
 from inspector_app.presentation.session_figures import ORDERS
 from runtime.events import Event
 from runtime.sessions import DatabaseSessionService
+from tests.unit.inspector_app.analysis import v1_file
 
 START = 1_790_000_000.0
 
@@ -119,3 +120,14 @@ def test_what_orders_and_conditions_use_is_listed(database: str, capsys: pytest.
 def test_a_condition_over_anything_else_is_refused(database: str, condition: str, why: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sessions", database, "--where", condition or " "]) == 2
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("last", ["answered", "open"])
+def test_earlier_messages_without_an_answer_are_counted_beside_what_waits_now(
+    last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    messages = [{**v1_file.said(text, "user"), "invocation_id": text} for text in ("one", "two", "three")]
+    answer = [{**v1_file.said("Hello."), "invocation_id": "three"}] if last == "answered" else []
+    assert main(["sessions", str(v1_file.write_v1(tmp_path / "a.db", [*messages, *answer]))]) == 0
+    earlier = "2 earlier messages without an answer"
+    assert capsys.readouterr().out.rstrip().endswith(f"  {earlier}" if answer else f"  interrupted, {earlier}")

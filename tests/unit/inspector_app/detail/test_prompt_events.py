@@ -254,6 +254,7 @@ MEANWHILE = types.Part(text="Meanwhile.")
             "a rewind took it back",
         ),
         ([Event(author="user", invocation_id="2", actions=EventActions(rewind_before_invocation_id="1"))], (0,), "it is a rewind"),
+        ([Event(author="one", output_transcription=types.Transcription(text="Hello."))], (0,), BY_OTHERS),
     ],
 )
 def test_what_a_runtime_itself_leaves_out_has_its_reason(events: list[Event], places: Sequence[int], reason: str) -> None:

@@ -265,3 +265,11 @@ async def test_only_trusted_code_runs_and_its_prints_do_no_harm(asking: Callable
 def test_a_wrong_path_is_reported_at_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mcp", str(tmp_path / "nothing.db")]) == 1
     assert "There is no file" in capsys.readouterr().err
+
+
+async def test_earlier_messages_without_an_answer_are_counted_beside_a_session(asking: Callable[..., Any], tmp_path: Path) -> None:
+    later = [{**event, "invocation_id": "j"} for event in (said("again", "user"), said("Hello."))]
+    file = write_v1(tmp_path / "a.db", [said("hello", "user"), *later])
+    async with asking(file) as agent:
+        [session] = (await agent.ask("which_sessions"))["sessions"]
+    assert session["earlier"] == "1 earlier message without an answer" and "pending" not in session

@@ -32,6 +32,7 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _IN_SET = re.compile(r"(\\.)|[\[&~]", re.DOTALL)  # Rust's `regex` has sets inside sets, and their differences
+_LITERAL = re.compile(r"\\([<>]|[^\x00-\x7f])")  # `\<` is the beginning of a word in Rust's `regex`
 
 
 class Pattern:
@@ -101,7 +102,9 @@ def _translated(source: str, offset: int) -> tuple[str, int]:
         elif found["set"]:
             if "--" in piece:
                 raise ExpressionError("write a `-` in a set of characters as `\\-`.", at)
-            piece = "[" + _IN_SET.sub(lambda part: part[1] or f"\\{part[0]}", piece[1:])
+            piece = "[" + _IN_SET.sub(lambda part: _LITERAL.sub(r"\1", part[1] or f"\\{part[0]}"), piece[1:])
+        else:
+            piece = _LITERAL.sub(r"\1", piece)
         if piece == "(":
             sizes.append(0)
         elif piece == ")" and len(sizes) > 1:

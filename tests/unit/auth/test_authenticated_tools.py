@@ -105,6 +105,8 @@ async def test_a_client_gets_a_token_for_itself(idp: GeminiServer, method: str |
 async def test_a_code_is_exchanged(idp: GeminiServer) -> None:
     answer = client(state="s", redirect_uri="http://here/", auth_response_uri="http://here/?code=abc&state=s")
     assert token_of(await exchanged(answer, by_code(idp))) == "tok"
+    handler = AuthHandler(AuthConfig(auth_scheme=by_code(idp), raw_auth_credential=client(), exchanged_auth_credential=answer))
+    assert token_of(await handler.exchange_auth_token()) == "tok"
     assert idp.requests[0].body == {"grant_type": "authorization_code", "code": "abc", "redirect_uri": "http://here/"}
 
 

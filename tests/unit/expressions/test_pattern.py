@@ -80,6 +80,9 @@ def test_pattern_agrees_with_re(pattern: str, text: str, ignore_case: bool) -> N
         ("^$", ""),
         (r"\$5\.\d{2}", "only $5.20"),
         ("[a-]", "-"),
+        (r"\<b\>", "a <b> c"),
+        (r"[\>\é]\é\ \-", ">é -"),
+        (r"\[\&\]\~\#\"\'\/", "[&]~#\"'/"),
     ],
 )
 def test_more_patterns_agree_with_re(pattern: str, text: str) -> None:

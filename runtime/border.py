@@ -72,6 +72,10 @@ NAMES = {
         " ReflectAndRetryToolPlugin ToolCallIntegrityError ToolCallIntegrityPlugin"
     ),
     "sessions": "StateSchemaError",
+    "tools": (
+        "APIHubToolset ApiRegistry DiscoveryEngineSearchTool ExampleTool ModelConsultContextConfig ModelConsultTool RemoteMcpServer"
+        " SearchResultMode VertexAiLoadProfilesTool"
+    ),
     "tools.agent_tool": "AgentToolConfig",
     "tools.load_artifacts_tool": "as_safe_part_for_llm",
     "tools.mcp_tool.mcp_session_manager": "retry_on_errors",

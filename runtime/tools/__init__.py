@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from runtime.support.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from runtime.auth.auth_tool import AuthToolArguments
     from runtime.contexts.context import ToolContext
     from runtime.tools.agent_tool import AgentTool
     from runtime.tools.base_tool import BaseTool
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __getattr__, __all__ = lazy_exports(
     __name__,
     {
+        "runtime.auth.auth_tool": "AuthToolArguments",
         "runtime.contexts.context": "ToolContext",
         "runtime.tools.agent_tool": "AgentTool",
         "runtime.tools.base_tool": "BaseTool",

@@ -74,6 +74,8 @@ def _defined(tree: ast.Module) -> Iterator[str]:
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
+                if isinstance(target, ast.Name) and target.id == "_LAZY_MAPPING" and isinstance(node.value, ast.Dict):
+                    yield from (str(key.value) for key in node.value.keys if isinstance(key, ast.Constant))
                 if isinstance(target, ast.Name) and target.id == "__all__" and isinstance(node.value, (ast.List, ast.Tuple)):
                     yield from (item.value for item in node.value.elts if isinstance(item, ast.Constant) and _is_public(item.value))
 

@@ -123,7 +123,7 @@ def test_a_condition_over_anything_else_is_refused(database: str, condition: str
 
 
 @pytest.mark.parametrize("last", ["answered", "open"])
-def test_earlier_messages_without_an_answer_are_counted_beside_what_waits_now(
+def test_earlier_messages_without_an_answer_are_counted_beside_the_newest_one(
     last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     messages = [{**v1_file.said(text, "user"), "invocation_id": text} for text in ("one", "two", "three")]

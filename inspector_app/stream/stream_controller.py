@@ -129,10 +129,12 @@ class StreamController(QObject):
         self._stream.set_empty_text("This session has no events yet", "Write a message below.")
         self._colour(session)
         self.show(session)
-        if session.address == self._work.run.address and self._work.run.phase != "idle" and session.events:
+        run = self._work.run
+        if session.address == run.address and run.phase != "idle" and not run.is_watching and session.events:
             last = session.events.cached(len(session.events) - 1)
-            if last is not None:
-                session.set_statuses({last.invocation_id: "running"})
+            running = run.invocation_id if run.attached is None else last.invocation_id if last is not None else ""
+            if running:  # before its first event, a run has no invocation, and the last one has ended
+                session.set_statuses({running: "running"})
         self._show_run()
 
     def _on_agent_loaded(self, *_: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,22 @@ def test_a_held_run_of_another_session_is_displayed(driver: WindowDriver, start_
     assert driver.inspector.cursor.session.key.session_id == "second"
     driver.inspector.window.commands.run.trigger()
     assert app_answer(driver, app)["texts"] == WEATHER_TEXTS
+
+
+def test_what_has_ended_is_not_running_when_its_session_is_displayed_again(driver: WindowDriver, start_app: StartApp) -> None:
+    app = start_app()
+    attach(driver, app)
+    inspector = driver.inspector
+    for name in ("first", "second"):
+        app.send(WEATHER, name)
+        app_answer(driver, app)
+        run_until_watched(driver, name, 4)
+    for name in ("second", "first", "second"):
+        assert inspector.cursor.session is not None
+        inspector.cursor.select_session(replace(inspector.cursor.session, key=SessionKey("user_app", "u", name)))
+        driver.run_until(lambda: inspector.current.session is not None and inspector.current.session.address == inspector.cursor.session)
+        assert inspector.current.session is not None
+        assert {*inspector.current.session.statuses.values()} == {"finished"}, name
 
 
 def test_the_apps_database_is_offered(driver: WindowDriver, start_app: StartApp, tmp_path: Path) -> None:

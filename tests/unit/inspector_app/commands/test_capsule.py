@@ -18,7 +18,6 @@ from google.genai import types
 from inspector_app.cli import main
 from inspector_app.documents.session_files import files_of
 from inspector_app.engines.samples import is_bundled
-from inspector_app.exchange.capsule_check import try_check
 from inspector_app.exchange.capsule_session import unpack
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import fixtures_dir
@@ -300,11 +299,14 @@ def test_its_test_passes_with_what_other_sessions_wrote(
     capsys.readouterr()
     assert main(["events", database, "--session", "s1", "--json"]) == 0
     ids = [json.loads(line)["id"] for line in capsys.readouterr().out.splitlines()]
-    words = ["--session", "s1", "--agent", str(folder), "--pytest", str(tmp_path / "test_a.py"), "--json"]
-    if first is not None:
-        words += ["--first", ids[first]]
-    assert main(["capsule", database, str(tmp_path / "a.capsule"), *words]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    words = ["--session", "s1", "--agent", str(folder), "--json", *([] if first is None else ["--first", ids[first]])]
+
+    def written(name: str) -> dict[str, Any]:
+        assert main(["capsule", database, str(tmp_path / f"{name}.capsule"), "--pytest", str(tmp_path / f"test_{name}.py"), *words]) == 0
+        facts: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return facts
+
+    facts = written("a")
     assert (facts["test_fails"], facts["divergences"]) == (None, [])
     (folder / "agent.py").write_text(READER.replace("+ 1", "+ 2"), "utf-8")
-    assert "another result count than was recorded" in try_check(str(tmp_path / "a.capsule"), str(folder))
+    assert "another result count than was recorded" in written("b")["test_fails"]

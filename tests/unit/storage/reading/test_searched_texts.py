@@ -31,3 +31,12 @@ def test_what_is_nested_too_deeply_is_left_out() -> None:
     for _ in range(2 * DEEPEST):
         value = [value]
     assert searched_texts({"author": "a", "output": value}) == ["a"]
+
+
+@pytest.mark.parametrize(
+    "name", ["input_transcription", "output_transcription", "grounding_metadata", "citation_metadata", "custom_metadata"]
+)
+def test_what_an_event_holds_beside_its_parts_is_found_in_both_spellings(name: str) -> None:
+    words = name.split("_")
+    for spelled in (name, words[0] + words[1].title()):
+        assert searched_texts({"author": "desk", spelled: {"said": "noon"}}) == ["desk", "said", "noon"]

@@ -67,6 +67,12 @@ def asked(call_id: str, time: float) -> PendingItem:
     return replace(approval(call_id), asked_time=time)
 
 
+def test_what_broke_off_waits_for_nobody_once_the_conversation_continues(scene: Scene) -> None:
+    broken = PendingItem("interrupted", "e-0")
+    scene.catalog.set_pending(HERE, [replace(broken, is_past=True), replace(approval("1"), is_past=True), broken])
+    assert [(row.item.kind, row.item.is_past) for row in scene.pane.rows] == [("confirmation", True), ("interrupted", False)]
+
+
 def test_the_oldest_item_is_first_and_a_new_one_moves_none(scene: Scene) -> None:
     scene.catalog.set_pending(THERE, [asked("1", 10.0)])
     scene.catalog.set_pending(HERE, [asked("2", 5.0), asked("3", 20.0), asked("4", 20.0)])

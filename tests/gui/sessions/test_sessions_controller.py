@@ -16,6 +16,7 @@ from inspector_app.sessions.session_tree import SessionTreeModel
 from inspector_app.sessions.sessions_controller import SessionsController
 from inspector_app.sessions.sessions_pane import SessionsPane
 from inspector_app.workspace.cursor import Cursor
+from runtime.history.invocations import PendingItem
 from tests.gui.fake_owners import FakeCatalog, FakeCosts, FakeCurrent, FakeTitles
 from tests.gui.sessions.summaries import key, summary
 from tests.unit.inspector_app.workspace.fakes import FakeSource
@@ -61,6 +62,15 @@ def test_a_database_is_listed_with_its_marks_and_removed(scene: Scene) -> None:
     assert "interrupted" in scene.tooltip("old") and "interrupted" not in scene.tooltip("new")
     scene.catalog.removed.emit("story.db")
     assert scene.model.database_count == 0
+
+
+def test_earlier_messages_without_an_answer_are_in_the_tooltip(scene: Scene) -> None:
+    scene.list_sessions()
+    address = SessionAddress("story.db", OLD)
+    scene.catalog.marks_of[address] = "finished"
+    scene.catalog.pending[address] = [PendingItem("interrupted", "e-0", is_past=True)]
+    scene.catalog.marks_changed.emit("story.db", [OLD])
+    assert "finished, 1 earlier message without an answer" in scene.tooltip("old")
 
 
 def test_a_read_only_database_is_marked(scene: Scene) -> None:

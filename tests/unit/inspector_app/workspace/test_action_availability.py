@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.workspace.action_availability import Action, ActionAvailability, Phase
 from inspector_app.workspace.cursor import Cursor
-from runtime.history.invocations import Invocation, Status
+from runtime.history.invocations import Invocation, PendingItem, Status
 from runtime.sessions.session import SessionKey
 from tests.unit.inspector_app.workspace.fakes import FakeAgent, FakeAgents, FakeDocument, FakeSource
 
@@ -81,6 +82,15 @@ def test_the_newest_interrupted_invocation_is_resumed(window: Window, statuses: 
     found = window.availability.resumable()
     assert (found.invocation_id if found is not None else None) == resumed
     assert (window.blocked("resume") == "") == (resumed is not None)
+
+
+def test_what_a_message_followed_is_resumed_only_by_its_name(window: Window) -> None:
+    window.display("interrupted", "finished")
+    broken = window.current.session.invocations[0]
+    past = replace(broken, pending=(PendingItem("interrupted", broken.invocation_id, is_past=True),))
+    window.current.session.invocations[0] = past
+    assert (window.availability.resumable(), window.availability.unfinished()) == (None, None)
+    assert window.availability.resumable("i-0") == past
 
 
 def test_an_agent_that_cannot_resume_says_why(window: Window) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from google.genai import types
 
 from bench.generated import write_database
 from inspector_app.support.preferences import Preferences
@@ -12,6 +13,8 @@ from inspector_app.workspace.kept_sessions import KeptSessions
 from inspector_app.workspace.messages import MessageBus
 from inspector_app.workspace.open_databases import OpenDatabases
 from inspector_app.workspace.session_catalog import SessionCatalog
+from runtime.events import Event
+from runtime.sessions import DatabaseSessionService
 from tests.unit.inspector_app.workspace.fakes import FakeTasks
 
 
@@ -90,6 +93,23 @@ async def test_the_session_to_display_first_is_the_newest_without_pending_items(
     assert source is not None
     (key,) = [summary.key for summary in await source.sessions()]
     assert await databases.most_interesting(source) == key
+    await databases.close()
+
+
+@pytest.mark.parametrize("went_on", [True, False])
+async def test_a_session_is_displayed_first_for_its_newest_message_alone(databases: OpenDatabases, went_on: bool, tmp_path: Path) -> None:
+    said = [("user", "one"), *([("user", "two"), ("me", "two")] if went_on else [])]
+    async with DatabaseSessionService(f"sqlite:///{tmp_path / 's.db'}") as service:
+        for name, events in (("broken", said), ("newest", [("user", "one"), ("me", "one")])):
+            session = await service.create_session(app_name="shop", user_id="ann", session_id=name)
+            for author, invocation in events:
+                content = types.Content(parts=[types.Part(text="hi")])
+                await service.append_event(session, Event(author=author, invocation_id=invocation, content=content))
+    source = await databases.open_database(str(tmp_path / "s.db"), scan=False)
+    assert source is not None
+    await source.sessions()
+    best = await databases.most_interesting(source)
+    assert best is not None and best.session_id == ("newest" if went_on else "broken")
     await databases.close()
 
 

@@ -67,7 +67,7 @@ def asked(call_id: str, time: float) -> PendingItem:
     return replace(approval(call_id), asked_time=time)
 
 
-def test_what_broke_off_waits_for_nobody_once_the_conversation_continues(scene: Scene) -> None:
+def test_what_broke_off_is_not_pending_once_the_conversation_continues(scene: Scene) -> None:
     broken = PendingItem("interrupted", "e-0")
     scene.catalog.set_pending(HERE, [replace(broken, is_past=True), replace(approval("1"), is_past=True), broken])
     assert [(row.item.kind, row.item.is_past) for row in scene.pane.rows] == [("confirmation", True), ("interrupted", False)]

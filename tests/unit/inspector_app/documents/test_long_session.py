@@ -11,7 +11,8 @@ import pytest
 
 from bench.generated import APP, SESSION, USER, add_events, write_database
 from inspector_app.documents import long_session as module
-from inspector_app.documents.long_session import LongSession
+from inspector_app.documents.long_session import LongSession, with_older
+from runtime.history.invocations import Invocation, PendingItem
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.event_pages import EventPages
 
@@ -77,3 +78,9 @@ async def test_a_state_that_is_no_longer_wanted_is_not_computed(tmp_path: Path, 
         assert await session.past_at(20, events) is not None
     finally:
         session.close()
+
+
+def test_what_the_newest_events_follow_is_past() -> None:
+    broken = Invocation("one", "interrupted", "no agent answered", "0", "0", {}, (PendingItem("interrupted", "one"),))
+    newest = Invocation("two", "finished", "the agent answered", "1", "9", {})
+    assert [found.is_past for found in with_older([newest], [broken])] == [True, False]

@@ -71,6 +71,11 @@ CREATE TABLE IF NOT EXISTS inspector_tool_calls (
 );
 CREATE INDEX IF NOT EXISTS inspector_tool_calls_session ON inspector_tool_calls (app_name, user_id, session_id);
 CREATE TABLE IF NOT EXISTS inspector_temp_values (event_id TEXT PRIMARY KEY, json TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS inspector_inner_events (
+    id INTEGER PRIMARY KEY, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, invocation_id TEXT NOT NULL,
+    calls TEXT NOT NULL, event_id TEXT, content INTEGER, json TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS inspector_inner_events_session ON inspector_inner_events (app_name, user_id, session_id);
 """
 
 _log = logging.getLogger(__name__)
@@ -121,7 +126,12 @@ class ModelCall:
 
 @dataclass(slots=True)
 class ToolCall:
-    """A tool call that is being recorded; the attributes are those of `ModelCall`."""
+    """A tool call that is being recorded; the other attributes are those of `ModelCall`.
+
+    Attributes:
+        service: stores the session that the call was made in.
+        hides_agent: whether the tool is an agent of whose run nothing was seen.
+    """
 
     session: Any
     invocation_id: str
@@ -133,6 +143,28 @@ class ToolCall:
     clock: float = field(default_factory=time.perf_counter)
     ended: float | None = None
     error: str | None = None
+    service: Any = None
+    hides_agent: bool = False
+
+
+@dataclass(slots=True)
+class InnerEvent:
+    """An event of an agent that runs as a tool: it has a session of its own, which nothing stores.
+
+    Attributes:
+        session, invocation_id: where the outermost agent called it.
+        calls: ids of the function calls that it is inside of, the outermost first.
+        event_id: its id; None if the run of the last call was not seen.
+        content: its content.
+        rest: the JSON of its other fields.
+    """
+
+    session: Any
+    invocation_id: str
+    calls: tuple[str | None, ...]
+    event_id: str | None = None
+    content: Any = None
+    rest: str = "{}"
 
 
 _around: ContextVar[tuple[ToolCall, ...]] = ContextVar("inspector_recorded_tools", default=())  # those that run in the present context
@@ -170,15 +202,17 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
         super().__init__(name=name)
         self.recording = Recording(file)
         self._temp_values = temp_values
-        self._models: dict[tuple[str, str, str | None], ModelCall] = {}
-        self._tools: dict[tuple[str, str | None], ToolCall] = {}
+        self._models: dict[tuple[str, str, str, str | None], ModelCall] = {}
+        self._tools: dict[tuple[str, str, str | None], ToolCall] = {}
 
     @_never_raises
     def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Note the request and the time."""
         context = callback_context._invocation_context
         agent = context.agent
-        key = (context.invocation_id, agent.name, context.branch)
+        for call in _calls_around(context):
+            call.hides_agent = False
+        key = _model_key(context)
         earlier = self._models.get(key)
         self._models[key] = ModelCall(_names(context.session), context.invocation_id, context.branch, agent, llm_request)
         if earlier is not None:
@@ -188,7 +222,7 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
     def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         """Note the time of a piece of the answer, or of all of it."""
         context = callback_context._invocation_context
-        call = self._models.get((context.invocation_id, context.agent.name, context.branch))
+        call = self._models.get(_model_key(context))
         if call is None:
             return
         seconds = time.perf_counter() - call.clock
@@ -206,7 +240,7 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
     def on_model_error_callback(self, *, callback_context: Any, llm_request: Any, error: Exception) -> None:
         """Record a call that failed."""
         context = callback_context._invocation_context
-        call = self._models.pop((context.invocation_id, context.agent.name, context.branch), None)
+        call = self._models.pop(_model_key(context), None)
         if call is not None:
             call.ended, call.error = time.perf_counter() - call.clock, _error_text(error)
             self._finish(call)
@@ -218,9 +252,13 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
             return
         if self._temp_values:
             self._note_temp_values(event)
+        around = () if SHARES_CONTENTS else _calls_around(invocation_context)
+        if around:
+            self._add_inner(around[0].session, around[0].invocation_id, tuple(call.call_id for call in around), event)
         if not self._models:
             return
-        key = (event.invocation_id or invocation_context.invocation_id, event.author, event.branch)
+        session = invocation_context.session.id
+        key = (session, event.invocation_id or invocation_context.invocation_id, event.author, event.branch)
         call = self._models.get(key)
         if call is None or event.get_function_responses():
             return
@@ -229,6 +267,18 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
         if call.response is None:
             call.response = event
         self._finish(call)
+
+    @_never_raises
+    def on_inner_event_callback(self, *, invocation_context: Any, event: Any, call_ids: tuple[str | None, ...]) -> None:
+        """Record an event of an agent that runs as a tool. Agent Inspector's runtime calls this, of agents without plugins too."""
+        if not event.partial:
+            self._add_inner(_names(invocation_context.session), invocation_context.invocation_id, call_ids, event)
+
+    def _add_inner(self, session: Any, invocation_id: str, calls: tuple[str | None, ...], event: Any) -> None:
+        for call in _around.get():
+            call.hides_agent = False
+        rest = _json(event.model_copy(update={"content": None}))  # here, as the runtime takes `temp:` keys out of the event
+        self.recording.add_inner_event(InnerEvent(session, invocation_id, calls, event.id, event.content, rest))
 
     def _note_temp_values(self, event: Any) -> None:
         delta = event.actions.state_delta or {}
@@ -240,9 +290,11 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
     def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
         """Note the time."""
         context = tool_context._invocation_context
-        key = (context.invocation_id, tool_context.function_call_id)
-        call = ToolCall(_names(context.session), context.invocation_id, context.branch, context.agent.name, tool.name, key[1])
-        self._tools[key] = call
+        call_id = tool_context.function_call_id
+        call = ToolCall(_names(context.session), context.invocation_id, context.branch, context.agent.name, tool.name, call_id)
+        call.service = context.session_service
+        call.hides_agent = _is_a(tool, "AgentTool")
+        self._tools[_tool_key(tool_context)] = call
         _around.set((*_around.get(), call))
 
     @_never_raises
@@ -256,16 +308,19 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
         self._finish_tool(tool_context, error)
 
     def _finish_tool(self, tool_context: Any, error: Exception | None) -> None:
-        call = self._tools.pop((tool_context._invocation_context.invocation_id, tool_context.function_call_id), None)
+        call = self._tools.pop(_tool_key(tool_context), None)
         if call is not None:
-            _around.set(tuple(one for one in _around.get() if one is not call))
+            around = _around.get()
+            _around.set(tuple(one for one in around if one is not call))
+            if call.hides_agent and around:
+                self.recording.add_inner_event(InnerEvent(around[0].session, around[0].invocation_id, tuple(one.call_id for one in around)))
             call.ended = time.perf_counter() - call.clock
             call.error = None if error is None else _error_text(error)
             self.recording.add_tool_call(call)
 
     def held(self, context: Any, seconds: float) -> None:
         """Take the time for which a debugger held the agent from the calls that were open there. The plugin that holds calls this."""
-        model = self._models.get((context.invocation_id, getattr(context.agent, "name", ""), context.branch))
+        model = self._models.get(_model_key(context))
         around: list[ModelCall | ToolCall] = [*_around.get()]
         if model is not None and model.ended is None:
             around.append(model)
@@ -277,18 +332,20 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
     def after_run_callback(self, *, invocation_context: Any) -> None:
         """Record the calls of the run that no event answered."""
         if self._models or self._tools:
-            self._finish_all(invocation_context.invocation_id)
+            self._finish_all((invocation_context.session.id, invocation_context.invocation_id))
 
     async def close(self) -> None:
         """Record the calls that were not answered, and wait for the disk."""
+        if _around.get():
+            return  # an agent as a tool has ended: google-adk up to 2.0 closes its caller's plugins then
         with contextlib.suppress(Exception):
             self._finish_all(None)
         self.recording.close()
 
-    def _finish_all(self, invocation_id: str | None) -> None:
-        for key in [key for key in self._models if invocation_id in (None, key[0])]:
+    def _finish_all(self, run: tuple[str, str] | None) -> None:
+        for key in [key for key in self._models if run in (None, key[:2])]:
             self._finish(self._models.pop(key))
-        for tool in [key for key in self._tools if invocation_id in (None, key[0])]:
+        for tool in [key for key in self._tools if run in (None, key[:2])]:
             self.recording.add_tool_call(self._tools.pop(tool))
 
     def _finish(self, call: ModelCall) -> None:
@@ -359,6 +416,10 @@ class Recording:
     def add_tool_call(self, call: ToolCall) -> None:
         """Write a call, which must not be changed any more."""
         self._put(call)
+
+    def add_inner_event(self, event: InnerEvent) -> None:
+        """Write an event of an agent that runs as a tool."""
+        self._put(event)
 
     def add_temp_values(self, event_id: str, values: dict[str, Any]) -> None:
         """Write the `temp:` values that an event set. Values that JSON cannot express are written as the name of their type."""
@@ -444,6 +505,8 @@ class Recording:
             self._write_model_call(record)
         elif isinstance(record, ToolCall):
             self._write_tool_call(record)
+        elif isinstance(record, InnerEvent):
+            self._write_inner_event(record)
         else:
             self._insert("inspector_temp_values", record)
 
@@ -455,6 +518,7 @@ class Recording:
             database.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('format', ?)", (str(FORMAT),))
+            database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('inner_since', ?)", (str(time.time()),))
             database.execute("UPDATE inspector_recording SET value = ? WHERE key = 'format' AND value = '1'", (str(FORMAT),))
             database.commit()
             (found,) = database.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()
@@ -478,6 +542,16 @@ class Recording:
         error = None if call.error is None else redacted_text(call.error)
         where = (call.invocation_id, call.branch, call.agent)
         self._insert("inspector_tool_calls", (None, *call.session, *where, call.tool, call.call_id, call.started, call.ended, error))
+
+    def _write_inner_event(self, event: InnerEvent) -> None:
+        rest = json.loads(event.rest)
+        delta = (rest.get("actions") or {}).get("state_delta") or {}
+        for key in [key for key in delta if key.startswith("temp:")]:
+            del delta[key]
+        text = _text_json(redacted(rest)).encode("utf-8", "replace").decode()
+        content = None if event.content is None else self._part(event.content)
+        where = (*event.session, event.invocation_id, json.dumps(event.calls))
+        self._insert("inspector_inner_events", (None, *where, event.event_id, content, text))
 
     def _write_model_call(self, call: ModelCall) -> None:
         scope = (*call.session, call.agent.name, call.branch)
@@ -555,12 +629,34 @@ _INSERT = {
     table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"
     for table, columns in {
         "inspector_parts": 2, "inspector_model_calls": 21, "inspector_tool_calls": 12, "inspector_temp_values": 2,
+        "inspector_inner_events": 9,
     }.items()
 }  # fmt: skip
 
 
 def _names(session: Any) -> tuple[str, str, str]:
     return session.app_name, session.user_id, session.id
+
+
+def _model_key(context: Any) -> tuple[str, str, str, str | None]:
+    return context.session.id, context.invocation_id, getattr(context.agent, "name", ""), context.branch
+
+
+def _tool_key(tool_context: Any) -> tuple[str, str, str | None]:
+    context = tool_context._invocation_context
+    return context.session.id, context.invocation_id, tool_context.function_call_id
+
+
+def _is_a(value: Any, name: str) -> bool:
+    """Return whether a value is of a class of this name, of either runtime."""
+    return any(kind.__name__ == name for kind in type(value).__mro__)
+
+
+def _calls_around(context: Any) -> tuple[ToolCall, ...]:
+    """Return the calls that a run is inside of, the outermost first; none if its session is stored on its own."""
+    around, service = _around.get(), context.session_service
+    is_own = not around or context.session.id == around[-1].session[2] or service is around[-1].service
+    return () if is_own or not _is_a(service, "InMemorySessionService") else around
 
 
 def _common(before: list[int], now: list[int]) -> int:

@@ -5,9 +5,11 @@ The file is untrusted: a request refers to its parts and to an earlier request b
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,15 @@ from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name
+from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.table_names import OF_SESSION
-from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedModelRequest, RecordedToolCall
+from runtime.storage.recordings.recorded_call import (
+    RecordedExchange,
+    RecordedInnerEvent,
+    RecordedModelCall,
+    RecordedModelRequest,
+    RecordedToolCall,
+)
 from runtime.support.bounded import MOST_BYTES, Budget, TooMuchError, parse
 
 FORMATS = (1, 2)  # that this version reads
@@ -29,6 +38,10 @@ _CALL = (
     " FROM inspector_model_calls"
 )
 _TOOL = "app_name, user_id, session_id, invocation_id, branch, agent, tool, call_id, started, ended, error FROM inspector_tool_calls"
+_INNER = (
+    "app_name, user_id, session_id, invocation_id, calls, event_id, json,"
+    " (SELECT json FROM inspector_parts WHERE id = content) FROM inspector_inner_events"
+)
 _UNFINISHED = "unfinished"
 
 
@@ -95,6 +108,34 @@ class Recording:
             StorageError: the file cannot be read.
         """
         return [_tool_call(row) for row in self._rows(f"SELECT {_TOOL}", key, invocations)]
+
+    def inner_events(self, key: SessionKey | None = None, invocations: Sequence[str] = ()) -> list[RecordedInnerEvent]:
+        """Return the events of agents that ran as tools, in order; see `model_calls`.
+
+        Raises:
+            StorageError: the file cannot be read.
+        """
+        if self._is_empty or self.inner_since() is None:
+            return []
+        budget = Budget()
+        try:
+            return [_inner_event(row, budget) for row in self._rows(f"SELECT {_INNER}", key, invocations)]
+        except TooMuchError as error:
+            raise StorageError(f"{self._name} {error}, so it is not read.") from None
+
+    def inner_since(self) -> float | None:
+        """Return the epoch seconds since when agents that ran as tools are recorded; None if an older recorder wrote the file.
+
+        Raises:
+            StorageError: the file cannot be read.
+        """
+        if self._is_empty:
+            return None
+        rows = self._bounded("SELECT value FROM inspector_recording WHERE key = 'inner_since'", ())
+        try:
+            return _seconds(float(rows[0][0])) if rows else None
+        except (TypeError, ValueError):
+            return None
 
     def call_of_event(self, event_id: str) -> RecordedModelCall | None:
         """Return the model call whose answer became an event, or None.
@@ -199,6 +240,21 @@ def _tool_call(row: tuple[Any, ...]) -> RecordedToolCall:
     return RecordedToolCall(
         key, str(invocation), _text(branch), str(agent), str(tool), _text(call_id), _seconds(started) or 0.0, _seconds(ended), _text(error)
     )
+
+
+def _inner_event(row: tuple[Any, ...], budget: Budget) -> RecordedInnerEvent:
+    app, user, session, invocation, calls, event_id, rest, content = row
+    path = _json(calls, budget)
+    call_ids = tuple(_text(call) for call in path) if isinstance(path, list) else ()
+    found = RecordedInnerEvent(SessionKey(as_name(app), as_name(user), as_name(session)), str(invocation), call_ids, None)
+    if event_id is None:
+        return found
+    value = _json(rest, budget)
+    if isinstance(value, dict) and content is not None:
+        value["content"] = _json(content, budget)
+    event = parse_event(json.dumps(value))
+    event.id = str(event_id)
+    return replace(found, event=event)
 
 
 def _request(connection: sqlite3.Connection, number: int) -> RecordedModelRequest:

@@ -248,3 +248,39 @@ async def test_a_recording_is_no_session_database(tmp_path: Path) -> None:
 def test_the_recording_of_a_database_is_beside_it() -> None:
     assert recording_beside(Path("a/sessions.db")) == Path("a/sessions.rec.db")
     assert recording_beside(Path("sessions")) == Path("sessions.rec.db")
+
+
+INNER = "INSERT INTO inspector_inner_events VALUES (NULL, 'app', 'u', 's', ?, ?, ?, ?, ?)"
+ODD_INNER = [
+    ("e", "[", "a", None, "{}"),
+    ("e", '{"no": "list"}', "b", None, "{}"),
+    (7, "[1, null]", 8, 999_999, "[1, 2]"),
+    ("e", '["c"]', "d", "x", '{"content": {"parts": 5}, "timestamp": "never"}'),
+    ("e", '["c"]', "f", None, "[" * 5_000),
+    ("e", '["c"]', "g", None, '{"usage_metadata": {"prompt_token_count": -1e400}}'),
+]
+
+
+async def test_damaged_inner_events_are_read_as_far_as_they_can_be(tmp_path: Path) -> None:
+    file = tmp_path / "run.rec.db"
+    await record(file, "Trees.")
+    with sqlite3.connect(file) as connection:
+        connection.executemany(INNER, ODD_INNER)
+    connection.close()
+    recording = Recording(file)
+    found = recording.inner_events(KEY)
+    recording.close()
+    assert [one.event.id for one in found if one.event is not None] == ["a", "b", "8", "d", "f", "g"]
+    assert [one.call_ids for one in found] == [(), (), ("1", None), ("c",), ("c",), ("c",)]
+
+
+async def test_a_recording_of_an_older_recorder_has_no_inner_events(tmp_path: Path) -> None:
+    file = tmp_path / "run.rec.db"
+    await record(file, "Trees.")
+    with sqlite3.connect(file) as connection:
+        connection.execute("DROP TABLE inspector_inner_events")
+        connection.execute("DELETE FROM inspector_recording WHERE key = 'inner_since'")
+    connection.close()
+    recording = Recording(file)
+    assert (recording.inner_events(KEY), recording.inner_since()) == ([], None)
+    recording.close()

@@ -97,22 +97,18 @@ class SessionFacts:
         if self.recording is None:
             return RecordedCalls()
         try:
-            return RecordedCalls(self.recording.model_calls(self.key), self.recording.tool_calls(self.key))
+            key = self.key
+            return RecordedCalls(self.recording.model_calls(key), self.recording.tool_calls(key), self.recording.facts(key))
         except StorageError:  # the window and `costs` report a damaged recording
             return RecordedCalls()
 
-    @cached_property
-    def models(self) -> dict[str, str]:
-        """The models of recorded calls, by the events of their answers."""
-        return {call.event_id: call.model for call in self.recorded.models if call.event_id and call.model}
-
     def model(self, event: Event) -> str | None:
         """Return the model of an answer, if the event or the recording has it."""
-        return event.model_version or self.models.get(event.id)
+        return event.model_version or self.recorded.facts.models.get(event.id)
 
     def paid(self, events: Sequence[Event]) -> str:
         """Return what the model calls of some events cost, as a sentence after a blank; empty if no price is known."""
-        total = CostSum.of(model_calls(self.key, events, self.prices, self.models))
+        total = CostSum.of(model_calls(self.key, events, self.prices, self.recorded.facts))
         return f" {'They' if total.calls > 1 else 'It'} cost {cost_text(total)}." if total.unpriced < total.calls else ""
 
     @cached_property

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from inspector_app.commands import stdout
 from inspector_app.commands.options.reading import Costs
 from inspector_app.commands.output import print_json, print_table
-from inspector_app.commands.pricing import known_prices, recorded_models
+from inspector_app.commands.pricing import known_prices, recorded_facts
 from inspector_app.commands.reading import opened
 from inspector_app.commands.selection import existing_key
-from inspector_app.presentation.costs import CostSum, ModelCall, cost_json, cost_text, model_calls
+from inspector_app.presentation.costs import CostSum, ModelCall, cost_json, cost_text, missing_text, model_calls
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.values import counted
+from runtime.sessions.recorded_facts import RecordedFacts
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
 
@@ -38,7 +39,7 @@ def costs(options: Costs) -> int:
         sums: dict[tuple[str, ...], CostSum] = {}
         total = CostSum()
         models: set[str] = set()
-        for call in _calls(database, keys, prices, recorded_models(options.db), options.model):
+        for call in _calls(database, keys, prices, recorded_facts(options.db), options.model):
             total.add(call)
             if call.cost is None and call.model:
                 models.add(call.model)
@@ -51,15 +52,17 @@ def costs(options: Costs) -> int:
         print_json({"by": by, "groups": groups, "total": cost_json(total), "prices": prices.source()})
         return 0
     columns = ("APP", "USER", "SESSION") if by == "session" else (by.upper(),)
-    rows = [(*group, *_cells(found)) for group, found in sums.items()]
+    rows = [(*group, *_cells(found, total)) for group, found in sums.items()]
     if len(rows) > 1 and by != "tool":
-        rows.append((*("total", "", "")[: len(columns)], *_cells(total)))
-    headings = (*columns, "CALLS", "INPUT", "CACHED", "OUTPUT", "COST")
+        rows.append((*("total", "", "")[: len(columns)], *_cells(total, total)))
+    headings = (*columns, "CALLS", *(("NESTED",) if total.nested else ()), "INPUT", "CACHED", "OUTPUT", "COST")
     print_table(headings, rows, "No event reports tokens.", ids=len(columns) - 1)
     if total.unpriced < total.calls:
         stdout.complain(f"agent-inspector: Prices are from {prices.source()}.\n")
     if total.unpriced and rows:
         stdout.complain(_unpriced(total, sorted(models)))
+    if total.not_recorded:
+        stdout.complain(f"agent-inspector: The total is {missing_text(total)}. Runs that are recorded from now on have them.\n")
     return 0
 
 
@@ -74,15 +77,15 @@ def _keys(database: StoredDatabase, options: Costs) -> list[SessionKey]:
 
 
 def _calls(
-    database: StoredDatabase, keys: list[SessionKey], prices: Prices, models: dict[str, str], model: str | None
+    database: StoredDatabase, keys: list[SessionKey], prices: Prices, recorded: RecordedFacts, model: str | None
 ) -> Iterator[ModelCall]:
     for key in keys:
-        yield from model_calls(key, database.plain_events(key), prices, models, model)
+        yield from model_calls(key, database.plain_events(key), prices, recorded, model)
 
 
-def _cells(found: CostSum) -> tuple[str, ...]:
-    tokens = found.tokens
-    return f"{found.calls:,}", f"{tokens.input:,}", f"{tokens.cached:,}", f"{tokens.output:,}", cost_text(found)
+def _cells(found: CostSum, total: CostSum) -> tuple[str, ...]:
+    tokens, nested = found.tokens, (f"{found.nested:,}",) if total.nested else ()
+    return f"{found.calls:,}", *nested, f"{tokens.input:,}", f"{tokens.cached:,}", f"{tokens.output:,}", cost_text(found)
 
 
 def _unpriced(total: CostSum, models: list[str]) -> str:

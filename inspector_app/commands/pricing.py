@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import closing
 from pathlib import Path
 
 from inspector_app.commands import stdout
@@ -11,7 +10,8 @@ from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import OwnPrice, own_prices
 from inspector_app.support.preferences import Preferences
 from runtime.errors import StorageError
-from runtime.storage.recordings.recording import Recording, recording_beside
+from runtime.sessions.recorded_facts import RecordedFacts
+from runtime.storage.recordings.recording import facts_beside, recording_beside
 
 
 def known_prices(given: Mapping[str, OwnPrice] | None = None) -> Prices:
@@ -19,14 +19,12 @@ def known_prices(given: Mapping[str, OwnPrice] | None = None) -> Prices:
     return Prices({**own_prices(Preferences().prices), **(given or {})})
 
 
-def recorded_models(target: str) -> dict[str, str]:
-    """Return event id → model of the recording beside a database; empty if there is none that can be read."""
-    file = recording_beside(Path(target))
-    if "://" in target or not file.is_file():
-        return {}
+def recorded_facts(target: str) -> RecordedFacts:
+    """Return what the recording beside a database knows of its events; nothing if there is none that can be read."""
+    if "://" in target:
+        return RecordedFacts()
     try:
-        with closing(Recording(file)) as recording:
-            return recording.models()
+        return facts_beside(recording_beside(Path(target)))
     except StorageError as error:
         stdout.complain(f"agent-inspector: {error}\n")
-        return {}
+        return RecordedFacts()

@@ -18,6 +18,7 @@ from inspector_app.commands.options.reading import Events, Invocations, Sessions
 from inspector_app.commands.output import (
     complain_of_nothing,
     counted,
+    event_line,
     local_time,
     pending_json,
     pending_text,
@@ -31,6 +32,7 @@ from inspector_app.commands.selection import existing_key, whole_id
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.exchange.capsule import is_capsule
 from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file
+from inspector_app.presentation.strict_json import event_json
 from inspector_app.presentation.values import preview, visible
 from inspector_app.support.data_folder import cache_folder
 from runtime.errors import NotFoundError, StorageError
@@ -39,6 +41,7 @@ from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history.invocations import PendingItem
 from runtime.history.key_writers import Write
 from runtime.sessions.note import Note
+from runtime.sessions.recorded_facts import RecordedFacts
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.connections.database_url import is_remote, without_written_password
@@ -119,8 +122,8 @@ class _Chosen:
 
     def _reader(self, database: StoredDatabase) -> Callable[[SessionKey], Any]:
         pricing = importlib.import_module("inspector_app.commands.pricing")
-        prices, models = pricing.known_prices(), pricing.recorded_models(self._target)
-        return lambda key: self._module.event_figures(key, list(database.plain_events(key)), prices, models)
+        prices, recorded = pricing.known_prices(), pricing.recorded_facts(self._target)
+        return lambda key: self._module.event_figures(key, list(database.plain_events(key)), prices, recorded)
 
 
 def _session_json(row: _Row) -> dict[str, Any]:
@@ -150,15 +153,33 @@ def events(options: Events) -> int:
             found = iter(database.newest_events(key, options.last))
         else:
             found = progress.over(database.plain_events(key, after=after, limit=options.limit))
+        inner = importlib.import_module("inspector_app.commands.pricing").recorded_facts(options.db) if options.nested else None
         is_empty = True
         for event in found:
             if sys.stdout.isatty():
                 progress.hide()
             print_event(event, options.json, flush=False, note=notes.get(event.id))
             is_empty = False
+            if inner is not None:
+                _print_nested(event, inner, options.json)
     if is_empty and not options.json:
         complain_of_nothing(_no_events(condition))
     return 0
+
+
+def _print_nested(event: Event, recorded: RecordedFacts, as_json: bool) -> None:
+    for call in event.get_function_calls():
+        for inner in recorded.inside(event.invocation_id, call.id):
+            indent = "  " * len(inner.call_ids)
+            if inner.event is None:
+                text = "" if as_json else f"{indent}(an agent ran as a tool: not recorded)"
+            elif as_json:
+                row = {"nested": inner.call_ids, **json.loads(event_json(inner.event))}
+                text = json.dumps(row, ensure_ascii=not stdout.takes_any_text())
+            else:
+                text = indent + event_line(inner.event)
+            if text:
+                print_line(text, flush=False)
 
 
 def _no_events(condition: Expression | None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from inspector_app.presentation.spans import MODEL, Activity, HeldTime, Span, activity, without_holds
+from runtime.sessions.recorded_facts import RecordedFacts
 from runtime.storage.recordings.recorded_call import RecordedModelCall, RecordedToolCall
 
 if TYPE_CHECKING:
@@ -20,10 +21,12 @@ class RecordedCalls:
     Attributes:
         models: the model calls.
         tools: the tool calls.
+        facts: what else is known of the session's events.
     """
 
     models: Sequence[RecordedModelCall] = ()
     tools: Sequence[RecordedToolCall] = ()
+    facts: RecordedFacts = field(default_factory=RecordedFacts)
 
 
 def activity_of(events: Sequence[Event], first: int, recorded: RecordedCalls, holds: Sequence[HeldTime]) -> Activity:

@@ -34,12 +34,13 @@ from runtime.history.state_checkpoints import SharedWrite
 from runtime.sessions.lineage import Lineage
 from runtime.sessions.note import NAME, Note
 from runtime.sessions.recorded_end import RecordedEnd
+from runtime.sessions.recorded_facts import RecordedFacts
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.reading.reader import SessionSummary, StoredDatabase
 from runtime.storage.reading.shared_state import SharedScope, SharedState
 from runtime.storage.recordings.recorded_call import RecordedExchange, RecordedModelCall, RecordedToolCall
-from runtime.storage.recordings.recording import Recording, recording_beside
+from runtime.storage.recordings.recording import Recording, facts_beside, recording_beside
 from runtime.storage.tail.open_tail import open_tail
 from runtime.storage.tail.tail import Tail
 from runtime.support.gc_freeze import collection_paused
@@ -206,8 +207,8 @@ class Source(abc.ABC):
         for key in keys:
             found[key] = EventFigures()
             with contextlib.suppress(KnownError, KeyError):
-                events, models = await self.events(key), await self.recorded_models(key)
-                found[key] = await run_in_thread(event_figures, key, events, prices, models)
+                events, recorded = await self.events(key), await self.recorded_facts(key)
+                found[key] = await run_in_thread(event_figures, key, events, prices, recorded)
         return found
 
     async def names(self) -> dict[SessionKey, str]:
@@ -285,13 +286,13 @@ class Source(abc.ABC):
                 return found
         return None
 
-    async def recorded_models(self, key: SessionKey) -> dict[str, str]:
-        """Return event id → model of a session's recorded model calls.
+    async def recorded_facts(self, key: SessionKey) -> RecordedFacts:
+        """Return what a recording knows of a session's events.
 
         Raises:
             StorageError: the recording cannot be read.
         """
-        return {}
+        return RecordedFacts()
 
     def listed_count(self, key: SessionKey) -> int | None:
         """Return the number of events a session had when it was last listed; None if it was not counted."""
@@ -407,10 +408,9 @@ class DatabaseSource(Source):
         """See `Source.events`."""
         return await self._worker.call(self._stored.events, key)
 
-    async def recorded_models(self, key: SessionKey) -> dict[str, str]:
-        """See `Source.recorded_models`."""
-        file = self.recording
-        return await self._worker.call(_recorded_models, file, key) if file is not None else {}
+    async def recorded_facts(self, key: SessionKey) -> RecordedFacts:
+        """See `Source.recorded_facts`."""
+        return await self._worker.call(facts_beside, self.recording, key)
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """See `Source.pending`; of a long session its last events are read, and `unfinished` for those before."""
@@ -531,8 +531,7 @@ class DatabaseSource(Source):
         for key in keys:
             found[key] = EventFigures()
             with contextlib.suppress(KnownError):
-                models = _recorded_models(self.recording, key) if self.recording is not None else {}
-                found[key] = event_figures(key, list(self._stored.plain_events(key)), prices, models)
+                found[key] = event_figures(key, list(self._stored.plain_events(key)), prices, facts_beside(self.recording, key))
         return found
 
     async def titles(self, keys: Sequence[SessionKey] | None = None) -> dict[SessionKey, str]:
@@ -875,7 +874,9 @@ def _recorded_calls(file: Path | None, traces: Path | None, key: SessionKey, inv
             with closing(Recording(where)) as recording:
                 models += recording.model_calls(of, invocations)
                 tools += recording.tool_calls(of, invocations)
-    return RecordedCalls(models, tools)
+    facts = facts_beside(file, key)
+    facts.models = {**{call.event_id: call.model for call in models if call.event_id and call.model}, **facts.models}
+    return RecordedCalls(models, tools, facts)
 
 
 def _recorded_exchange(file: Path, event_id: str) -> RecordedExchange | None:
@@ -883,10 +884,3 @@ def _recorded_exchange(file: Path, event_id: str) -> RecordedExchange | None:
         return None
     with closing(Recording(file)) as recording:
         return recording.exchange(event_id)
-
-
-def _recorded_models(file: Path, key: SessionKey) -> dict[str, str]:
-    if not file.is_file():
-        return {}
-    with closing(Recording(file)) as recording:
-        return recording.models(key)

@@ -113,9 +113,9 @@ class RepeatController(QObject):
         if source is None:
             return
         history = await source.history(address.key)
-        events, models = list(history.events), await source.recorded_models(address.key)
+        events, recorded = list(history.events), await source.recorded_facts(address.key)
         messages = await run_in_thread(_messages_of, events)
-        cost = await run_in_thread(CostSum.of, model_calls(address.key, events, self._work.prices, models))
+        cost = await run_in_thread(CostSum.of, model_calls(address.key, events, self._work.prices, recorded))
         self._last = _Conversation(address, messages, dict(history.baseline or {}), cost)
         self._show_dialog(self._last)
 

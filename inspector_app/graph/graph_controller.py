@@ -153,9 +153,8 @@ def _sums(
 ) -> Sums:
     if session is None:
         return {}
-    models = {call.event_id: call.model for call in recorded.models if call.event_id and call.model}
     found = activity_of(events.events, events.first, recorded, holds)
-    calls = model_calls(session.address.key, events.events, prices, models)
+    calls = model_calls(session.address.key, events.events, prices, recorded.facts)
     return agent_sums(events.events, events.first, calls, found.calls, {node.name for node in root.nodes()})
 
 

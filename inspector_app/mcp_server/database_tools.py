@@ -19,8 +19,9 @@ from inspector_app.support.preferences import Preferences
 from runtime.compare import compare, differences_of
 from runtime.compare.comparison import state_differences
 from runtime.history.invocations import earlier_unanswered, present
-from runtime.storage.connections.database_url import without_password
+from runtime.storage.connections.database_url import named_file, without_password
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.storage.recordings.recording import facts_beside, recording_beside
 
 _DIFFERENCES = 6  # events, and keys, of a comparison in one answer
 _GROUPS = 8  # agents and models in the costs of one answer
@@ -104,9 +105,11 @@ class _Questions:
     def what_did_it_cost(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         target, key = self._places.session(given["database"], given["session"])
         prices = Prices(own_prices(Preferences().prices))
+        file = named_file(target)
+        recorded = facts_beside(recording_beside(file) if file is not None else None, key)
         total, groups = CostSum(), dict[tuple[str, str], CostSum]()
         with StoredDatabase.open(target) as database:
-            for call in model_calls(key, database.plain_events(key), prices):
+            for call in model_calls(key, database.plain_events(key), prices, recorded):
                 total.add(call)
                 groups.setdefault((call.agent, call.model or "not named"), CostSum()).add(call)
         largest = sorted(groups.items(), key=lambda each: -(each[1].tokens.input + each[1].tokens.output))[:_GROUPS]

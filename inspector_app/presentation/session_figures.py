@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -16,6 +16,7 @@ from inspector_app.presentation.values import counted, short_day
 from inspector_app.presentation.values import duration as span
 from runtime.expressions import Expression, parse
 from runtime.history.invocations import PendingItem, present
+from runtime.sessions.recorded_facts import RecordedFacts
 from runtime.sessions.session_key import SessionKey
 
 if TYPE_CHECKING:
@@ -110,16 +111,16 @@ def figures_used(order: str, condition: Expression | None) -> frozenset[str]:
     return frozenset(used - {""})
 
 
-def event_figures(key: SessionKey, events: Sequence[Event], prices: Prices, models: Mapping[str, str]) -> EventFigures:
+def event_figures(key: SessionKey, events: Sequence[Event], prices: Prices, recorded: RecordedFacts) -> EventFigures:
     """Return the figures of a session's events.
 
     Args:
         key: the session.
         events: all its events.
         prices: the prices.
-        models: event id → model, of a recording.
+        recorded: what a recording knows of them.
     """
-    total = CostSum.of(model_calls(key, events, prices, models))
+    total = CostSum.of(model_calls(key, events, prices, recorded))
     times = [event.timestamp for event in events]
     cost = None if total.calls and total.unpriced == total.calls else float(total.cost)
     seconds = max(times, default=0.0) - min(times, default=0.0)

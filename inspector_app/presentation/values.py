@@ -21,9 +21,9 @@ _PLAIN_KEY = re.compile(r"[^\W\d][\w.:-]*\Z")
 _MAX_DEPTH = 6
 
 
-def counted(number: int, noun: str) -> str:
+def counted(number: int, noun: str, plural: str = "") -> str:
     """Return a number with its noun: `1 event`, `2,000 events`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 def ordinal(number: int) -> str:

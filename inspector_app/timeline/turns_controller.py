@@ -104,9 +104,8 @@ class TurnsController(QObject):
 
 
 def _turns(key: SessionKey, newest: EventRange, recorded: RecordedCalls, holds: Sequence[HeldTime], prices: Prices) -> list[Turn]:
-    models = {call.event_id: call.model for call in recorded.models if call.event_id and call.model}
     found = activity_of(newest.events, newest.first, recorded, holds)
-    return turns_of(newest.events, newest.first, model_calls(key, newest.events, prices, models), found.calls)
+    return turns_of(newest.events, newest.first, model_calls(key, newest.events, prices, recorded.facts), found.calls)
 
 
 def _total(turns: list[Turn]) -> str:

@@ -14,6 +14,7 @@ from inspector_app.presentation.prices import Prices
 from inspector_app.support.tasks import Tasks
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.errors.storage_error import StorageError
+from runtime.sessions.recorded_facts import RecordedFacts
 from runtime.support.worker_threads import run_in_thread
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class SessionCosts(QObject):
         self._session = session
         self._sums: dict[int, CostSum] = {}
         self._total = CostSum()
-        self._models: dict[str, str] | None = None  # event id → model, of the recording; read with the first prices
+        self._recorded: RecordedFacts | None = None  # read with the first prices
         self._first = self._next = session.events.stored_count if session is not None else 0
 
     def _on_session_loading(self) -> None:
@@ -116,18 +117,17 @@ class SessionCosts(QObject):
 
     async def _price_next(self, session: OpenSession) -> int:
         """Price the next events; return how many. They are in memory, as thousands follow an event before it is evicted."""
-        if self._models is None:
+        if self._recorded is None:
             try:
-                self._models = await session.source.recorded_models(session.address.key)
+                self._recorded = await session.source.recorded_facts(session.address.key)
             except StorageError:  # the Request tab reports it
-                self._models = {}
+                self._recorded = RecordedFacts()
         start = max(self._next, session.events.stored_count)
         if start > self._next:
             self._first = start  # some were evicted unpriced: what came before is not known
         offset = start - session.events.stored_count
         batch = session.events.in_memory[offset : offset + AT_ONCE]
-        models = self._models
-        runs = await run_in_thread(sums_of_runs, batch, self._prices, models)
+        runs = await run_in_thread(sums_of_runs, batch, self._prices, self._recorded)
         if self._session is not session:
             return 0
         for place, run in runs:  # the events of a run are neighbours of one invocation, so they are in one group

@@ -391,6 +391,7 @@ class Recording:
     def __init__(self, file: str | Path) -> None:
         self.problem: str | None = None
         self._file = Path(file).absolute()
+        self._since = time.time()
         self._waiting: deque[Any] = deque()
         self._dropped = 0
         self._lock = threading.Lock()
@@ -518,7 +519,7 @@ class Recording:
             database.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
             database.execute("PRAGMA synchronous = NORMAL")
             database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('format', ?)", (str(FORMAT),))
-            database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('inner_since', ?)", (str(time.time()),))
+            database.execute("INSERT OR IGNORE INTO inspector_recording VALUES ('inner_since', ?)", (str(self._since),))
             database.execute("UPDATE inspector_recording SET value = ? WHERE key = 'format' AND value = '1'", (str(FORMAT),))
             database.commit()
             (found,) = database.execute("SELECT value FROM inspector_recording WHERE key = 'format'").fetchone()

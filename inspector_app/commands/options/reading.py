@@ -59,6 +59,9 @@ class Events(OfSession):
     last: Annotated[int | None, given.option("--last", "N", "Only the last N events.", given.count)] = None
     limit: Annotated[int | None, given.option("--limit", "N", "At most N events.", given.count)] = None
     after: Annotated[str | None, given.event("--after", "Only events committed after this one.")] = None
+    nested: Annotated[bool, typer.Option("--nested", help="Also the recorded events of agents that ran as tools, below their calls.")] = (
+        False
+    )
     json: given.AsJson = False
 
     def check(self) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from runtime.events.event import Event
 from runtime.sessions.session_key import SessionKey
 
 
@@ -99,19 +98,3 @@ class RecordedToolCall:
     started: float
     ended: float | None
     error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedInnerEvent:
-    """An event of an agent that ran as a tool.
-
-    Attributes:
-        key, invocation_id: where the outermost agent called it.
-        call_ids: ids of the function calls that it is inside of, the outermost first.
-        event: the event; None: the last call ran an agent, and nothing of its run was seen.
-    """
-
-    key: SessionKey
-    invocation_id: str
-    call_ids: tuple[str | None, ...]
-    event: Event | None

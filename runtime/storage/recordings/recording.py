@@ -9,24 +9,30 @@ import json
 import math
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runtime.errors.storage_error import StorageError
+from runtime.sessions.recorded_facts import RecordedFacts, RecordedInnerEvent
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.layouts.column_values import as_name
-from runtime.storage.layouts.decode import parse_event
 from runtime.storage.layouts.table_names import OF_SESSION
 from runtime.storage.recordings.recorded_call import (
     RecordedExchange,
-    RecordedInnerEvent,
     RecordedModelCall,
     RecordedModelRequest,
     RecordedToolCall,
 )
 from runtime.support.bounded import MOST_BYTES, Budget, TooMuchError, parse
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from runtime.storage.layouts import decode
+else:
+    decode = lazy_module("runtime.storage.layouts.decode")
 
 FORMATS = (1, 2)  # that this version reads
 SUFFIX = ".rec.db"
@@ -42,12 +48,25 @@ _INNER = (
     "app_name, user_id, session_id, invocation_id, calls, event_id, json,"
     " (SELECT json FROM inspector_parts WHERE id = content) FROM inspector_inner_events"
 )
+_INNER_IDS = "SELECT event_id FROM inspector_inner_events"
 _UNFINISHED = "unfinished"
 
 
 def recording_beside(database: Path) -> Path:
     """Return where the recording of a session database is: `sessions.rec.db` for `sessions.db`."""
     return database.with_name(database.stem + SUFFIX)
+
+
+def facts_beside(recording: Path | None, key: SessionKey | None = None) -> RecordedFacts:
+    """Return what a recording knows of the events of a session, or of all sessions; nothing if there is no such file.
+
+    Raises:
+        StorageError: the file cannot be read.
+    """
+    if recording is None or not recording.is_file():
+        return RecordedFacts()
+    with closing(Recording(recording)) as opened:
+        return opened.facts(key)
 
 
 class Recording:
@@ -92,14 +111,20 @@ class Recording:
         budget = Budget()
         return [_model_call(row, budget) for row in self._rows(f"SELECT {_CALL}", key, invocations)]
 
-    def models(self, key: SessionKey | None = None) -> dict[str, str]:
-        """Return event id → model of the model calls of a session, or of all sessions, as far as they are known.
+    def facts(self, key: SessionKey | None = None) -> RecordedFacts:
+        """Return what is known of the events of a session, or of all sessions.
 
         Raises:
             StorageError: the file cannot be read.
         """
+        inner, since = self.inner_events(key), self.inner_since()
         rows = self._rows("SELECT event_id, model FROM inspector_model_calls", key)
-        return {str(event_id): str(model) for event_id, model in rows if event_id is not None and model is not None}
+        if key is not None and inner:
+            query = f"SELECT event_id, model FROM inspector_model_calls WHERE event_id IN ({_INNER_IDS} WHERE {OF_SESSION})"
+            rows += self._bounded(query, tuple(key))
+        models = {str(event_id): str(model) for event_id, model in rows if event_id is not None and model is not None}
+        calls = self.tool_calls(key) if since is not None else ()
+        return RecordedFacts(models, inner, ((call.invocation_id, call.call_id) for call in calls if call.started >= (since or 0.0)))
 
     def tool_calls(self, key: SessionKey | None = None, invocations: Sequence[str] = ()) -> list[RecordedToolCall]:
         """Return the tool calls of a session, or of all sessions, in the order of their ends; see `model_calls`.
@@ -252,7 +277,7 @@ def _inner_event(row: tuple[Any, ...], budget: Budget) -> RecordedInnerEvent:
     value = _json(rest, budget)
     if isinstance(value, dict) and content is not None:
         value["content"] = _json(content, budget)
-    event = parse_event(json.dumps(value))
+    event = decode.parse_event(json.dumps(value))
     event.id = str(event_id)
     return replace(found, event=event)
 

@@ -14,8 +14,8 @@ import pytest
 
 from inspector_app.engines.recorder_file import recorder_plugin
 from runtime.events.event import Event
+from runtime.sessions.recorded_facts import RecordedInnerEvent
 from runtime.sessions.session_key import SessionKey
-from runtime.storage.recordings.recorded_call import RecordedInnerEvent
 from runtime.storage.recordings.recording import Recording
 from tests.interop.engines.conftest import AGENTS, ENGINES, IN_PROCESS, PYTHONS, start, started_in_process
 from tests.interop.engines.driving import drive, script

@@ -13,6 +13,7 @@ from inspector_app.presentation.costs import CostSum, cost_json, cost_text, doll
 from inspector_app.presentation.prices import Prices
 from inspector_app.presentation.tokens import OwnPrice, Tokens, own_prices, tokens_of
 from runtime.events.event import Event
+from runtime.sessions.recorded_facts import RecordedFacts
 from runtime.sessions.session_key import SessionKey
 
 KEY = SessionKey("app", "u", "s")
@@ -117,7 +118,7 @@ def test_own_prices_are_used_first() -> None:
 def test_a_recording_names_the_models_of_events() -> None:
     events = [answer(None, prompt=10, candidates=1), answer(None, prompt=10, candidates=1), answer("other", prompt=10, candidates=1)]
     prices = Prices({"recorded": OwnPrice(Decimal(1), Decimal(1), Decimal(1))})
-    calls = list(model_calls(KEY, events, prices, {events[0].id: "recorded", events[2].id: "recorded"}, "default"))
+    calls = list(model_calls(KEY, events, prices, RecordedFacts({events[0].id: "recorded", events[2].id: "recorded"}), "default"))
     assert [call.model for call in calls] == ["recorded", "default", "other"]
     assert [call.cost is None for call in calls] == [False, True, True]
 
@@ -152,11 +153,11 @@ def test_the_sums_of_runs_are_those_of_their_model_calls() -> None:
     expected = []
     for first, end in ((0, 3), (3, 4), (4, 7)):
         run = CostSum()
-        for call in model_calls(KEY, events[first:end], prices, models):
+        for call in model_calls(KEY, events[first:end], prices, RecordedFacts(models)):
             run.add(call)
         expected.append((first, run))
-    assert sums_of_runs(events, prices, models) == expected
-    assert sums_of_runs([asked, partial], prices, models) == []
+    assert sums_of_runs(events, prices, RecordedFacts(models)) == expected
+    assert sums_of_runs([asked, partial], prices, RecordedFacts(models)) == []
     total = CostSum()
     for _, run in expected:
         total.add_sum(run)

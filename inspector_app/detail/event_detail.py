@@ -207,7 +207,7 @@ class EventDetail(QWidget):
         self._fill()
 
     def show_tool_agent_event(self, event: Event) -> None:
-        """Show an event of an agent that ran as a tool. Such events are not stored in a session, and their state is unknown.
+        """Show an event of an agent that ran as a tool. Such events are in no stored session, and their state is unknown.
 
         Args:
             event: the event.
@@ -216,7 +216,9 @@ class EventDetail(QWidget):
         self._number = 0
         self._show_head(event, "inside a tool")
         self._show_note("")
-        self.state.set_empty_text("The state is not recorded", "An agent called as a tool has a session of its own, which is not stored.")
+        self.state.set_empty_text(
+            "The state is not recorded", "An agent called as a tool has a session of its own, of which a recording keeps the events."
+        )
         self.state.set_state(None, [], "state", None)
         delta = [Change(key, None, value, "written") for key, value in event.actions.state_delta.items()]
         self.delta.show_comparing(None)

@@ -1,4 +1,4 @@
-"""Events of agents that run as tools: displayed below the event that called them, not stored. No Qt."""
+"""Events of agents that run as tools: displayed below the event that called them. No Qt."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ class ToolAgentRun:
     """One call of an agent as a tool, including the calls that this agent makes.
 
     Attributes:
-        call_id: id of the function call.
+        invocation_id, call_id: of the function call.
         agent: the called agent.
         place: place of the event that made the call.
         events: the events in order, each with the number of calls it is nested in.
         folded: whether only the header is displayed.
     """
 
+    invocation_id: str
     call_id: str
     agent: str
     place: int
@@ -38,19 +39,20 @@ class ToolAgentRuns:
     """The runs of agents as tools in the displayed session."""
 
     def __init__(self) -> None:
-        self._by_call: dict[str, ToolAgentRun] = {}
+        self._by_call: dict[tuple[str, str], ToolAgentRun] = {}
+        self._newest: dict[str, ToolAgentRun] = {}  # by call: models may use an id again in another invocation
         self._by_event: dict[str, tuple[ToolAgentRun, int]] = {}
 
     def __iter__(self) -> Iterator[ToolAgentRun]:
         return iter(self._by_call.values())
 
-    def of_call(self, call_id: str) -> ToolAgentRun | None:
-        """Return the run of a call, None if none of its events has arrived."""
-        return self._by_call.get(call_id)
+    def of_call(self, call_id: str, invocation_id: str | None = None) -> ToolAgentRun | None:
+        """Return the run of a call, of the newest one with this id if no invocation is named; None if none of its events has arrived."""
+        return self._newest.get(call_id) if invocation_id is None else self._by_call.get((invocation_id, call_id))
 
     def begin(self, run: ToolAgentRun) -> None:
         """Add a run whose first event has arrived."""
-        self._by_call[run.call_id] = run
+        self._by_call[run.invocation_id, run.call_id] = self._newest[run.call_id] = run
 
     def add(self, run: ToolAgentRun, event: Event, depth: int) -> None:
         """Add an event to a run."""

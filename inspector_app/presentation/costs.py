@@ -62,6 +62,7 @@ class CostSum:
         cost: US dollars of the calls with a known price.
         unpriced: number of calls whose price is unknown; they are not part of `cost`.
         nested: number of calls by agents that ran as tools.
+        nested_tokens: the tokens of these.
         not_recorded: number of agents that ran as tools and are missing, as they were not recorded.
     """
 
@@ -70,6 +71,7 @@ class CostSum:
     cost: Decimal = Decimal(0)
     unpriced: int = 0
     nested: int = 0
+    nested_tokens: int = 0
     not_recorded: int = 0
 
     @classmethod
@@ -94,7 +96,9 @@ class CostSum:
             self.not_recorded += 1
             return
         self.calls += 1
-        self.nested += call.is_nested
+        if call.is_nested:
+            self.nested += 1
+            self.nested_tokens += call.tokens.input + call.tokens.output
         self.tokens += call.tokens
         if call.cost is None:
             self.unpriced += 1
@@ -109,6 +113,7 @@ class CostSum:
         self.unpriced += other.unpriced
         self.nested += other.nested
         self.not_recorded += other.not_recorded
+        self.nested_tokens += other.nested_tokens
 
 
 def model_calls(

@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, QTimer
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source, database_info
-from inspector_app.presentation.costs import cost_text
+from inspector_app.presentation.costs import cost_text, missing_text
 from inspector_app.presentation.prices import Prices
-from inspector_app.presentation.values import visible
+from inspector_app.presentation.values import counted, visible
 from inspector_app.running.hold_text import words_for
 from inspector_app.running.view_data import HoldText
 from inspector_app.shell.features import Features
@@ -163,7 +163,11 @@ class WindowStatus(QObject):
     def _show_tokens(self) -> None:
         total = self._costs.total
         cost = cost_text(total) if total is not None and total.calls else ""
-        self._window.status.show_tokens(self._events.total_tokens, cost, f"Prices: {Prices.source()}" if cost else "")
+        about = [f"Prices: {Prices.source()}", missing_text(total)] if total is not None and cost else []
+        if total is not None and total.nested:
+            about.append(f"with {counted(total.nested, 'model call')} of agents as tools")
+        tokens = self._events.total_tokens + (total.nested_tokens if total is not None else 0)
+        self._window.status.show_tokens(tokens, cost, "\n".join(filter(None, about)))
 
     def _show_live(self, following: bool) -> None:
         self._window.status.show_live(following if self._events.event_count else None)

@@ -102,7 +102,9 @@ def cell_tooltip(row: StreamRow, column: int, invocation_id: str, timestamp: flo
         meaning = SIGNS[row.event_kind].meaning if row.event_kind in SIGNS else ""
         return plain_tooltip("\n".join(filter(None, (row.summary, meaning, f"invocation {invocation_id}"))))
     if row.kind == "tool agent":
-        return plain_tooltip(f"{row.author} runs as a tool, in a session of its own that is not stored. Its answer is the tool's result.")
+        return plain_tooltip(
+            f"{row.author} runs as a tool, in a session of its own that only a recording keeps. Its answer is the tool's result."
+        )
     if row.kind not in ("event", "tool agent event"):
         return None
     took = f"{row.took} after the event that it followed" if row.took else ""

@@ -24,6 +24,7 @@ from inspector_app.stream.streaming_rows import StreamingRows, StreamKey, stream
 
 if TYPE_CHECKING:
     from runtime.events import Event
+    from runtime.sessions.recorded_facts import RecordedInnerEvent
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -306,13 +307,47 @@ class EventTableModel(QAbstractTableModel):
         if self.make.note(event):
             self._columns_changed.start()
 
+    def add_tool_agent_runs(self, recorded: Sequence[RecordedInnerEvent]) -> None:
+        """Add recorded events of agents that ran as tools below the events that called them, if these are in memory."""
+        layout, events = self._layout, self._events
+        runs = layout.tool_agent_runs
+        calls = {
+            (event.invocation_id, call.id): (place, call.name or "?")
+            for place, event in enumerate(events.in_memory, events.stored_count)
+            for call in event.get_function_calls()
+        }
+        new = []
+        for one in recorded:
+            place = (one.invocation_id, one.call_ids[0] if one.call_ids else None)
+            is_known = runs.find(one.event.id) if one.event is not None else runs.of_call(place[1] or "", place[0])
+            if is_known is None and place in calls:
+                new.append((one, *calls[place]))
+        if not new:
+            return
+        self.regrouping.emit()
+        self.beginResetModel()
+        for one, index, name in new:
+            call_id = one.call_ids[0] or ""
+            run = runs.of_call(call_id, one.invocation_id)
+            if run is None:
+                run = ToolAgentRun(one.invocation_id, call_id, name, index)
+                runs.begin(run)
+                group = layout.all_groups[layout.all_group_of(index)]
+                group.insert_tool_agent_run(sum(1 for other in group.tool_agent_runs if other.place <= index), run)
+            if one.event is not None:
+                runs.add(run, one.event, len(one.call_ids))
+                self.make.note(one.event)
+        layout.place_groups(0)
+        self.endResetModel()
+        self.regrouped.emit()
+
     def _begin_run(self, call_id: str) -> ToolAgentRun | None:
         """Make the header of a call whose event is in memory."""
         layout, in_memory = self._layout, self._events.in_memory
         for offset in range(len(in_memory) - 1, -1, -1):
             name = next((call.name for call in in_memory[offset].get_function_calls() if call.id == call_id), None)
             if name is not None:
-                run = ToolAgentRun(call_id, name, self._events.stored_count + offset)
+                run = ToolAgentRun(in_memory[offset].invocation_id, call_id, name, self._events.stored_count + offset)
                 break
         else:
             return None

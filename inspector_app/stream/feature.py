@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtWidgets import QToolBar
 
-from inspector_app.presentation.costs import cost_text
 from inspector_app.stream.event_stream import EventStreamView
 from inspector_app.stream.event_table_model import EventTableModel
 from inspector_app.stream.filter_bar import FilterBar
@@ -61,8 +60,8 @@ class Stream(Feature):
         self.controller = controller = StreamController(work, events, view, self.filter_bar)
         ScrollMarks(work.current, work.run, controller, work.notes, work.tasks, events, view.table.bar)
         SavedFilterController(work.cursor, work.preferences, self.filter_bar.saved)
-        self.tool_agent_events = ToolAgentEvents(work.run, work.current, work.cursor, events, view)
-        events.make.cost_of = lambda group: cost_text(found) if (found := work.costs.of_group(group)) is not None else ""
+        self.tool_agent_events = ToolAgentEvents(work.run, work.current, work.cursor, events, view, work.tasks)
+        events.make.cost_of = work.costs.of_group
         work.costs.changed.connect(view.table.viewport().update)
         self._next.triggered.connect(controller.next_hit)
         self._previous.triggered.connect(controller.previous_hit)

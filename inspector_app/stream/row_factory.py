@@ -9,6 +9,7 @@ from inspector_app.documents.invocation_groups import InvocationGroup, Invocatio
 from inspector_app.documents.session_events import SessionEvents
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import AuthorColours
+from inspector_app.presentation.costs import CostSum
 from inspector_app.presentation.event_summary import tokens_of
 from inspector_app.presentation.invocation_title import invocation_title
 from inspector_app.presentation.spans import HeldTime, free_pieces
@@ -46,7 +47,7 @@ class RowFactory:
         held: id of the event at which the agent is held, or None.
         breakpoint_mark: returns an event's mark, see `StreamRow.breakpoint`.
         temp_keys_of: returns the `temp:` keys that the event with an id set, as far as they are known.
-        cost_of: returns what a group's model calls cost, empty while that is not known.
+        cost_of: returns what a group's model calls used, None while that is not known.
         ran_ahead: returns whether the event with an id was committed while the agent was held before it.
         note_of: returns the note on the event with an id, or None.
         holds: returns the holds of the session in this window.
@@ -57,7 +58,7 @@ class RowFactory:
         self._on_new_width = on_new_width
         self.breakpoint_mark: Callable[[Event], str] = lambda _event: ""
         self.temp_keys_of: Callable[[str], Collection[str]] = lambda _event_id: ()
-        self.cost_of: Callable[[InvocationGroup], str] = lambda _group: ""
+        self.cost_of: Callable[[InvocationGroup], CostSum | None] = lambda _group: None
         self.ran_ahead: Callable[[str], bool] = lambda _event_id: False
         self.note_of: Callable[[str], Note | None] = lambda _event_id: None
         self.holds: Callable[[], Sequence[HeldTime]] = lambda: ()
@@ -132,7 +133,7 @@ class RowFactory:
         """
         if is_whole and not group.counted and not group.unread and group.count <= _LONGEST_COUNTED:
             self._count(group)
-        return header_row(group, status, title, self.cost_of(group) if is_whole else "")
+        return header_row(group, status, title, self.cost_of(group) if is_whole else None)
 
     def _count(self, group: InvocationGroup) -> None:
         """Compute a group's times and tokens if its events are in memory."""

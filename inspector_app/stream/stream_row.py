@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from inspector_app.documents.invocation_groups import InvocationGroup
 from inspector_app.documents.tool_agent_runs import ToolAgentRun
 from inspector_app.presentation.author_colours import USER_ROLE
+from inspector_app.presentation.costs import CostSum, cost_text
 from inspector_app.presentation.event_summary import describe, short_id, tokens_of
 from inspector_app.presentation.signs import SIGNS
 from inspector_app.presentation.values import clock, counted, duration, visible
@@ -65,14 +66,14 @@ class StreamRow:
     note: Note | None = None
 
 
-def header_row(group: InvocationGroup, status: str, title: str = "", cost: str = "") -> StreamRow:
+def header_row(group: InvocationGroup, status: str, title: str = "", used: CostSum | None = None) -> StreamRow:
     """Return a group's header.
 
     Args:
         group: the group.
         status: the invocation's status, or an empty text if it is unknown.
         title: what the invocation is called; empty to use its id.
-        cost: what its model calls cost; empty if that is not known yet.
+        used: what its model calls used, with those of agents as tools; None if that is not known yet.
     """
     if group.unread:
         return StreamRow("invocation", f"{group.count:,} earlier events", event_kind="reading…", role="dim", folded=group.folded)
@@ -81,8 +82,10 @@ def header_row(group: InvocationGroup, status: str, title: str = "", cost: str =
     facts = [counted(group.count, "event")]
     if group.count > 1 and group.seconds is not None:
         facts.append(duration(group.seconds))
-    if group.tokens:
-        facts.append(f"{group.tokens:,} tokens")
+    nested = used.nested_tokens if used is not None else 0
+    if group.tokens or nested:
+        facts.append(f"{group.tokens + nested:,} tokens" + (f" ({nested:,} nested)" if nested else ""))
+        cost = cost_text(used) if used is not None else ""
         facts.append(f"cost {cost}" if cost == "unknown" else cost)
     return StreamRow(
         "invocation",
@@ -168,7 +171,7 @@ def tool_agent_header_row(run: ToolAgentRun, author_role: str) -> StreamRow:
     count, tokens = len(run.events), sum(tokens_of(event) for event, _ in run.events)
     return StreamRow(
         "tool agent",
-        f"{counted(count, 'event')} inside this call · not stored",
+        f"{counted(count, 'event')} inside this call" if count else "an agent ran inside this call · not recorded",
         author=visible(run.agent[:80]),
         tokens=f"{tokens:,}" if tokens else "",
         role="dim",

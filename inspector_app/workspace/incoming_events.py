@@ -26,7 +26,7 @@ class ToolAgentEvent:
 
     Attributes:
         address: the session of the run.
-        event: the event; it is not stored.
+        event: the event; only a recording keeps it.
         call_ids: ids of the function calls that lead to it, the outermost first.
     """
 

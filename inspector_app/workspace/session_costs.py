@@ -12,6 +12,7 @@ from inspector_app.documents.open_session import OpenSession
 from inspector_app.presentation.costs import CostSum, sums_of_runs
 from inspector_app.presentation.prices import Prices
 from inspector_app.support.tasks import Tasks
+from inspector_app.workspace.current_run import CurrentRun
 from inspector_app.workspace.current_session import CurrentSession
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.recorded_facts import RecordedFacts
@@ -20,14 +21,15 @@ from runtime.support.worker_threads import run_in_thread
 if TYPE_CHECKING:
     from runtime.events.event import Event
 
-DELAY_MS = 250  # from new events to their prices, so that a stream is priced in batches
+DELAY_MS = 600  # from new events to their prices: a stream is priced in batches, and a recording is written four times a second
 AT_ONCE = 2_000  # events priced on the thread before the sums are displayed
 
 
 class SessionCosts(QObject):
     """The owner of the displayed session's costs. Prices are looked up on a thread, because the first look-up takes a third of a second.
 
-    Of a long session, only the events since it was opened are priced.
+    Of a long session, only the events since it was opened are priced. Calls that run are priced once they have returned, with what the
+    agents as tools in them used.
 
     Attributes:
         total: the sum of all events; None if they are not all priced.
@@ -37,15 +39,17 @@ class SessionCosts(QObject):
 
     Args:
         current: the displayed session.
+        run: the run, whose open calls are waited for.
         prices: the prices.
         tasks: runs the look-ups.
     """
 
     changed = Signal()
 
-    def __init__(self, current: CurrentSession, prices: Prices, tasks: Tasks, parent: QObject | None = None) -> None:
+    def __init__(self, current: CurrentSession, run: CurrentRun, prices: Prices, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._current = current
+        self._run = run
         self._prices = prices
         self._tasks = tasks
         self._is_pricing = False
@@ -62,7 +66,8 @@ class SessionCosts(QObject):
     def total(self) -> CostSum | None:
         """See the class."""
         session = self._session
-        return self._total if session is not None and not self._first and self._next >= len(session.events) else None
+        is_priced = session is not None and (self._next >= len(session.events) or self._waits)
+        return self._total if is_priced and not self._first else None
 
     def of_group(self, group: InvocationGroup) -> CostSum | None:
         """Return the sum of a group of the session; None if it is not known."""
@@ -80,7 +85,8 @@ class SessionCosts(QObject):
         self._session = session
         self._sums: dict[int, CostSum] = {}
         self._total = CostSum()
-        self._recorded: RecordedFacts | None = None  # read with the first prices
+        self._waits = False  # for a call that runs
+        self._recorded: RecordedFacts | None = None  # read with the first prices, and again after calls
         self._first = self._next = session.events.stored_count if session is not None else 0
 
     def _on_session_loading(self) -> None:
@@ -117,7 +123,8 @@ class SessionCosts(QObject):
 
     async def _price_next(self, session: OpenSession) -> int:
         """Price the next events; return how many. They are in memory, as thousands follow an event before it is evicted."""
-        if self._recorded is None:
+        unpriced = session.events.in_memory[max(self._next - session.events.stored_count, 0) :]
+        if self._recorded is None or any(event.get_function_calls() for event in unpriced):
             try:
                 self._recorded = await session.source.recorded_facts(session.address.key)
             except StorageError:  # the Request tab reports it
@@ -127,6 +134,11 @@ class SessionCosts(QObject):
             self._first = start  # some were evicted unpriced: what came before is not known
         offset = start - session.events.stored_count
         batch = session.events.in_memory[offset : offset + AT_ONCE]
+        if self._run.phase != "idle" and self._run.address == session.address:
+            batch = _before_an_open_call(batch, session.events.in_memory[offset:])
+        self._waits = not batch
+        if not batch:
+            return 0
         runs = await run_in_thread(sums_of_runs, batch, self._prices, self._recorded)
         if self._session is not session:
             return 0
@@ -136,3 +148,12 @@ class SessionCosts(QObject):
         self._next = start + len(batch)
         self.changed.emit()
         return len(batch)
+
+
+def _before_an_open_call(batch: list[Event], events: Sequence[Event]) -> list[Event]:
+    """Return the events of a batch before the first one with a call that `events`, which begin with the batch, do not answer."""
+    answered = {response.id for event in events for response in event.get_function_responses()}
+    for number, event in enumerate(batch):
+        if any(call.id not in answered for call in event.get_function_calls()):
+            return batch[:number]
+    return batch

@@ -142,6 +142,6 @@ def make_workspace(settings: Settings, messages: MessageBus, parent: QObject, *,
         sums=SessionSums(databases, catalog, prices, tasks, parent),
         tail=tail,
         prices=prices,
-        costs=SessionCosts(current, prices, tasks, parent),
+        costs=SessionCosts(current, run, prices, tasks, parent),
         reader=SessionReader(),
     )

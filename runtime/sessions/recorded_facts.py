@@ -37,7 +37,7 @@ class RecordedFacts:
         plain: invocation and id of each call that is known to be of another tool.
 
     Attributes:
-        models: see the argument.
+        models, inner: see the arguments.
     """
 
     def __init__(
@@ -48,7 +48,8 @@ class RecordedFacts:
     ) -> None:
         self.models = models or {}
         self._inner: dict[tuple[str, str | None], list[RecordedInnerEvent]] = {}
-        for one in inner:
+        self.inner = tuple(inner)
+        for one in self.inner:
             self._inner.setdefault((one.invocation_id, one.call_ids[0] if one.call_ids else None), []).append(one)
         self._plain = frozenset(plain)
 

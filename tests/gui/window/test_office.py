@@ -104,7 +104,7 @@ def tool_agent_rows(office: Inspector) -> list[str]:
 
 
 INSIDE = [
-    "checker: 3 events inside this call · not stored",
+    "checker: 3 events inside this call",
     'checker: call look_up(name="maria")',
     'checker: look_up → {name: "maria", known: true}',
     "checker: maria is known",
@@ -117,7 +117,7 @@ def test_step_into_an_agent_called_as_a_tool(office: Inspector, driver: WindowDr
     assert go(office, qtbot, INTO) == "at the start of checker"
     assert go(office, qtbot, INTO) == "before the model call of checker"
     assert go(office, qtbot, INTO) == "before tool call look_up"
-    assert tool_agent_rows(office) == ["checker: 1 event inside this call · not stored", INSIDE[1]]
+    assert tool_agent_rows(office) == ["checker: 1 event inside this call", INSIDE[1]]
     assert go(office, qtbot, OVER) == "after checker's tool result inside a tool"
     assert go(office, qtbot, OUT) == "at the end of checker"
     assert tool_agent_rows(office) == INSIDE

@@ -1,0 +1,79 @@
+"""What agents as tools did is in the stream and in the sums, during the run and after a restart, on both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from inspector_app.app import Inspector
+from tests.gui.window.driver import WindowDriver
+from tests.gui.window.trusting import trust_folder
+from tests.interop.google_adk import adk_python
+
+OFFICE = """
+from google.adk.agents import LlmAgent
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_response import LlmResponse
+from google.adk.tools import AgentTool
+from google.genai import types
+
+
+class Asks(BaseLlm):
+    asks: str = ""
+
+    async def generate_content_async(self, llm_request, stream=False):
+        if self.asks and not llm_request.contents[-1].parts[-1].function_response:
+            parts = [types.Part(function_call=types.FunctionCall(name=self.asks, args={"request": "look"})) for _ in range(2)]
+        else:
+            parts = [types.Part(text="Done.")]
+        usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=100, candidates_token_count=10, total_token_count=110)
+        yield LlmResponse(content=types.Content(role="model", parts=parts), usage_metadata=usage, model_version="gemini-2.5-flash")
+
+
+third = LlmAgent(name="third", model=Asks(model="m"))
+second = LlmAgent(name="second", model=Asks(model="m", asks="third"), tools=[AgentTool(agent=third)])
+root_agent = LlmAgent(name="first", model=Asks(model="m", asks="second"), tools=[AgentTool(agent=second)])
+"""
+CALLS = 2 + 2 * (2 + 2)  # of models: each agent asks the next one twice and answers
+
+
+def rows(inspector: Inspector) -> list[tuple[str, str, str, int]]:
+    model = inspector.features.stream.events
+    shown = map(model.stream_row, range(model.rowCount()))
+    return [(row.kind, row.author, row.summary, row.lanes) for row in shown if row.kind.startswith("tool agent")]
+
+
+def has_all(inspector: Inspector) -> bool:
+    model = inspector.features.stream.events
+    return model.rowCount() > 0 and "(880 nested)" in model.stream_row(0).tokens
+
+
+@pytest.mark.parametrize("engine", ["embedded", "adk"])
+def test_rows_and_sums_are_the_same_after_a_restart(
+    engine: str, inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
+) -> None:
+    folder = tmp_path / "office"
+    folder.mkdir()
+    (folder / "agent.py").write_text(OFFICE)
+    inspector.settings.keep_engine(folder, {"kind": engine, **({"python": adk_python()} if engine == "adk" else {})})
+    trust_folder(inspector, folder)
+    opened(folder)
+    driver.run_message("go")
+    driver.run_until(lambda: has_all(inspector))
+    live = rows(inspector)
+    assert [row[:3] for row in live if row[0] == "tool agent"] == [("tool agent", "second", "5 events inside this call")] * 2
+    assert {(row[1], row[3]) for row in live if row[0] == "tool agent event"} == {("second", 1), ("third", 2)}
+    status = inspector.window.status.text("tokens")
+    assert status.startswith(f"{CALLS * 110:,} tokens · $") and "not recorded" not in status
+    header = inspector.features.stream.events.stream_row(0).tokens
+    address = inspector.cursor.session
+    assert address is not None
+    inspector.cursor.select_session(None)
+    inspector.features.stream.tool_agent_events._kept.clear()
+    inspector.cursor.select_session(address)
+    driver.run_until(lambda: has_all(inspector) and len(rows(inspector)) == len(live))
+    assert sorted(rows(inspector)) == sorted(live) and inspector.window.status.text("tokens") == status
+    assert inspector.features.stream.events.stream_row(0).tokens == header

@@ -129,7 +129,7 @@ class ToolCall:
     """A tool call that is being recorded; the other attributes are those of `ModelCall`.
 
     Attributes:
-        service: stores the session that the call was made in.
+        service: the id of what stores the session that the call was made in; the object would keep the session in memory.
         hides_agent: whether the tool is an agent of whose run nothing was seen.
     """
 
@@ -143,7 +143,7 @@ class ToolCall:
     clock: float = field(default_factory=time.perf_counter)
     ended: float | None = None
     error: str | None = None
-    service: Any = None
+    service: int = 0
     hides_agent: bool = False
 
 
@@ -292,7 +292,7 @@ class RecorderPlugin(BasePlugin):  # type: ignore[misc]  # of google-adk, which 
         context = tool_context._invocation_context
         call_id = tool_context.function_call_id
         call = ToolCall(_names(context.session), context.invocation_id, context.branch, context.agent.name, tool.name, call_id)
-        call.service = context.session_service
+        call.service = id(context.session_service)
         call.hides_agent = _is_a(tool, "AgentTool")
         self._tools[_tool_key(tool_context)] = call
         _around.set((*_around.get(), call))
@@ -545,11 +545,14 @@ class Recording:
         self._insert("inspector_tool_calls", (None, *call.session, *where, call.tool, call.call_id, call.started, call.ended, error))
 
     def _write_inner_event(self, event: InnerEvent) -> None:
-        rest = json.loads(event.rest)
-        delta = (rest.get("actions") or {}).get("state_delta") or {}
-        for key in [key for key in delta if key.startswith("temp:")]:
-            del delta[key]
-        text = _text_json(redacted(rest)).encode("utf-8", "replace").decode()
+        text = event.rest
+        if '"temp:' in text or _may_hold_secrets(_OWN_FIELDS.sub("", text)):
+            rest = json.loads(text)
+            delta = (rest.get("actions") or {}).get("state_delta") or {}
+            for key in [key for key in delta if key.startswith("temp:")]:
+                del delta[key]
+            text = _text_json(redacted(rest))
+        text = text.encode("utf-8", "replace").decode()
         content = None if event.content is None else self._part(event.content)
         where = (*event.session, event.invocation_id, json.dumps(event.calls))
         self._insert("inspector_inner_events", (None, *where, event.event_id, content, text))
@@ -626,6 +629,8 @@ class Recording:
         return number
 
 
+_OWN_FIELDS = re.compile(r'"(?:author|requested_auth_configs|[a-z_]{1,40}_tokens?_(?:count|details))":')  # of any event: no secrets' names
+
 _INSERT = {
     table: f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"
     for table, columns in {
@@ -656,7 +661,7 @@ def _is_a(value: Any, name: str) -> bool:
 def _calls_around(context: Any) -> tuple[ToolCall, ...]:
     """Return the calls that a run is inside of, the outermost first; none if its session is stored on its own."""
     around, service = _around.get(), context.session_service
-    is_own = not around or context.session.id == around[-1].session[2] or service is around[-1].service
+    is_own = not around or context.session.id == around[-1].session[2] or id(service) == around[-1].service
     return () if is_own or not _is_a(service, "InMemorySessionService") else around
 
 

@@ -171,7 +171,10 @@ class Source(abc.ABC):
         Raises:
             StorageError: the recording is damaged.
         """
-        return await run_in_thread(_recorded_calls, self.recording, self.traces, key, invocations)
+        models, tools = await run_in_thread(_recorded_calls, self.recording, self.traces, key, invocations)
+        facts = await self.recorded_facts(key)
+        facts.models = {**{call.event_id: call.model for call in models if call.event_id and call.model}, **facts.models}
+        return RecordedCalls(models, tools, facts)
 
     @abc.abstractmethod
     async def sessions(self) -> list[SessionSummary]:
@@ -410,7 +413,16 @@ class DatabaseSource(Source):
 
     async def recorded_facts(self, key: SessionKey) -> RecordedFacts:
         """See `Source.recorded_facts`."""
-        return await self._worker.call(facts_beside, self.recording, key)
+        return await self._worker.call(self._facts, key)
+
+    def _facts(self, key: SessionKey) -> RecordedFacts:
+        """Return what is known of a session's events; those that a fork has copied were recorded in its parents."""
+        if self.recording is None:
+            return RecordedFacts()
+        lineages, keys = self._stored.lineages(), [key]
+        while (origin := lineages.get(keys[-1])) is not None and origin.database is None and origin.parent not in keys:
+            keys.append(origin.parent)
+        return facts_beside(self.recording, *keys)
 
     async def pending(self, key: SessionKey) -> list[PendingItem]:
         """See `Source.pending`; of a long session its last events are read, and `unfinished` for those before."""
@@ -531,7 +543,7 @@ class DatabaseSource(Source):
         for key in keys:
             found[key] = EventFigures()
             with contextlib.suppress(KnownError):
-                found[key] = event_figures(key, list(self._stored.plain_events(key)), prices, facts_beside(self.recording, key))
+                found[key] = event_figures(key, list(self._stored.plain_events(key)), prices, self._facts(key))
         return found
 
     async def titles(self, keys: Sequence[SessionKey] | None = None) -> dict[SessionKey, str]:
@@ -874,9 +886,7 @@ def _recorded_calls(file: Path | None, traces: Path | None, key: SessionKey, inv
             with closing(Recording(where)) as recording:
                 models += recording.model_calls(of, invocations)
                 tools += recording.tool_calls(of, invocations)
-    facts = facts_beside(file, key)
-    facts.models = {**{call.event_id: call.model for call in models if call.event_id and call.model}, **facts.models}
-    return RecordedCalls(models, tools, facts)
+    return models, tools
 
 
 def _recorded_exchange(file: Path, event_id: str) -> RecordedExchange | None:

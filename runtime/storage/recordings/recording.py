@@ -57,8 +57,8 @@ def recording_beside(database: Path) -> Path:
     return database.with_name(database.stem + SUFFIX)
 
 
-def facts_beside(recording: Path | None, key: SessionKey | None = None) -> RecordedFacts:
-    """Return what a recording knows of the events of a session, or of all sessions; nothing if there is no such file.
+def facts_beside(recording: Path | None, *keys: SessionKey) -> RecordedFacts:
+    """Return what a recording knows of the events of some sessions, or of all; nothing if there is no such file.
 
     Raises:
         StorageError: the file cannot be read.
@@ -66,7 +66,7 @@ def facts_beside(recording: Path | None, key: SessionKey | None = None) -> Recor
     if recording is None or not recording.is_file():
         return RecordedFacts()
     with closing(Recording(recording)) as opened:
-        return opened.facts(key)
+        return opened.facts(*keys)
 
 
 class Recording:
@@ -111,20 +111,26 @@ class Recording:
         budget = Budget()
         return [_model_call(row, budget) for row in self._rows(f"SELECT {_CALL}", key, invocations)]
 
-    def facts(self, key: SessionKey | None = None) -> RecordedFacts:
-        """Return what is known of the events of a session, or of all sessions.
+    def facts(self, *keys: SessionKey) -> RecordedFacts:
+        """Return what is known of the events of some sessions, or of all if none is named.
 
         Raises:
             StorageError: the file cannot be read.
         """
-        inner, since = self.inner_events(key), self.inner_since()
-        rows = self._rows("SELECT event_id, model FROM inspector_model_calls", key)
-        if key is not None and inner:
-            query = f"SELECT event_id, model FROM inspector_model_calls WHERE event_id IN ({_INNER_IDS} WHERE {OF_SESSION})"
-            rows += self._bounded(query, tuple(key))
+        since = self.inner_since()
+        inner: list[RecordedInnerEvent] = []
+        rows: list[tuple[Any, ...]] = []
+        calls: list[RecordedToolCall] = []
+        for key in keys or (None,):
+            rows += self._rows("SELECT event_id, model FROM inspector_model_calls", key)
+            if since is not None:
+                inner += self.inner_events(key)
+                calls += [call for call in self.tool_calls(key) if call.started >= since]
+            if key is not None and since is not None:
+                query = f"SELECT event_id, model FROM inspector_model_calls WHERE event_id IN ({_INNER_IDS} WHERE {OF_SESSION})"
+                rows += self._bounded(query, tuple(key))
         models = {str(event_id): str(model) for event_id, model in rows if event_id is not None and model is not None}
-        calls = self.tool_calls(key) if since is not None else ()
-        return RecordedFacts(models, inner, ((call.invocation_id, call.call_id) for call in calls if call.started >= (since or 0.0)))
+        return RecordedFacts(models, inner, ((call.invocation_id, call.call_id) for call in calls))
 
     def tool_calls(self, key: SessionKey | None = None, invocations: Sequence[str] = ()) -> list[RecordedToolCall]:
         """Return the tool calls of a session, or of all sessions, in the order of their ends; see `model_calls`.

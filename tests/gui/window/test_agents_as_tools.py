@@ -52,7 +52,7 @@ def has_all(inspector: Inspector) -> bool:
 
 
 @pytest.mark.parametrize("engine", ["embedded", "adk"])
-def test_rows_and_sums_are_the_same_after_a_restart(
+def test_rows_and_sums_are_the_same_after_a_restart_and_in_a_fork(
     engine: str, inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
 ) -> None:
     folder = tmp_path / "office"
@@ -77,3 +77,8 @@ def test_rows_and_sums_are_the_same_after_a_restart(
     driver.run_until(lambda: has_all(inspector) and len(rows(inspector)) == len(live))
     assert sorted(rows(inspector)) == sorted(live) and inspector.window.status.text("tokens") == status
     assert inspector.features.stream.events.stream_row(0).tokens == header
+    driver.fork.ask(len(driver.stream.events()) - 1)
+    driver.fork.choose("fork")
+    assert driver.fork.wait(address).key != address.key
+    driver.run_until(lambda: has_all(inspector) and len(rows(inspector)) == len(live))
+    assert sorted(rows(inspector)) == sorted(live) and inspector.window.status.text("tokens") == status

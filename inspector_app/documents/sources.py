@@ -413,13 +413,11 @@ class DatabaseSource(Source):
 
     async def recorded_facts(self, key: SessionKey) -> RecordedFacts:
         """See `Source.recorded_facts`."""
-        return await self._worker.call(self._facts, key)
+        return await self._worker.call(lambda: self._facts(key, self._stored.lineages()) if self.recording is not None else RecordedFacts())
 
-    def _facts(self, key: SessionKey) -> RecordedFacts:
+    def _facts(self, key: SessionKey, lineages: Mapping[SessionKey, Lineage]) -> RecordedFacts:
         """Return what is known of a session's events; those that a fork has copied were recorded in its parents."""
-        if self.recording is None:
-            return RecordedFacts()
-        lineages, keys = self._stored.lineages(), [key]
+        keys = [key]
         while (origin := lineages.get(keys[-1])) is not None and origin.database is None and origin.parent not in keys:
             keys.append(origin.parent)
         return facts_beside(self.recording, *keys)
@@ -539,11 +537,13 @@ class DatabaseSource(Source):
         return await self._worker.call(self._read_figures, keys, prices)
 
     def _read_figures(self, keys: Sequence[SessionKey], prices: Prices) -> dict[SessionKey, EventFigures]:
-        found = {}
+        found, lineages = {}, dict[SessionKey, Lineage]()
+        with contextlib.suppress(KnownError):
+            lineages = self._stored.lineages() if self.recording is not None else lineages
         for key in keys:
             found[key] = EventFigures()
             with contextlib.suppress(KnownError):
-                found[key] = event_figures(key, list(self._stored.plain_events(key)), prices, self._facts(key))
+                found[key] = event_figures(key, list(self._stored.plain_events(key)), prices, self._facts(key, lineages))
         return found
 
     async def titles(self, keys: Sequence[SessionKey] | None = None) -> dict[SessionKey, str]:

@@ -877,7 +877,9 @@ def file_size(file: Path) -> int:
     return total
 
 
-def _recorded_calls(file: Path | None, traces: Path | None, key: SessionKey, invocations: Sequence[str]) -> RecordedCalls:
+def _recorded_calls(
+    file: Path | None, traces: Path | None, key: SessionKey, invocations: Sequence[str]
+) -> tuple[list[RecordedModelCall], list[RecordedToolCall]]:
     """Return the calls from traces, which name no app and no user, and from a recording; the more exact recording comes last."""
     models: list[RecordedModelCall] = []
     tools: list[RecordedToolCall] = []

@@ -10,7 +10,7 @@ from inspector_app.analysis.finding import Finding
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.mcp_server.answers import LINE, cut, event_row, page, short
 from inspector_app.mcp_server.places import Places
-from inspector_app.mcp_server.reading_tools import DATABASE, PAGE, SESSION, on_thread
+from inspector_app.mcp_server.reading_tools import DATABASE, PAGE, SESSION, on_thread, recorded_facts
 from inspector_app.mcp_server.tool import Parameter, Tool
 from inspector_app.presentation.costs import CostSum, cost_json, model_calls
 from inspector_app.presentation.prices import Prices
@@ -19,9 +19,8 @@ from inspector_app.support.preferences import Preferences
 from runtime.compare import compare, differences_of
 from runtime.compare.comparison import state_differences
 from runtime.history.invocations import earlier_unanswered, present
-from runtime.storage.connections.database_url import named_file, without_password
+from runtime.storage.connections.database_url import without_password
 from runtime.storage.reading.reader import StoredDatabase
-from runtime.storage.recordings.recording import facts_beside, recording_beside
 
 _DIFFERENCES = 6  # events, and keys, of a comparison in one answer
 _GROUPS = 8  # agents and models in the costs of one answer
@@ -105,11 +104,9 @@ class _Questions:
     def what_did_it_cost(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         target, key = self._places.session(given["database"], given["session"])
         prices = Prices(own_prices(Preferences().prices))
-        file = named_file(target)
-        recorded = facts_beside(recording_beside(file) if file is not None else None, key)
         total, groups = CostSum(), dict[tuple[str, str], CostSum]()
         with StoredDatabase.open(target) as database:
-            for call in model_calls(key, database.plain_events(key), prices, recorded):
+            for call in model_calls(key, database.plain_events(key), prices, recorded_facts(target, key)):
                 total.add(call)
                 groups.setdefault((call.agent, call.model or "not named"), CostSum()).add(call)
         largest = sorted(groups.items(), key=lambda each: -(each[1].tokens.input + each[1].tokens.output))[:_GROUPS]

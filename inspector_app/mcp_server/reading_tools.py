@@ -18,11 +18,13 @@ from runtime.events.event import Event
 from runtime.expressions import Expression, ExpressionError, parse
 from runtime.history.state_at import History
 from runtime.sessions.note import Note
+from runtime.sessions.recorded_facts import RecordedFacts, RecordedInnerEvent
+from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.connections.database_url import named_file
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
-from runtime.storage.recordings.recording import Recording, recording_beside
+from runtime.storage.recordings.recording import Recording, facts_beside, recording_beside
 from runtime.support.worker_threads import run_in_thread
 
 DATABASE = Parameter("A database: its path or file name. Leave it out if the server knows one only, or if the session's id is enough.")
@@ -49,7 +51,8 @@ def reading_tools(places: Places) -> list[Tool]:
     return [
         Tool(
             "what_happened",
-            "A session's events, the oldest first, a line each; or one whole event, if `event` is given. Use `where` to find events.",
+            "A session's events, the oldest first, a line each, with those of agents that ran as tools (`nested`); or one whole event, if"
+            " `event` is given. Use `where` to find events.",
             {
                 **where,
                 "where": Parameter(
@@ -111,11 +114,21 @@ class _Questions:
             notes = EventNotes(target).of(database, key)
             if given["event"] is not None:
                 events = list(database.plain_events(key))
+                stored = len(events)
+                events += _inner_events(target, key)
                 index = whole_event_id([event.id for event in events], given["event"])
                 whole = json.loads(event_json(events[index], note=notes.get(events[index].id)))
                 found = piece(at_path(whole, given["path"]), given["offset"] or 0)
-                return {"session": key.session_id, "n": index + 1, **found, "next": _next_of(events[index])}
-            rows = [event_row(index + 1, event, notes.get(event.id)) for index, event in _matching(database, key, condition, notes)]
+                place: dict[str, Any] = {"n": index + 1} if index < stored else {"nested": True}
+                return {"session": key.session_id, **place, **found, "next": _next_of(events[index])}
+            rows, recorded = [], recorded_facts(target, key)
+            for index, event in _matching(database, key, condition, notes):
+                rows.append(event_row(index + 1, event, notes.get(event.id)))
+                if condition is None:
+                    for call in event.get_function_calls():
+                        rows += _nested(recorded.inside(event.invocation_id, call.id), None)
+            if condition is not None:
+                rows += _nested(recorded.inner, condition)
         shown, rest = page(rows, given["page"])
         return {
             "session": key.session_id,
@@ -183,7 +196,7 @@ class _Questions:
     def what_was_the_model_asked(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         target, key = self._places.session(given["database"], given["session"])
         with StoredDatabase.open(target) as database:
-            events = database.events(key)
+            events = [*database.events(key), *_inner_events(target, key)]
         index = whole_event_id([event.id for event in events], given["event"])
         recorded = _recorded(target, events[index].id)
         if recorded is not None:
@@ -214,6 +227,25 @@ class _Questions:
             "answer": short(request["answer"]),
             "next": "path='config.system_instruction', 'contents.N', 'config.tools' or 'answer' for the whole of a part.",
         }
+
+
+def recorded_facts(target: str, key: SessionKey) -> RecordedFacts:
+    """Return what the recording beside a database knows of a session's events."""
+    file = named_file(target)
+    return facts_beside(recording_beside(file) if file is not None else None, key)
+
+
+def _inner_events(target: str, key: SessionKey) -> list[Event]:
+    return [inner.event for inner in recorded_facts(target, key).inner if inner.event is not None]
+
+
+def _nested(recorded: Iterable[RecordedInnerEvent], condition: Expression | None) -> list[dict[str, Any]]:
+    """Return the rows of events of agents that ran as tools."""
+    return [
+        {"nested": len(inner.call_ids), **event_row(None, inner.event)}
+        for inner in recorded
+        if inner.event is not None and (condition is None or condition.matches(inner.event))
+    ]
 
 
 def _recorded(target: str, event_id: str) -> RecordedModelRequest | None:

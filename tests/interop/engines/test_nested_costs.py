@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 import pytest
 
 from inspector_app.cli import main
+from inspector_app.mcp_server.database_tools import database_tools
+from inspector_app.mcp_server.places import Places
+from inspector_app.mcp_server.reading_tools import reading_tools
 from tests.interop.engines.conftest import EMBEDDED, IN_PROCESS, PYTHONS
 from tests.interop.engines.test_inner_runs import DEEP, MIDDLE, NEST, WEATHER, charged
 
@@ -70,6 +74,26 @@ def test_costs_are_what_the_models_charged(engine: str, tmp_path: Path, capsys: 
     assert plain == [row for row in rows if "nested" not in row]
     assert "not recorded" not in complaints(capsys, database)
     assert main(["costs", str(database)]) == 0 and "NESTED" in capsys.readouterr().out
+
+
+def test_a_coding_agent_is_told_what_agents_as_tools_did(tmp_path: Path) -> None:
+    database = tmp_path / "all.db"
+    run_turns(IN_PROCESS, database, ([[["middle", {"request": MIDDLE}]], "Done."],))
+
+    def ask(name: str, **given: Any) -> Any:
+        places = Places([str(database)])
+        tool = next(tool for tool in (*reading_tools(places), *database_tools(places)) if tool.name == name)
+        return asyncio.run(tool.answer({parameter: given.get(parameter) for parameter in tool.parameters}))
+
+    rows = ask("what_happened")["events"]
+    assert [row.get("nested") for row in rows] == [None, None, 1, 2, 2, 2, 1, 1, None, None]
+    deep = ask("what_happened", where="author == 'deep'")["events"]
+    assert [(row["nested"], row["author"]) for row in deep] == [(2, "deep")] * 3
+    whole = ask("what_happened", event=deep[0]["id"])
+    assert whole["nested"] is True and "weather" in json.dumps(whole)
+    assert ask("what_was_the_model_asked", event=deep[0]["id"])["model"] == "model-of-deep"
+    cost = ask("what_did_it_cost")["total"]
+    assert tokens(cost) == charged().total() and cost["nested_calls"] == 4
 
 
 @pytest.mark.parametrize("engine", ["2.13", IN_PROCESS])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 DELAY_MS = 600  # from new events to their prices: a stream is priced in batches, and a recording is written four times a second
+MOST_SILENT = 60.0  # seconds after an event, for which another process may be running the calls in it
 AT_ONCE = 2_000  # events priced on the thread before the sums are displayed
 
 
@@ -134,7 +136,8 @@ class SessionCosts(QObject):
             self._first = start  # some were evicted unpriced: what came before is not known
         offset = start - session.events.stored_count
         batch = session.events.in_memory[offset : offset + AT_ONCE]
-        if self._run.phase != "idle" and self._run.address == session.address:
+        is_running = self._run.phase != "idle" and self._run.address == session.address
+        if batch and (is_running or time.time() - batch[-1].timestamp < MOST_SILENT):
             batch = _before_an_open_call(batch, session.events.in_memory[offset:])
         self._waits = not batch
         if not batch:
@@ -154,6 +157,6 @@ def _before_an_open_call(batch: list[Event], events: Sequence[Event]) -> list[Ev
     """Return the events of a batch before the first one with a call that `events`, which begin with the batch, do not answer."""
     answered = {response.id for event in events for response in event.get_function_responses()}
     for number, event in enumerate(batch):
-        if any(call.id not in answered for call in event.get_function_calls()):
+        if any(call.id not in answered and call.id not in (event.long_running_tool_ids or ()) for call in event.get_function_calls()):
             return batch[:number]
     return batch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,3 +84,21 @@ def test_rows_and_sums_are_the_same_after_a_restart_and_in_a_fork(
     assert driver.fork.wait(address).key != address.key
     driver.run_until(lambda: has_all(inspector) and len(rows(inspector)) == len(live))
     assert sorted(rows(inspector)) == sorted(live) and inspector.window.status.text("tokens") == status
+
+
+def test_a_run_of_another_process_has_them_too(
+    inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path
+) -> None:
+    folder, database = tmp_path / "office", tmp_path / "all.db"
+    folder.mkdir()
+    (folder / "agent.py").write_text(OFFICE)
+    run = [sys.executable, "-m", "inspector_app", "run", str(folder), "--message", "go", "--db", str(database), "--session", "s"]
+    subprocess.run(run, check=True, capture_output=True, timeout=60)
+    opened(database)
+    driver.run_until(lambda: has_all(inspector))
+    again = subprocess.Popen(run, stdout=subprocess.DEVNULL)
+    model = inspector.features.stream.events
+    driver.run_until(lambda: sum("(880 nested)" in model.stream_row(row).tokens for row in range(model.rowCount())) == 2)
+    driver.run_until(lambda: len(rows(inspector)) == 2 * 2 * 6)
+    assert again.wait(20) == 0
+    assert inspector.window.status.text("tokens").startswith(f"{2 * CALLS * 110:,} tokens · $")

@@ -76,7 +76,7 @@ def test_costs_are_what_the_models_charged(engine: str, tmp_path: Path, capsys: 
     assert main(["costs", str(database)]) == 0 and "NESTED" in capsys.readouterr().out
 
 
-def test_a_coding_agent_is_told_what_agents_as_tools_did(tmp_path: Path) -> None:
+def test_mcp_answers_have_what_agents_as_tools_did(tmp_path: Path) -> None:
     database = tmp_path / "all.db"
     run_turns(IN_PROCESS, database, ([[["middle", {"request": MIDDLE}]], "Done."],))
 

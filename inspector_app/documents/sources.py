@@ -18,6 +18,7 @@ from inspector_app.documents.long_session import LONG, TAIL, latest_invocations,
 from inspector_app.documents.recorded_spans import RecordedCalls
 from inspector_app.documents.session_address import MEMORY
 from inspector_app.documents.session_files import files_folder, files_of
+from inspector_app.documents.trace_recording import key_of_traces
 from inspector_app.presentation.session_figures import EventFigures, event_figures
 from inspector_app.presentation.session_info import DatabaseInfo
 from inspector_app.support.data_folder import cache_folder, unsaved_folder
@@ -880,10 +881,10 @@ def file_size(file: Path) -> int:
 def _recorded_calls(
     file: Path | None, traces: Path | None, key: SessionKey, invocations: Sequence[str]
 ) -> tuple[list[RecordedModelCall], list[RecordedToolCall]]:
-    """Return the calls from traces, which name no app and no user, and from a recording; the more exact recording comes last."""
+    """Return the calls from traces and from a recording; the recording, which is more exact, comes last."""
     models: list[RecordedModelCall] = []
     tools: list[RecordedToolCall] = []
-    for where, of in ((traces, SessionKey("", "", key.session_id)), (file, key)):
+    for where, of in ((traces, key_of_traces(key)), (file, key)):
         if where is not None and where.is_file():
             with closing(Recording(where)) as recording:
                 models += recording.model_calls(of, invocations)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from inspector_app.exchange.otlp_sessions.trace_recording import TraceRecorder, sessions_of
+from inspector_app.documents.trace_recording import TraceRecorder, sessions_of
 from inspector_app.support.otlp import OtlpError, OtlpSpan, spans_of_json
 from inspector_app.workspace.current_session import CurrentSession
 from inspector_app.workspace.messages import MessageBus

@@ -6,6 +6,7 @@ the invocation: these are taken from a model call of the same trace, which may a
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -14,7 +15,6 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from inspector_app.engines.recorder_file import recorder_module
-from inspector_app.exchange.otlp_sessions.contents import Message, inputs_of, json_in, outputs_of
 from inspector_app.support.otlp import OtlpSpan
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
@@ -33,6 +33,11 @@ _MERGED = "(merged tools)"  # google-adk's span of the joint result of tools
 _MOST_TRACES = 10_000  # whose session is remembered, and whose tools may wait for it
 _MOST_WAITING = 1_000  # tools of a trace
 _CLOSE = 1e-4  # seconds between the begins of what is one call: a float of nanoseconds since 1970 is not exact
+
+
+def key_of_traces(key: SessionKey) -> SessionKey:
+    """Return the key under which the calls of a session are recorded from traces."""
+    return SessionKey("", "", key.session_id)
 
 
 def sessions_of(spans: Iterable[OtlpSpan]) -> set[str]:
@@ -99,7 +104,7 @@ class TraceRecorder:
             call = module.ModelCall(("", "", session), invocation, None, SimpleNamespace(name=agent or "?"), None, started=span.started)
             call.ended, call.error, call.event_id = span.ended - span.started, span.error, event or None
             call.model = texts["gen_ai.request.model"] or None
-            call.contents, call.config, call.response = _request_of(span)
+            call.contents, call.config, call.response = _request_of(texts, span.attributes)
             self._recording().add_model_call(call)
             added = 1
         waiting = self._waiting.pop(span.trace_id, ())
@@ -167,23 +172,19 @@ def _place(span: OtlpSpan) -> tuple[str, str]:
     return (session, invocation) if session and invocation else ("", "")
 
 
-def _request_of(span: OtlpSpan) -> tuple[tuple[Any, ...], Any, Any]:
+def _request_of(texts: _Texts, attributes: Mapping[str, Any]) -> tuple[tuple[Any, ...], Any, Any]:
     """Return the contents, configuration and answer of a model call, as far as the span has them."""
-    asked, answered = (json_in(span.attributes.get(f"gcp.vertex.agent.llm_{half}")) for half in ("request", "response"))
+    asked, answered = _json(texts["gcp.vertex.agent.llm_request"]), _json(texts["gcp.vertex.agent.llm_response"])
     contents = asked.get("contents") if isinstance(asked, dict) else None
     settings = asked.get("config") if isinstance(asked, dict) else None
     answer = answered.get("content") if isinstance(answered, dict) else None
     if not isinstance(contents, list):
-        contents = [_content(message) for message in inputs_of(span)]
-        instruction = _parts_text(json_in(span.attributes.get("gen_ai.system_instructions")))
+        contents = _messages(texts["gen_ai.input.messages"])
+        instruction = _parts_text(_json(texts["gen_ai.system_instructions"]))
         settings = {"system_instruction": instruction} if instruction else None
-        answer = next(map(_content, outputs_of(span)), None)
-    response = SimpleNamespace(content=answer, usage_metadata=_usage(span.attributes), finish_reason=None)
+        answer = next(iter(_messages(texts["gen_ai.output.messages"])), None)
+    response = SimpleNamespace(content=answer, usage_metadata=_usage(attributes), finish_reason=None)
     return tuple(contents), _config(settings), response
-
-
-def _content(message: Message) -> dict[str, Any]:
-    return {"role": "model" if message.role == "assistant" else "user", "parts": message.parts}
 
 
 def _config(settings: object) -> types.GenerateContentConfig | None:
@@ -209,9 +210,42 @@ def _usage(attributes: Mapping[str, Any]) -> types.GenerateContentResponseUsageM
     )
 
 
+def _messages(text: str) -> list[dict[str, Any]]:
+    """Return the contents of messages in the form of OpenTelemetry's conventions."""
+    found = _json(text)
+    messages = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return [{"role": _role(message), "parts": _parts(message)} for message in messages]
+
+
+def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
+    parts = message.get("parts")
+    return [_part(part) for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
+def _role(message: Mapping[str, Any]) -> str:
+    return "model" if message.get("role") in ("assistant", "model") else "user"
+
+
+def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+    kind = part.get("type")
+    if kind == "tool_call":
+        return {"function_call": {"id": part.get("id"), "name": part.get("name"), "args": part.get("arguments")}}
+    if kind == "tool_call_response":
+        return {"function_response": {"id": part.get("id"), "name": part.get("name"), "response": part.get("response", part.get("result"))}}
+    content = part.get("content")
+    return {"text": content if isinstance(content, str) else json.dumps(part)}
+
+
 def _parts_text(found: object) -> str:
     parts = [one.get("content") for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     return "\n\n".join(part for part in parts if isinstance(part, str))
+
+
+def _json(text: str) -> Any:
+    try:
+        return json.loads(text) if text else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def _kept(found: dict[str, Any], name: str, value: Any) -> Any:

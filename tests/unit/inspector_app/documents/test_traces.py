@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector_app.exchange.otlp_sessions.trace_recording import TraceRecorder
+from inspector_app.documents.trace_recording import TraceRecorder, key_of_traces
 from inspector_app.support.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
@@ -39,7 +39,7 @@ def test_calls_are_matched_to_the_events_of_a_real_run(recording: Path, session:
     with StoredDatabase.open(str(DATA / "traced.db")) as database:
         events = list(database.events(key))
     with closing(Recording(recording)) as found:
-        models, tools = found.model_calls(SessionKey("", "", key.session_id)), found.tool_calls(SessionKey("", "", key.session_id))
+        models, tools = found.model_calls(key_of_traces(key)), found.tool_calls(key_of_traces(key))
         answers = [event.id for event in events if event.author == "desk" and not event.get_function_responses()]
         assert {call.event_id for call in models} == set(answers)
         assert {call.invocation_id for call in (*models, *tools)} == {events[0].invocation_id}

@@ -122,6 +122,7 @@ class OpeningController(QObject):
         self._work.agents.agent_loaded.connect(self._on_agent_loaded)
         self._work.agents.agent_failed.connect(self._on_open_failed)
         self._work.agents.visited_changed.connect(self._on_visited_changed)
+        self._work.traces.opened.connect(self._on_traces_opened)
         self._work.databases.database_failed.connect(self._on_open_failed)
         self._work.databases.database_listed.connect(self._on_database_listed)
         self._work.databases.database_closed.connect(self._show_recent)
@@ -225,6 +226,11 @@ class OpeningController(QObject):
             is_on_show = True
         self._work.databases.scan(source)
         return is_on_show
+
+    def _on_traces_opened(self, address: SessionAddress) -> None:
+        self.workbench_requested.emit()
+        if self._work.cursor.session is None:
+            self._work.cursor.select_session(address)
 
     def _on_database_listed(self, source: Source, _sessions: object) -> None:
         if source.is_left:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from runtime.events.kinds import node_path, text_of
-from runtime.events.marks import NOTE
+from runtime.events.marks import NOT_CAPTURED, NOTE
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 
 def texts(event: Event) -> dict[str, str]:
-    """Return the texts beside the content, title → text: a compaction's summary, and a live conversation's transcripts."""
+    """Return the texts beside the content, title → text: a compaction's summary, a live conversation's transcripts, and what is missing."""
     compaction = event.actions.compaction
     found = {"Summary": "".join(part.text or "" for part in compaction.compacted_content.parts or ())} if compaction else {}
     spoken = [heard.text for heard in (event.input_transcription, event.output_transcription) if heard and heard.text]
     found["Transcript"] = "\n\n".join(dict.fromkeys(text for text in spoken if text != text_of(event)))
+    if (event.custom_metadata or {}).get(NOT_CAPTURED):
+        found["Content was not captured"] = (
+            "The trace does not have the texts, arguments and results of this call. Turn their recording on in the agent's framework."
+        )
     return {title: text for title, text in found.items() if text}
 
 
@@ -30,7 +34,7 @@ def details(event: Event) -> Iterator[tuple[str, Any, str]]:
     """Yield title, value and path in a filter expression of what an event is grounded on, and of what it does."""
     yield from _grounding(event)
     actions = event.actions
-    metadata = {name: value for name, value in (event.custom_metadata or {}).items() if name != NOTE}
+    metadata = {name: value for name, value in (event.custom_metadata or {}).items() if name not in (NOTE, NOT_CAPTURED)}
     for title, value, root in (
         ("node", " › ".join(node_path(event)) or None, ""),
         ("output", event.output, "json.output"),

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 from inspector_app.presentation.values import preview, visible
 from runtime.events.credentials import hide
 from runtime.events.kinds import Kind, asks_a_person, kind_of, node_path, text_of, text_of_content, tokens_of
-from runtime.events.marks import CALLED_WITHOUT_RESULT, CONFIRMATION_CALL, CREDENTIAL_CALL, INPUT_CALL, REQUEST_CALLS, TRANSFER_CALL
+from runtime.events.marks import (
+    ASKING_CALLS,
+    CALLED_WITHOUT_RESULT,
+    CONFIRMATION_CALL,
+    CREDENTIAL_CALL,
+    INPUT_CALL,
+    NOT_CAPTURED,
+    REQUEST_CALLS,
+    TRANSFER_CALL,
+)
 
 if TYPE_CHECKING:
     from google.genai import types
@@ -304,6 +313,8 @@ def _acted(kind: Kind, event: Event) -> Presentation:
         return _present(kind, "   ·   ".join(changed), "dim")
     if (event.custom_metadata or {}).get(CALLED_WITHOUT_RESULT):
         return _present(kind, "the call was made; its result comes later", "dim")
+    if (event.custom_metadata or {}).get(NOT_CAPTURED):
+        return _present(kind, "content was not captured", "dim")
     if event.interrupted:  # a live conversation has events without content
         return _present(kind, "the user interrupted the answer", "dim")
     if event.turn_complete:

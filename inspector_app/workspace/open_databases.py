@@ -199,6 +199,18 @@ class OpenDatabases(QObject):
             self._kept.give_up(str(error))
         return await self.memory(app_name)
 
+    async def new_unsaved(self) -> Source:
+        """Return a new database of this window's own, without sessions: a file that survives the window if sessions are kept.
+
+        Raises:
+            StorageError: it cannot be written.
+        """
+        self._number += 1
+        name = f"sessions-{self._number}.db"
+        file = await run_in_thread(self._kept.new_file, name) or self.window_folder / name
+        await make_database(str(file))
+        return await self._open_unsaved(file)
+
     def stop_keeping(self, place: Store, error: StorageError) -> bool:
         """Put new sessions into memory only, as a file of our own cannot be written, such as on a full disk.
 

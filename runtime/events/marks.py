@@ -16,6 +16,7 @@ REPLAYED = "inspector_replayed"  # in a re-run, the id of the recorded event tha
 RESUMED = "inspector_resumed"  # on the first event that a resumed run commits: `temp:` values of the interrupted run end there
 CALLBACK = "inspector_callback"  # the agent callback whose output the event carries (resumable apps): a resume does not call it again
 ANSWER = "inspector_answer"  # the response that holds an agent's answer in its output schema: {call, wrapped}
+NOT_CAPTURED = "inspector_not_captured"  # in the metadata of an event made of a trace that does not have its content
 CALLED_WITHOUT_RESULT = "inspector_called_without_result"  # ids of long-running calls whose tool returned nothing: not to be run again
 AGENT_PLACE = (
     "inspector_agent_place"  # the author's place in its tree, if other agents of the tree have the same name: `history.agent_places`

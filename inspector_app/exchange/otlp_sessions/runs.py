@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,7 +78,7 @@ def tool_name(span: OtlpSpan) -> str:
     return str(named or span.name.removeprefix("execute_tool ").removeprefix("running tool: "))
 
 
-def traces_of(spans: Sequence[OtlpSpan]) -> list[list[Node]]:
+def traces_of(spans: Iterable[OtlpSpan]) -> list[list[Node]]:
     """Return the traces that have calls of agents, each with its spans from the first to the last, in the order of their beginnings."""
     traces: dict[str, dict[str, Node]] = {}
     for span in spans:

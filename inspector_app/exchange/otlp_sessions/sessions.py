@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -12,11 +13,11 @@ from inspector_app.exchange.otlp_sessions.contents import Message, inputs_of, js
 from inspector_app.exchange.otlp_sessions.runs import Node, author_of, branch_of, sessions_of, tool_name, top_of, traces_of, user_of
 from inspector_app.support.otlp import OtlpSpan
 from runtime.events.event import Event
+from runtime.events.marks import NOT_CAPTURED
 from runtime.sessions.lineage import SessionCopy
-from runtime.sessions.note import Note
 from runtime.sessions.session_key import SessionKey
 
-NOT_CAPTURED = "The trace does not have the content of this call: its capture was off."
+_NOT_CAPTURED = {NOT_CAPTURED: True}
 _TOKENS = {
     "prompt_token_count": ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens"),
     "candidates_token_count": (
@@ -35,45 +36,49 @@ _MODELS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 _CALL_IDS = ("gen_ai.tool.call.id", "tool_call.id", "tool.id")
 _ARGUMENTS = ("gen_ai.tool.call.arguments", "gcp.vertex.agent.tool_call_args", "tool_arguments", "input.value", "traceloop.entity.input")
 _RESULTS = ("gen_ai.tool.call.result", "gcp.vertex.agent.tool_response", "tool_response", "output.value", "traceloop.entity.output")
+_NO_NAME = "unknown_service"  # begins the name that OpenTelemetry gives to a service without one
 _NEAR = 20  # calls after a tool's, one of which was given its result
 _MOST_TOKENS = 10**12
 
 
-def sessions_of_spans(spans: Sequence[OtlpSpan], session: str | None = None) -> dict[SessionKey, SessionCopy]:
-    """Return the sessions that spans are of, in the order of their beginnings.
+class TracedCall(NamedTuple):
+    """A model call of a trace.
 
-    Args:
-        spans: the spans, in any order; one that is there twice counts once.
-        session: only the session with this id.
+    Attributes:
+        event: the event that its answer became.
+        span: its span.
+        asked, answered: the messages that it was given, and gave.
+        usage: its tokens, by the names of an event's `usage_metadata`.
     """
-    found: dict[tuple[str, str], _Session] = {}
-    for trace in traces_of(spans):
-        for name, nodes in sessions_of(trace).items():
-            if session in (None, name) and any(node.kind in ("model", "tool", "agent") for node in nodes):
-                service = nodes[0].span.service or "agent"
-                made = found.setdefault((service, name), _Session(SessionKey(service, user_of(trace), name)))
-                _Turn(made, nodes).add()
-    return {made.key: made.copy() for made in found.values() if made.events}
+
+    event: Event
+    span: OtlpSpan
+    asked: list[Message]
+    answered: list[Message]
+    usage: dict[str, int]
 
 
-class _Session:
-    """A session that is being made."""
+@dataclass(slots=True)
+class Turn:
+    """What one trace adds to one session.
 
-    def __init__(self, key: SessionKey) -> None:
-        self.key = key
-        self.events: list[Event] = []
-        self.notes: dict[str, Note] = {}
-        self._ids: set[str] = set()
+    Attributes:
+        key: the session.
+        started: epoch seconds.
+        events: its events.
+        calls: its model calls.
+    """
+
+    key: SessionKey
+    started: float
+    events: list[Event] = field(default_factory=list)
+    calls: list[TracedCall] = field(default_factory=list)
 
     def add(self, name: str, at: float, author: str, invocation: str, parts: list[dict[str, Any]], **fields: Any) -> Event | None:
         """Add an event; None if its values are no event's."""
-        name = name[:100]
-        while name in self._ids:
-            name += "+"
-        self._ids.add(name)
         role = "model" if author != "user" and not any("function_response" in part for part in parts) else "user"
         content = {"role": role, "parts": parts} if parts else None
-        given = {"id": name, "timestamp": at, "author": author, "invocation_id": invocation, "content": content, **fields}
+        given = {"id": name[:100], "timestamp": at, "author": author, "invocation_id": invocation, "content": content, **fields}
         try:
             event = Event.model_validate({key: value for key, value in given.items() if value is not None})
         except ValidationError:
@@ -81,18 +86,66 @@ class _Session:
         self.events.append(event)
         return event
 
-    def copy(self) -> SessionCopy:
-        """Return what is stored."""
-        created = self.events[0].timestamp
-        notes = {name: note for name, note in self.notes.items() if name}
-        return SessionCopy(self.events, {}, None, {}, {}, [], {}, created, None, notes)
+
+def turns_of(trace: Sequence[Node]) -> list[Turn]:
+    """Return what a trace adds to each session that its spans are of.
+
+    Args:
+        trace: one of `traces_of`.
+    """
+    found = []
+    for name, nodes in sessions_of(trace).items():
+        if any(node.kind in ("model", "tool", "agent") for node in nodes):
+            service = nodes[0].span.service
+            app = "agent" if service.startswith(_NO_NAME) or not service else service
+            turn = Turn(SessionKey(app, user_of(trace), name), nodes[0].span.started)
+            _Reading(turn, nodes).add()
+            found.append(turn)
+    return found
 
 
-class _Turn:
-    """The spans of one trace that belong to one session."""
+def joined(turns: Iterable[Turn], taken: Collection[str] = ()) -> list[Event]:
+    """Return the events of a session's turns, each with an id of its own.
 
-    def __init__(self, session: _Session, nodes: Sequence[Node]) -> None:
-        self._session = session
+    Args:
+        turns: the turns, in the order of their beginnings.
+        taken: ids that the session has already.
+    """
+    ids = set(taken)
+    events = []
+    for event in (event for turn in turns for event in turn.events):
+        while event.id in ids:
+            event.id += "+"
+        ids.add(event.id)
+        events.append(event)
+    return events
+
+
+def sessions_of_spans(spans: Iterable[OtlpSpan], session: str | None = None) -> dict[SessionKey, list[Turn]]:
+    """Return the turns of the sessions that spans are of, in the order of their beginnings.
+
+    Args:
+        spans: the spans, in any order; one that is there twice counts once.
+        session: only the session with this id.
+    """
+    found: dict[tuple[str, str], list[Turn]] = {}
+    for trace in traces_of(spans):
+        for turn in turns_of(trace):
+            if session in (None, turn.key.session_id):
+                found.setdefault((turn.key.app_name, turn.key.session_id), []).append(turn)
+    return {turns[0].key: turns for turns in found.values() if any(turn.events for turn in turns)}
+
+
+def copy_of(events: list[Event]) -> SessionCopy:
+    """Return a session of these events as it is stored."""
+    return SessionCopy(events, {}, None, {}, {}, [], {}, events[0].timestamp if events else 0.0, None, {})
+
+
+class _Reading:
+    """The spans of one trace that belong to one session, while they become its turn."""
+
+    def __init__(self, turn: Turn, nodes: Sequence[Node]) -> None:
+        self._turn = turn
         self._nodes = nodes
         self._invocation = nodes[0].span.trace_id[:100]
         self._tools = {call_id: node for node in nodes if node.kind == "tool" and (call_id := _call_id(node)) is not None}
@@ -127,7 +180,7 @@ class _Turn:
                 text = said[-1].text
                 self._asked.add(text)
                 parts = [part for part in said[-1].parts if "text" in part]
-                self._session.add(f"{top.span.span_id}-user", top.span.started, "user", self._invocation, parts)
+                self._turn.add(f"{top.span.span_id}-user", top.span.started, "user", self._invocation, parts)
                 return
 
     def _add_model(self, node: Node, place: int) -> None:
@@ -151,7 +204,7 @@ class _Turn:
         usage = {name: count for name, names in _TOKENS.items() if (count := _count(node.known(names))) is not None}
         usage["total_token_count"] = usage.get("prompt_token_count", 0) + usage.get("candidates_token_count", 0)
         model = node.known(_MODELS)
-        event = self._session.add(
+        event = self._turn.add(
             node.span.span_id,
             _known(node)[0],
             author,
@@ -162,9 +215,10 @@ class _Turn:
             model_version=str(model) if model is not None else None,
             error_code="ERROR" if failed else None,
             error_message=failed,
+            custom_metadata=None if has_content or failed is not None else _NOT_CAPTURED,
         )
-        if event is not None and not has_content and failed is None:
-            self._session.notes[event.id] = Note(NOT_CAPTURED, at=event.timestamp)
+        if event is not None:
+            self._turn.calls.append(TracedCall(event, node.span, given, messages, usage))
 
     def _calls_after(self, place: int, author: str) -> list[dict[str, Any]]:
         """Return the calls of tools that ran after a model call whose own content is not there."""
@@ -194,7 +248,7 @@ class _Turn:
                     parts.append({"function_response": {**result, "name": name}})
         if parts:
             at = node.span.started
-            self._session.add(f"{node.span.span_id}-results", at, author_of(node), self._invocation, parts, branch=branch_of(node))
+            self._turn.add(f"{node.span.span_id}-results", at, author_of(node), self._invocation, parts, branch=branch_of(node))
 
     def _add_tool(self, node: Node, place: int) -> None:
         name, call_id = tool_name(node.span), _call_id(node)
@@ -210,9 +264,8 @@ class _Turn:
         if node.span.error is not None and "error" not in (response or {}):
             response = {"error": node.span.error, **(response or {})}
         part = {"function_response": {"id": call_id, "name": name, "response": response}}
-        event = self._session.add(node.span.span_id, node.span.ended, author_of(node), self._invocation, [part], branch=branch_of(node))
-        if event is not None and response is None:
-            self._session.notes[event.id] = Note(NOT_CAPTURED, at=event.timestamp)
+        about = {"branch": branch_of(node), "custom_metadata": _NOT_CAPTURED if response is None else None}
+        self._turn.add(node.span.span_id, node.span.ended, author_of(node), self._invocation, [part], **about)
 
     def _result_in_messages(self, node: Node, call_id: str | None, place: int) -> dict[str, Any] | None:
         """Return a tool's result from the span's own messages, or from what the next model call was given."""
@@ -240,14 +293,14 @@ class _Turn:
 
     def _add_failures(self) -> None:
         """Add why the outermost run failed, if no model call says it."""
-        said = {event.error_message for event in self._session.events if event.invocation_id == self._invocation}
+        said = {event.error_message for event in self._turn.events}
         author = author_of(next((one for one in self._nodes if one.kind == "agent"), self._nodes[0]))
         for node in self._nodes:
             error = node.span.error
             if error is not None and error not in said and node.kind not in ("model", "tool") and node is top_of(node):
                 said.add(error)
                 fields = {"error_code": "ERROR", "error_message": error}
-                self._session.add(f"{node.span.span_id}-failed", node.span.ended, author, self._invocation, [], **fields)
+                self._turn.add(f"{node.span.span_id}-failed", node.span.ended, author, self._invocation, [], **fields)
 
 
 def _known(node: Node) -> tuple[float, float]:

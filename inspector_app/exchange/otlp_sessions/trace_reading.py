@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inspector_app.exchange.otlp_sessions.runs import traces_of
-from inspector_app.exchange.otlp_sessions.sessions import sessions_of_spans
+from inspector_app.exchange.otlp_sessions.sessions import TracedCall, copy_of, joined, sessions_of_spans
 from inspector_app.exchange.otlp_sessions.trace_files import GZIP, is_protobuf
 from inspector_app.support.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
 from runtime.errors.known_error import KnownError
@@ -27,12 +27,14 @@ class TraceFile(NamedTuple):
 
     Attributes:
         sessions: the sessions.
+        calls: their model calls.
         spans: how many spans there are.
         wrong: how many lines are no traces.
         unused: how many spans are of no agent.
     """
 
     sessions: dict[SessionKey, SessionCopy]
+    calls: dict[SessionKey, list[TracedCall]]
     spans: int
     wrong: int
     unused: int
@@ -70,7 +72,9 @@ def read_trace_file(path: str, session: str | None = None) -> TraceFile:
     if not sessions and session is None:
         found = f"Its {len(spans):,} spans are of no agent" if spans else "It has no spans"
         raise TraceFileError(f"{path} has no sessions. {found}: models and tools are in spans with the attribute gen_ai.operation.name.")
-    return TraceFile(sessions, len(spans), wrong, _unused(spans))
+    copies = {key: copy_of(joined(turns)) for key, turns in sessions.items()}
+    calls = {key: [call for turn in turns for call in turn.calls] for key, turns in sessions.items()}
+    return TraceFile(copies, calls, len(spans), wrong, _unused(spans))
 
 
 def _content(path: Path) -> bytes:

@@ -123,6 +123,8 @@ SQL = {
     ),
     "forget_note": f"DELETE FROM {NOTES} WHERE {OF_NAMED_SESSION} AND event_id = :event_id",
     "forget_notes": f"DELETE FROM {NOTES} WHERE {OF_NAMED_SESSION}",
+    "delete_event": f"DELETE FROM events WHERE {OF_NAMED_SESSION} AND id = :event_id",
+    "forget_commit": f"DELETE FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND event_id = :event_id AND shared IS NULL",
     "delete_events": f"DELETE FROM events WHERE {OF_NAMED_SESSION}",
     "delete_session": f"DELETE FROM sessions WHERE {_SESSION}",
     "forget_commits": f"DELETE FROM {COMMITS} WHERE {OF_NAMED_SESSION} AND shared IS NULL",

@@ -47,9 +47,19 @@ def write_copy(run: Execute, database: Database, key: SessionKey, copy: SessionC
     Returns:
         What `record_copy` needs of the events.
     """
-    columns, written = key._asdict(), []
     latest = to_micros(copy.created) - 1
-    run("insert_session", **columns, state=database.state_json(copy.state), time=database.time_value(latest + 1))
+    run("insert_session", **key._asdict(), state=database.state_json(copy.state), time=database.time_value(latest + 1))
+    return write_events(run, database, key, copy, latest)
+
+
+def write_events(run: Execute, database: Database, key: SessionKey, copy: SessionCopy, latest: int) -> list[CopiedEvent]:
+    """Write the events and notes of a copy into a session that exists.
+
+    Args:
+        run, database, key, copy: see `write_copy`.
+        latest: the time column of the event before them, in microseconds.
+    """
+    columns, written = key._asdict(), []
     for event in copy.events:
         latest = max(to_micros(event.timestamp), latest + 1)
         data = _json_of(event)
@@ -107,6 +117,11 @@ def record_copy(
         shared=shared_json(merge_scopes({}, *set_here)),
         temp=dump_origin(copy.lineage, [*copy.shared, *after]),
     )
+    record_events(run, writer, key, events)
+
+
+def record_events(run: Execute, writer: str, key: SessionKey, events: Sequence[CopiedEvent]) -> None:
+    """Record the events that a copy added to a session; see `record_copy`."""
     for event in events:
         values = {"event_id": event.event_id, "at": event.time, "writer": writer, "temp": event.temp}
-        run("insert_commit", **columns, **values, baseline=None, shared=None)
+        run("insert_commit", **key._asdict(), **values, baseline=None, shared=None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
@@ -27,7 +27,7 @@ from runtime.storage.layouts.commit_record import Execute, shared_json
 from runtime.storage.layouts.decode import decode_sqlite, decode_v1, timestamp_of
 from runtime.storage.layouts.table_names import WrittenLayout
 from runtime.storage.reading.notes import note_of
-from runtime.storage.writing.copy_writer import record_copy, write_copy, write_note
+from runtime.storage.writing.copy_writer import record_copy, record_events, write_copy, write_events, write_note
 from runtime.storage.writing.database import Database
 from runtime.storage.writing.event_writer import EventWriter, commit_of
 from runtime.storage.writing.recent_runs import RecentRuns
@@ -110,6 +110,16 @@ class DatabaseSessionService(BaseSessionService):
     async def store_copy(self, key: SessionKey, copy: SessionCopy) -> None:
         """See `BaseSessionService.store_copy`."""
         await self._run_commit(lambda again: self._store_copy(key, copy, again=again))
+
+    async def continue_copy(self, key: SessionKey, copy: SessionCopy, replaced: Sequence[str] = ()) -> None:
+        """Store a session, or add the events of `copy` to the one that exists, all in one transaction.
+
+        Args:
+            key: the session.
+            copy: what to store; if the session exists, its events are added.
+            replaced: the ids of stored events to delete first. Notes on them stay, as an event of the same id may follow.
+        """
+        await self._run(lambda: self._continue_copy(key, copy, replaced))
 
     async def temp_deltas(self, key: SessionKey) -> dict[str, dict[str, Any]]:
         """See `BaseSessionService.temp_deltas`. Their values are not stored."""
@@ -206,6 +216,26 @@ class DatabaseSessionService(BaseSessionService):
             now = write_shared(run, self._database, key, *new, self._database.time_value(created))
             events = write_copy(run, self._database, key, copy)
             record_copy(run, self._database.writer, key, copy, events, set_here=new, now=now)
+
+    def _continue_copy(self, key: SessionKey, copy: SessionCopy, replaced: Sequence[str]) -> None:
+        with self._database.reading() as run:
+            exists = run is not None and find_row(run, key) is not None
+        if not exists:
+            self._store_copy(key, copy, again=False)
+            return
+        with self._database.writing() as run:
+            if self._database.has_locks:
+                run("lock_session", **key._asdict()).fetchone()
+            for event_id in replaced:
+                for statement in ("delete_event", "forget_commit"):
+                    run(statement, **key._asdict(), event_id=event_id)
+            row = find_row(run, key)
+            if row is None:
+                raise SessionNotFoundError(f"There is no session {key.session_id} of user {key.user_id} in app {key.app_name}.")
+            events = write_events(run, self._database, key, copy, read_time(row[1]))
+            record_events(run, self._database.writer, key, events)
+        self._writer.forget(key)
+        self._runs.forget(key)
 
     def _get(self, key: SessionKey, config: GetSessionConfig) -> Session | None:
         with self._database.reading() as run:

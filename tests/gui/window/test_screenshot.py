@@ -65,8 +65,11 @@ def test_a_screenshot_that_cannot_be_written_is_an_error(story_db: Path, tmp_pat
 def test_a_picture_shows_a_file_of_traces_or_says_why_not(tmp_path: Path) -> None:
     traces = ROOT / "tests" / "data" / "otlp" / "traces.jsonl"
     done = inspector(tmp_path, "--otlp", traces, "--screenshot", tmp_path / "out.png")
+    assert (done.returncode, complaints(done.stderr)) == (0, [])
+    (tmp_path / "none.jsonl").write_text("no trace\n", "utf-8")
+    done = inspector(tmp_path, "--otlp", tmp_path / "none.jsonl", "--screenshot", tmp_path / "out.png")
     assert (done.returncode, len(complaints(done.stderr))) == (1, 1)
-    assert f"Nothing of {traces} can be shown: no open database has its sessions (s-v1, s-v2)." in done.stderr
+    assert f"Nothing of {tmp_path / 'none.jsonl'} can be shown: it has no traces." in done.stderr
     database = shutil.copy(traces.with_name("traced.db"), tmp_path)
     done = inspector(tmp_path, database, "--otlp", traces, "--screenshot", tmp_path / "out.png")
     assert (done.returncode, complaints(done.stderr)) == (0, [])

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from inspector_app.cli import main
-from inspector_app.exchange.otlp_sessions.sessions import NOT_CAPTURED
 from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file
 from inspector_app.exchange.otlp_sessions.trace_reading import TraceFileError, read_trace_file
+from inspector_app.presentation.event_details import details, texts
+from inspector_app.presentation.event_summary import describe
 from runtime.events.event import Event
 from runtime.sessions.lineage import SessionCopy
 
@@ -126,7 +127,12 @@ def test_content_that_was_not_captured_is_said_to_be_missing(traces: Path) -> No
     for name in ("pydantic_ai_off", "strands_off", "openai_agents_off", "google_adk_off"):
         if (traces / f"{name}.jsonl").exists():
             (copy,) = read_trace_file(str(traces / f"{name}.jsonl")).sessions.values()
-            assert {note.text for note in copy.notes.values()} == {NOT_CAPTURED}, name
+            missing = [event for event in copy.events if "Content was not captured" in texts(event)]
+            assert missing and not copy.notes, name
+            assert not any(list(details(event)) for event in missing)
+            assert "content was not captured" in {describe(event).summary for event in missing}, name
+            shown = [event for event in copy.events if event.author == "user" and event.content and event not in missing]
+            assert not any(texts(event) for event in shown), name
 
 
 def test_what_is_not_used_is_counted(traces: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

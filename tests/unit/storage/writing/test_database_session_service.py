@@ -18,6 +18,9 @@ from sqlalchemy import create_engine
 from runtime.errors import StaleSessionError, StorageError, UnstorableValueError
 from runtime.events import Event, EventActions
 from runtime.sessions import DatabaseSessionService, GetSessionConfig, InMemorySessionService, Session, SqliteSessionService
+from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.note import Note
+from runtime.sessions.session_key import SessionKey
 from runtime.storage.layouts.column_values import as_text
 from runtime.storage.reading.reader import StoredDatabase
 from tests.fixture_paths import copy_of
@@ -583,3 +586,27 @@ async def test_a_session_of_another_service_keeps_its_events_readable(tmp_path: 
         for number in range(1, 4):
             await service.append_event(session, delta(k=number))
     assert [event.actions.state_delta for event in session.events] == [{"k": number} for number in range(4)]
+
+
+async def test_a_copy_is_continued_and_its_last_events_are_replaced(tmp_path: Path) -> None:
+    def events(*texts: str) -> list[Event]:
+        return [Event(id=text.rstrip("'"), author="me", timestamp=9.0, error_message=text) for text in texts]
+
+    key = SessionKey("a", "u", "s")
+    file = tmp_path / "x.db"
+    async with DatabaseSessionService(str(file)) as service:
+        await service.continue_copy(key, SessionCopy(events("a", "b", "c"), {}, None, {}, {}, [], {}, 9.0, None))
+        await service.set_note(key, "b", Note("look", at=1.0))
+        await service.continue_copy(key, SessionCopy(events("c'", "b'", "d"), {}, None, {}, {}, [], {}, 9.0, None), ["b", "c"])
+        session = await service.get_session(app_name="a", user_id="u", session_id="s")
+        assert session is not None
+        assert [event.error_message for event in session.events] == ["a", "c'", "b'", "d"]
+        assert (await service.notes(key))["b"].text == "look"
+        await service.append_event(session, delta(k=1))
+    with StoredDatabase.open(str(file)) as stored:
+        assert [event.error_message for event in stored.events(key)] == ["a", "c'", "b'", "d", None]
+        assert stored.state(key)["k"] == 1
+    times = [row[0] for row in rows(file, "SELECT timestamp FROM events ORDER BY rowid")]
+    assert times == sorted(times) and len(set(times)) == 5
+    commits = rows(file, "SELECT event_id FROM inspector_commits WHERE event_id IS NOT NULL ORDER BY seq")
+    assert [event_id for (event_id,) in commits][:4] == ["a", "c", "b", "d"]

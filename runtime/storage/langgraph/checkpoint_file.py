@@ -24,16 +24,16 @@ from runtime.storage.connections.open_files import open_files
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.connections.wal_copy import CLOCK_TICK
 from runtime.storage.langgraph.threads import Checkpoint, Content, Thread, Write, is_begin
-from runtime.storage.langgraph.values import Unread, UnreadableError, channel_value, decode, stored_checkpoint
+from runtime.storage.langgraph.values import TOO_LARGE, Unread, UnreadableError, channel_value, decode, stored_checkpoint
 from runtime.storage.layouts.column_values import as_name, micros_of
 from runtime.storage.layouts.known_tables import created_tables
 from runtime.storage.layouts.table_names import COMMITS, INVOCATIONS, OF_SESSION
-from runtime.support.bounded import parse
+from runtime.support.bounded import MOST_BYTES, parse
 
 T = TypeVar("T")
 _READABLE = ("checkpoints", "writes", "sqlite_master")
 _OPEN_STEPS = 2  # last known steps of a thread that are translated again when it has grown
-_STEPS_AT_ONCE = 20  # that are translated in the time of one read
+_STEPS_AT_ONCE = 200  # that are translated in the time of one read; starting it again can take 2 ms
 _MOST_FORKS = 100  # of a thread that are sessions of their own; the newest ones
 _KEY = "app_name TEXT, user_id TEXT, session_id TEXT"
 _OURS = (
@@ -210,9 +210,13 @@ class _Statements:
         kind, path = "'json'" if is_old else "type", "task_path" if "task_path" in columns else "NULL"
         this = f"thread_id = ? AND {ns} = ? AND {key} = ?"
         self.checkpoints = f"SELECT {ns}, {key}, {parent}, metadata FROM checkpoints WHERE thread_id = ?"
-        self._content = f"SELECT {kind}, checkpoint FROM checkpoints WHERE {this}"
+        kinds, values = (
+            {name: f"CASE WHEN length({name}) > {MOST_BYTES} THEN {bad} ELSE {good or name} END" for name in ("checkpoint", "value")}
+            for bad, good in ((f"'{TOO_LARGE}'", kind), ("NULL", None))
+        )
+        self._content = f"SELECT {kinds['checkpoint']}, {values['checkpoint']} FROM checkpoints WHERE {this}"
         order = "task_path, task_id, idx" if "task_path" in columns else "rowid"
-        self._writes = f"SELECT task_id, {path}, channel, {kind}, value FROM writes WHERE {this} ORDER BY {order}"
+        self._writes = f"SELECT task_id, {path}, channel, {kinds['value']}, {values['value']} FROM writes WHERE {this} ORDER BY {order}"
 
     def content(self, connection: sqlite3.Connection, thread: Any, place: Checkpoint) -> Content:
         """Return the content of a checkpoint."""

@@ -14,9 +14,13 @@ from runtime.support.bounded import MOST_BYTES, VALUE, TooMuchError, parse
 _DEEPEST = 80  # containers inside one another that are shown; extension types inside one another that are read
 _MOST_VALUES = 250_000  # in one stored value; each takes about 5 µs on its way to the window
 _BYTES_OF_A_VALUE = 6  # at least, on average, in a stored value that has more
+_MOST_LARGE_VALUES = 1_000_000  # of that size, in one stored value
+_MOST_CHANNELS = 10_000  # of a checkpoint; each takes about 20 µs
 _LONGEST_KEPT = 20_000  # bytes of a message that is kept in memory
 _ARRAYS = {*(bytes([head]) for head in range(0x90, 0xA0)), b"\xdc", b"\xdd"}  # first bytes of msgpack's arrays
 _EXTENSIONS = {bytes([head]) for head in (0xC7, 0xC8, 0xC9)}  # and of its extension types
+TOO_LARGE = "too large"  # the kind of a value that is not fetched, as it has more than `MOST_BYTES`
+_TOO_MANY = f"has too many values, or more than {MOST_BYTES // 1_000_000} MB"
 _MEMBERS = ("channel_values", "versions_seen", "pending_sends", "ts")  # of a checkpoint that are read
 _ARRAY, _SNAPSHOT = 6, 7  # the extension types of numpy's arrays, and of a delta channel's whole value
 _TEXTS = {"uuid", "decimal", "datetime", "ipaddress", "pathlib", "fractions", "zoneinfo"}  # modules whose values have a text
@@ -71,6 +75,8 @@ def decode(kind: str | None, stored: Any) -> Any:
         return data
     try:
         return _of_json(parse(data, len(data) * 5 + _MOST_VALUES * VALUE), 0) if kind == "json" else unpack(data)
+    except UnreadableError:
+        raise
     except TooMuchError as error:
         raise UnreadableError(str(error)) from None
     except (ValueError, RecursionError) as error:
@@ -85,7 +91,7 @@ def unpack(data: Any) -> Any:
     """
     data = bytes(data)
     if len(data) > MOST_BYTES or (len(data) > _MOST_VALUES and _has_too_many(data)):
-        raise UnreadableError(f"has too many values, or more than {MOST_BYTES // 1_000_000} MB")
+        raise UnreadableError(_TOO_MANY)
     return _decode(data, Any)
 
 
@@ -118,7 +124,11 @@ def stored_checkpoint(kind: str | None, stored: Any) -> dict[str, Any]:
         UnreadableError: see `decode`.
     """
     if kind == "msgpack" and isinstance(stored, bytes):
+        if len(stored) > _MOST_VALUES and _has_too_many(stored):
+            raise UnreadableError(_TOO_MANY)
         found = _decode(stored, _checkpoint_type())
+        if len(found.channel_values) > _MOST_CHANNELS:
+            raise UnreadableError(f"has {len(found.channel_values):,} channels, more than are read")
         return {name: getattr(found, name) for name in _MEMBERS}
     found = decode("json" if kind is None else kind, stored)
     if not isinstance(found, dict) or not isinstance(found.get("channel_values"), dict):
@@ -181,7 +191,7 @@ def _has_too_many(data: bytes) -> bool:
     """Return whether a msgpack text begins with more small values than are read."""
     place = count = 0
     while place < len(data):
-        if count > _MOST_VALUES and count * _BYTES_OF_A_VALUE > place:
+        if count > _MOST_VALUES and (count * _BYTES_OF_A_VALUE > place or count > _MOST_LARGE_VALUES):
             return True
         head = data[place]
         count += 1
@@ -261,6 +271,8 @@ def _argument(value: dict[str, Any], depth: int) -> Any:
 
 
 def _refuse_kind(kind: str | None) -> None:
+    if kind == TOO_LARGE:
+        raise UnreadableError(_TOO_MANY)
     if isinstance(kind, str) and "+" in kind:
         raise UnreadableError(f"is encrypted ({kind}); the key is the agent's, and this program does not ask for it")
     if kind == "pickle":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import sqlite3
 import subprocess
@@ -11,6 +12,7 @@ from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
 
+import msgspec
 import pytest
 
 from runtime.errors.storage_error import StorageError
@@ -43,13 +45,9 @@ _WRITER = dedent(
 )
 
 
-@pytest.mark.parametrize(("name", "thread"), [("react_shop", "order-1"), ("subgraphs", "nested-done"), ("edits", "fork-edit")])
-def test_a_thread_is_followed_while_another_process_writes_it(name: str, thread: str, tmp_path: Path) -> None:
-    source, target = copy_of(name, tmp_path), tmp_path / "live" / f"{name}.sqlite"
-    target.parent.mkdir()
-    key = SessionKey(name, "ana" if name == "react_shop" else "user", thread)
+def _followed(command: list[str], target: Path, key: SessionKey) -> list[str]:
+    """Follow a session while another process writes it, and return the ids of its events."""
     ids: list[str] = []
-    command = [sys.executable, "-c", _WRITER, str(source), str(target), thread]
     with (
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer,
         closing(FileTail(target)) as tail,
@@ -67,6 +65,16 @@ def test_a_thread_is_followed_while_another_process_writes_it(name: str, thread:
                 ids += [event.id for event in changes.events]
             writer.stdin.write("\n")
             writer.stdin.flush()
+    return ids
+
+
+@pytest.mark.parametrize(("name", "thread"), [("react_shop", "order-1"), ("subgraphs", "nested-done"), ("edits", "fork-edit")])
+def test_a_thread_is_followed_while_another_process_writes_it(name: str, thread: str, tmp_path: Path) -> None:
+    source, target = copy_of(name, tmp_path), tmp_path / "live" / f"{name}.sqlite"
+    target.parent.mkdir()
+    key = SessionKey(name, "ana" if name == "react_shop" else "user", thread)
+    command = [sys.executable, "-c", _WRITER, str(source), str(target), thread]
+    ids = _followed(command, target, key)
     with StoredDatabase.open(str(source)) as database:
         assert ids == [event.id for event in database.events(key)] != []
 
@@ -149,3 +157,61 @@ def test_tables_among_those_of_an_application_are_found(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
     with StoredDatabase.open(str(file)) as database:
         assert database.layout.kind == "langgraph" and len(database.sessions()) == 2
+
+
+def test_a_bomb_is_named_and_not_read(tmp_path: Path) -> None:
+    keys = b"".join(b"\xa7" + str(1_000_000 + number).encode() + b"\xa9" + b"x" * 9 for number in range(1_100_000))
+    values = {
+        "channels": b"\xdf" + (1_100_000).to_bytes(4) + keys,
+        "many": b"\xdf" + (20_000).to_bytes(4) + keys[: 18 * 20_000],
+        "length": b"\x81\xa1k\xdd\x40\x00\x00\x00",
+        "nested": b"\x81\xa1k" + b"\x91" * 1_000_000,
+    }
+    for name, value in values.items():
+        file = copy_of("react_shop", tmp_path)
+        bomb = b"\x81\xaechannel_values" + value
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("UPDATE checkpoints SET checkpoint = ? WHERE rowid = (SELECT max(rowid) FROM checkpoints)", (bomb,))
+        begun = time.process_time()
+        with StoredDatabase.open(str(file)) as database:
+            faults = {event.error_code for each in database.sessions() for event in database.events(each.key)}
+        assert time.process_time() - begun < 3, name
+        assert name == "length" or "UNREADABLE_CHECKPOINT" in faults or name == "nested", name
+
+
+@pytest.mark.parametrize("table", ["checkpoints", "writes"])
+def test_a_value_that_is_too_large_is_not_fetched(table: str, tmp_path: Path) -> None:
+    file = copy_of("react_shop", tmp_path)
+    column = "checkpoint" if table == "checkpoints" else "value"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute(f"UPDATE {table} SET {column} = zeroblob(200000000) WHERE rowid = (SELECT max(rowid) FROM {table})")
+    begun = time.process_time()
+    _read_all(file)
+    assert time.process_time() - begun < 2
+
+
+@pytest.mark.sweep
+def test_2000_checkpoints_of_another_process_are_followed_and_the_file_stays_as_it_is(tmp_path: Path) -> None:
+    """A long thread grows while it is read; the reader misses no event and changes nothing."""
+    source, target = copy_of("react_shop", tmp_path), tmp_path / "live" / "long.sqlite"
+    target.parent.mkdir()
+    with closing(sqlite3.connect(source)) as connection, connection:
+        for table in ("checkpoints", "writes"):
+            connection.execute(f"DELETE FROM {table}")
+        for number in range(count(quick=25, full=2_000)):
+            names = [f"1f0a0000-0000-6000-8000-{each:012d}" for each in (number, number - 1)]
+            about = json.dumps({"source": "loop" if number else "input", "step": number - 1, "parents": {}})
+            stored = msgspec.msgpack.encode({"channel_values": {"n": number}, "versions_seen": {}})
+            row = ("t", "", names[0], names[1] if number else None, "msgpack", stored, about)
+            connection.execute("INSERT INTO checkpoints VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            columns = "thread_id, checkpoint_id, task_id, idx, channel, type, value, task_path"
+            row = ("t", names[0], "task", 0, "n", "msgpack", msgspec.msgpack.encode(number + 1), "~__pregel_pull, node")
+            connection.execute(f"INSERT INTO writes ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+    key = SessionKey("long", "user", "t")
+    command = [sys.executable, "-c", _WRITER, str(source), str(target), "t"]
+    ids = _followed(command, target, key)
+    before = target.read_bytes()
+    with StoredDatabase.open(str(target)) as database:
+        assert ids == [event.id for event in database.events(key)] != []
+    assert target.read_bytes() == before
+    assert [path.name for path in target.parent.iterdir()] == [target.name]

@@ -455,7 +455,7 @@ class DatabaseSource(Source):
         Raises:
             StorageError: it cannot be watched.
         """
-        return open_tail(self.target, known)
+        return open_tail(self.target, known, layout=self.layout_kind)
 
     async def complete(self) -> None:
         """Do nothing: a database is whole. A copy of a server's sessions is completed before it is scanned."""

@@ -15,6 +15,7 @@ from runtime.storage.layouts.statements import DriverConnection
 
 _LOCK_TIMEOUT = "30s"
 _OUR_TABLES = re.compile(r"sessions|events|app_states|user_states|adk_internal_metadata|inspector_\w+")
+CHECKPOINT_TABLES = re.compile(r"checkpoints|checkpoint_blobs|checkpoint_writes")  # LangGraph's
 _MAY_CHANGE = re.compile(r"\\u0000|\d[eE]\+?\d|-0\.0")
 
 
@@ -36,15 +37,20 @@ def set_up_server(connection: Any, _record: object) -> None:
     connection.autocommit = autocommit
 
 
-def server_tables(connection: DriverConnection) -> dict[str, dict[str, str]]:
-    """Return the tables that may belong to a session database: name → column name → type. Other tables are ignored."""
+def server_tables(connection: DriverConnection, names: re.Pattern[str] = _OUR_TABLES) -> dict[str, dict[str, str]]:
+    """Return the tables that may belong to a session database: name → column name → type. Other tables are ignored.
+
+    Args:
+        connection: a connection to the server.
+        names: the names of the tables, if they are others.
+    """
     rows = connection.execute(
         "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema()"
         " ORDER BY table_name, ordinal_position"
     )
     tables: dict[str, dict[str, str]] = {}
     for table, column, kind in rows:
-        if _OUR_TABLES.fullmatch(table):
+        if names.fullmatch(table):
             tables.setdefault(table, {})[column] = str(kind).upper()
     return tables
 

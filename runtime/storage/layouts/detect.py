@@ -29,6 +29,11 @@ _CHECKPOINTS = {
     "checkpoints": {"thread_id", "checkpoint", "metadata"},
     "writes": {"thread_id", "task_id", "channel", "value"},
 }  # LangGraph's
+_SERVER_CHECKPOINTS = {
+    "checkpoints": {"thread_id", "checkpoint_ns", "checkpoint", "metadata"},
+    "checkpoint_blobs": {"channel", "version", "type", "blob"},
+    "checkpoint_writes": {"task_id", "task_path", "channel", "type", "blob"},
+}
 _SEEMS_TO_BE = {
     "inspector_recording": "a recording of model requests. Open the database beside it, and its requests are read from here",
     "moz_cookies": "Firefox's cookies",
@@ -100,8 +105,8 @@ def layout_of_file(connection: sqlite3.Connection, name: str) -> Layout:
         raise EmptyDatabaseError(
             f"{name} has no sessions yet: the program that created it was killed before it had all tables.", unfinished
         )
-    if not _NEEDED.keys() <= tables.keys() and all(columns <= tables.get(table, {}).keys() for table, columns in _CHECKPOINTS.items()):
-        return Layout(LANGGRAPH, ours=False, note=None, event_columns=EVENT_COLUMNS | LANGGRAPH.own_columns, records_ends=True)
+    if (found := layout_of_checkpoints(tables)) is not None:
+        return found
     layout = layout_of(tables, version, name)
     if layout.format is V1 and any(map(is_milliseconds, _newest_times(connection))):
         layout = replace(layout, format=TYPESCRIPT)
@@ -109,6 +114,20 @@ def layout_of_file(connection: sqlite3.Connection, name: str) -> Layout:
         both = "Both google-adk and @google/adk have written to it, with different kinds of times."
         layout = replace(layout, note=f"{layout.note} {both}" if layout.note else both)
     return layout
+
+
+def layout_of_checkpoints(tables: Mapping[str, Mapping[str, str]]) -> Layout | None:
+    """Return the layout of LangGraph's checkpoints, in a file or on a server; None for a database of sessions, or without checkpoints.
+
+    Args:
+        tables: see `layout_of`.
+    """
+    is_there = (
+        all(columns <= tables.get(table, {}).keys() for table, columns in each.items()) for each in (_CHECKPOINTS, _SERVER_CHECKPOINTS)
+    )
+    if _NEEDED.keys() <= tables.keys() or not any(is_there):
+        return None
+    return Layout(LANGGRAPH, ours=False, note=None, event_columns=EVENT_COLUMNS | LANGGRAPH.own_columns, records_ends=True)
 
 
 def _unfinished(connection: sqlite3.Connection, tables: Mapping[str, Mapping[str, str]], version: str | None) -> WrittenLayout | None:

@@ -31,6 +31,7 @@ from runtime.storage.layouts.json_formats import JSON_COLUMNS, LANGGRAPH, V1
 from runtime.storage.layouts.local_times import offset_text
 from runtime.storage.layouts.read_time_limit import one_read
 from runtime.storage.layouts.table_names import INVOCATIONS, OF_SESSION
+from runtime.storage.reading.checkpoint_server import CheckpointServer
 from runtime.storage.reading.copied_events import CopiedEvents, Readable
 from runtime.storage.reading.event_pages import EventPages, Found
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, no_event, read_offset
@@ -79,10 +80,10 @@ class StoredDatabase:
     It does not change the database and leaves no file behind. Only one thread at a time may use it.
     """
 
-    def __init__(self, file: SqliteFile | ServerDatabase, layout: Layout) -> None:
+    def __init__(self, file: SqliteFile | ServerDatabase | CheckpointServer, layout: Layout) -> None:
         self._file: Readable = file
         self.layout = layout
-        self._is_file = isinstance(file, SqliteFile)
+        self._is_file = not isinstance(file, ServerDatabase)  # or tables in memory, which are read like one
         self._rows = EventRows(layout) if self._is_file else ServerRows(layout)
 
     @classmethod
@@ -103,7 +104,8 @@ class StoredDatabase:
         if url.get_backend_name() == "sqlite":
             raise StorageError(f"{url.render_as_string()} is not a database file; sessions are read from SQLite files.")
         server = ServerDatabase(url)
-        return cls(server, server.layout())
+        layout = server.layout()
+        return cls(CheckpointServer(server, url.database or "langgraph") if layout.format is LANGGRAPH else server, layout)
 
     @classmethod
     def _open_file(cls, path: Path, name: str) -> StoredDatabase:

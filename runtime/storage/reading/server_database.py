@@ -10,8 +10,8 @@ from runtime.errors.storage_error import ConnectionLostError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.connections.database_errors import storage_error
 from runtime.storage.connections.database_url import shown_url
-from runtime.storage.connections.server import no_driver, server_tables, set_up_server
-from runtime.storage.layouts.detect import Layout, layout_of
+from runtime.storage.connections.server import CHECKPOINT_TABLES, no_driver, server_tables, set_up_server
+from runtime.storage.layouts.detect import Layout, layout_of, layout_of_checkpoints
 from runtime.storage.layouts.statements import Rows
 from runtime.storage.layouts.table_names import COMMITS, MAY_BE_SHARED, OF_SESSION
 from runtime.storage.reading.event_rows import EventRows, ReadingConnection, Written, no_event
@@ -75,7 +75,8 @@ class ServerDatabase:
             if "adk_internal_metadata" in tables:
                 row = connection.execute("SELECT value FROM adk_internal_metadata WHERE key = 'schema_version'").fetchone()
                 version = str(row[0]) if row else None
-            return layout_of(tables, version, self.name)
+            others = layout_of_checkpoints(server_tables(connection, CHECKPOINT_TABLES)) if "sessions" not in tables else None
+            return others or layout_of(tables, version, self.name)
 
         return self.read(read)
 

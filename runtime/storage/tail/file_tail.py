@@ -135,6 +135,9 @@ class FileTail(Tail):
         """See `Tail.close`."""
         self._let_go()
 
+    def _open(self) -> StoredDatabase:
+        return StoredDatabase.open(str(self._file))
+
     def _let_go(self) -> None:
         if self._database is not None:
             self._database.close()
@@ -162,7 +165,7 @@ class FileTail(Tail):
     @one_read()
     def _read(self, *, count: bool) -> Changes:
         if self._database is None:
-            self._database = StoredDatabase.open(str(self._file))
+            self._database = self._open()
             self._rows = EventRows(self._database.layout)
             self._decode = None
         begin = time.thread_time()

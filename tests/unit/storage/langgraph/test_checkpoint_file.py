@@ -7,6 +7,7 @@ import random
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -198,7 +199,7 @@ def test_2000_checkpoints_of_another_process_are_followed_and_the_file_stays_as_
     with closing(sqlite3.connect(source)) as connection, connection:
         for table in ("checkpoints", "writes"):
             connection.execute(f"DELETE FROM {table}")
-        for number in range(count(quick=25, full=2_000)):
+        for number in range(count(quick=200, full=2_000)):
             names = [f"1f0a0000-0000-6000-8000-{each:012d}" for each in (number, number - 1)]
             about = json.dumps({"source": "loop" if number else "input", "step": number - 1, "parents": {}})
             stored = msgspec.msgpack.encode({"channel_values": {"n": number}, "versions_seen": {}})
@@ -208,8 +209,26 @@ def test_2000_checkpoints_of_another_process_are_followed_and_the_file_stays_as_
             row = ("t", names[0], "task", 0, "n", "msgpack", msgspec.msgpack.encode(number + 1), "~__pregel_pull, node")
             connection.execute(f"INSERT INTO writes ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
     key = SessionKey("long", "user", "t")
-    command = [sys.executable, "-c", _WRITER, str(source), str(target), "t"]
-    ids = _followed(command, target, key)
+    command = [sys.executable, "-c", _WRITER.replace("sys.stdin.readline()", "pass"), str(source), str(target), "t"]
+    ids: list[str] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer, closing(FileTail(target)) as tail:
+        assert writer.stdout is not None
+        writer.stdout.readline()  # the file is there
+        reading = threading.Thread(target=writer.stdout.read)
+        reading.start()
+        tail.follow(key)
+        while True:
+            is_over = writer.poll() is not None
+            changes = tail.poll()
+            if changes.reread:
+                with StoredDatabase.open(str(target)) as database:
+                    ids = [event.id for event in database.events(key)]
+                tail.follow(key, ids)
+            else:
+                ids += [event.id for event in changes.events]
+            if is_over and not changes and tail.problem is None:
+                break
+        reading.join()
     before = target.read_bytes()
     with StoredDatabase.open(str(target)) as database:
         assert ids == [event.id for event in database.events(key)] != []

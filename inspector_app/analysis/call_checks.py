@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ from runtime.support.file_names import free_name
 if TYPE_CHECKING:
     from runtime.events import Event
 
+_STALE_DAYS, _DAY = 7, 86_400  # seconds of a day
 _NEEDED = {"confirmation": "a confirmation", "credential": "a credential"}
 
 
@@ -46,11 +48,13 @@ def unanswered_calls(facts: SessionFacts) -> Iterator[Finding]:
             interim = item is not None and item.so_far is not None
             can_resume = facts.writable and not facts.is_remote
             if call.id in waiting and event.invocation_id == last:
+                days = int((time.time() - facts.events[-1].timestamp) / _DAY)
+                is_stale = facts.layout == "langgraph" and days >= _STALE_DAYS
                 yield facts.finding(
-                    "unanswered call",
-                    "note",
+                    "stale interrupt" if is_stale else "unanswered call",
+                    "warning" if is_stale else "note",
                     event.id,
-                    f"{name} waits for {needed}.",
+                    f"{name} has waited for {needed} for {days:,} days." if is_stale else f"{name} waits for {needed}.",
                     "The agent has continued with the interim result."
                     if interim and _continues(facts, event)
                     else "The invocation is paused until it is answered.",

@@ -9,6 +9,7 @@ from functools import partial
 
 from inspector_app.analysis.answer_checks import answers_cut_off, answers_without_effect, empty_answers
 from inspector_app.analysis.call_checks import orphan_responses, repeated_ids, unanswered_calls
+from inspector_app.analysis.channel_checks import large_channels
 from inspector_app.analysis.context_checks import filled_by_files, filled_by_one, lost_caches, near_the_window
 from inspector_app.analysis.finding import LEVELS, Finding
 from inspector_app.analysis.order_checks import times_stepping_back, wrong_order
@@ -105,6 +106,7 @@ def _findings(
 ) -> Iterator[Finding]:
     if only is None:
         yield from faults_of_tables(database.row_faults(), name)
+        yield from large_channels(database.channel_sizes())
     shared, done = SharedChecks(database), 0
     for summary in database.listing():
         if only not in (None, summary.key):

@@ -9,7 +9,7 @@ from inspector_app.analysis.doctor import by_severity, examine
 from inspector_app.analysis.finding import Finding
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.mcp_server.answers import LINE, cut, event_row, page, short
-from inspector_app.mcp_server.places import Places
+from inspector_app.mcp_server.places import Places, opened
 from inspector_app.mcp_server.reading_tools import DATABASE, PAGE, SESSION, on_thread, recorded_facts
 from inspector_app.mcp_server.tool import Parameter, Tool
 from inspector_app.presentation.costs import CostSum, cost_json, model_calls
@@ -20,7 +20,6 @@ from runtime.compare import compare, differences_of
 from runtime.compare.comparison import state_differences
 from runtime.history.invocations import earlier_unanswered, present
 from runtime.storage.connections.database_url import without_password
-from runtime.storage.reading.reader import StoredDatabase
 
 _DIFFERENCES = 6  # events, and keys, of a comparison in one answer
 _GROUPS = 8  # agents and models in the costs of one answer
@@ -73,7 +72,7 @@ class _Questions:
         rows: list[tuple[float, dict[str, Any]]] = []
         targets = self._places.database(given["database"]) if given["database"] or self._places.databases else []
         for target in targets:
-            with StoredDatabase.open(target) as database:
+            with opened(target) as database:
                 waiting = database.pending()
                 titles = database.titles(names=EventNotes(target).names(database))
                 for summary in database.listing():
@@ -105,7 +104,7 @@ class _Questions:
         target, key = self._places.session(given["database"], given["session"])
         prices = Prices(own_prices(Preferences().prices))
         total, groups = CostSum(), dict[tuple[str, str], CostSum]()
-        with StoredDatabase.open(target) as database:
+        with opened(target) as database:
             for call in model_calls(key, database.plain_events(key), prices, recorded_facts(target, key)):
                 total.add(call)
                 groups.setdefault((call.agent, call.model or "not named"), CostSum()).add(call)
@@ -124,7 +123,7 @@ class _Questions:
             (given["other_database"] or given["database"], given["other_session"]),
         ):
             target, key = self._places.session(database, session)
-            with StoredDatabase.open(target) as stored:
+            with opened(target) as stored:
                 sides.append(stored.history(key, plain=True))
         left, right = sides
         found = compare(left.events, right.events)
@@ -165,7 +164,7 @@ class _Questions:
             targets = self._places.database(given["database"])
         found: list[Finding] = []
         for target in targets:
-            with StoredDatabase.open(target) as database:
+            with opened(target) as database:
                 found += examine(database, without_password(target), only=only, prices=Prices(own_prices(Preferences().prices)))
         rows = [
             {

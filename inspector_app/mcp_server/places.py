@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
+from inspector_app.exchange.otlp_sessions.trace_files import is_trace_file
 from runtime.errors import KnownError, NotFoundError, SessionNotFoundError
 from runtime.sessions.session_key import SessionKey
 from runtime.storage.reading.reader import StoredDatabase
+from runtime.support.lazy import lazy_module
+
+if TYPE_CHECKING:
+    from inspector_app.exchange.otlp_sessions import trace_database
+else:  # unpacking needs the runtime, which reading a database does not load
+    trace_database = lazy_module("inspector_app.exchange.otlp_sessions.trace_database")
 
 _AGENT_DATABASE = Path(".adk") / "session.db"
 _SHOWN = 5  # candidates in a message
@@ -75,7 +86,7 @@ class Places:
         """
         fitting: list[tuple[str, SessionKey]] = []
         for target in self.database(database):
-            with StoredDatabase.open(target) as stored:
+            with opened(target) as stored:
                 keys = [summary.key for summary in stored.listing()]
             exact = [key for key in keys if key.session_id == session]
             fitting += [(target, key) for key in exact or keys if session is None or key.session_id.startswith(session)]
@@ -90,6 +101,28 @@ class Places:
         shown = ", ".join(f"{key.session_id!r} of {key.app_name}/{key.user_id} in {target}" for target, key in fitting[:_SHOWN])
         more = f" and {len(fitting) - _SHOWN:,} more" if len(fitting) > _SHOWN else ""
         raise AmbiguousError(f"Several sessions fit: {shown}{more}. Give `session`, and `database` if ids are the same.")
+
+
+@contextmanager
+def opened(target: str) -> Iterator[StoredDatabase]:
+    """Open a database, or a file of traces, for reading; it is closed at the end."""
+    with StoredDatabase.open(readable(target)) as database:
+        yield database
+
+
+def readable(target: str) -> str:
+    """Return the database that a question reads: that of a file of traces is a copy of it as it is now."""
+    if not is_trace_file(target):
+        return target
+    stat = Path(target).stat()
+    return _unpacked(target, (stat.st_ino, stat.st_size, stat.st_mtime_ns))[1]
+
+
+@lru_cache(maxsize=8)
+def _unpacked(target: str, _stamp: tuple[int, ...]) -> tuple[TemporaryDirectory[str], str]:
+    """Return the database made of a file of traces, and its folder, which is deleted with the last reference."""
+    folder = TemporaryDirectory(prefix="traces-", ignore_cleanup_errors=True)
+    return folder, str(trace_database.unpack_traces(target, Path(folder.name))[0])
 
 
 def whole_event_id(ids: Sequence[str], named: str) -> int:

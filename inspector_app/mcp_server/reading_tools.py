@@ -9,7 +9,7 @@ from typing import Any
 
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.mcp_server.answers import LINE, at_path, cut, event_row, page, piece, short
-from inspector_app.mcp_server.places import Places, whole_event_id
+from inspector_app.mcp_server.places import Places, opened, readable, whole_event_id
 from inspector_app.mcp_server.tool import Parameter, Tool, WrongArgumentError
 from inspector_app.presentation.strict_json import event_json
 from runtime.compare.comparison import prompt_of
@@ -22,7 +22,6 @@ from runtime.sessions.recorded_facts import RecordedFacts, RecordedInnerEvent
 from runtime.sessions.session_key import SessionKey
 from runtime.sessions.state import scope_of
 from runtime.storage.connections.database_url import named_file
-from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.recordings.recorded_call import RecordedModelRequest
 from runtime.storage.recordings.recording import Recording, facts_beside, recording_beside
 from runtime.support.worker_threads import run_in_thread
@@ -110,7 +109,7 @@ class _Questions:
         condition = _condition(given["where"])
         if given["event"] is not None and condition is not None:
             raise WrongArgumentError("Give either `event` or `where`.")
-        with StoredDatabase.open(target) as database:
+        with opened(target) as database:
             notes = EventNotes(target).of(database, key)
             if given["event"] is not None:
                 events = list(database.plain_events(key))
@@ -140,7 +139,7 @@ class _Questions:
 
     def what_was_the_state(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         target, key = self._places.session(given["database"], given["session"])
-        with StoredDatabase.open(target) as database:
+        with opened(target) as database:
             history = database.history(key, plain=True)
         index = len(history) - 1
         if given["event"] is not None:
@@ -163,7 +162,7 @@ class _Questions:
 
     def who_wrote(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         target, key = self._places.session(given["database"], given["session"])
-        with StoredDatabase.open(target) as database:
+        with opened(target) as database:
             writes = database.writes(key, given["key"])
             numbers = {event.id: number for number, event in enumerate(database.plain_events(key), 1)}
             known = database.state(key)
@@ -195,10 +194,10 @@ class _Questions:
 
     def what_was_the_model_asked(self, given: Mapping[str, Any]) -> Mapping[str, Any]:
         target, key = self._places.session(given["database"], given["session"])
-        with StoredDatabase.open(target) as database:
+        with opened(target) as database:
             events = [*database.events(key), *_inner_events(target, key)]
         index = whole_event_id([event.id for event in events], given["event"])
-        recorded = _recorded(target, events[index].id)
+        recorded = _recorded(readable(target), events[index].id)
         if recorded is not None:
             request: dict[str, Any] = {
                 "model": recorded.model,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-_DATABASES = "Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
+_DATABASES = "Session databases (*.db *.sqlite *.sqlite3);;Traces (*.jsonl *.json *.pb *.gz);;All files (*)"
 _EVAL_SETS = "Eval sets (*.evalset.json *.test.json);;JSON files (*.json)"
 
 

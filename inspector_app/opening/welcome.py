@@ -114,7 +114,7 @@ class WelcomePage(QScrollArea):
         rows, openers = _section("Open", parent), []
         tiles = (
             ("agent", "robot", "A folder with agent.py: run it, hold it at any event, inspect its state."),
-            ("database", "database", "Sessions that google-adk, adk web or this program stored in a file."),
+            ("database", "database", "Sessions of google-adk, adk web or LangGraph in a file, and traces of any framework."),
             ("url", "server", "PostgreSQL, adk api_server or adk web, by URL."),
             ("attach", "plug", "Watch, hold and step your own app while it runs."),
         )
@@ -200,9 +200,8 @@ def _keys(known: Iterable[tuple[QAction, str]], parent: QWidget) -> QGridLayout:
 
 def _drop_zone(parent: QWidget) -> QFrame:
     zone = named(QFrame(parent), "drop_zone")
-    text = plain_label(
-        "Or drop a session database, an agent's folder, an eval set or a capsule anywhere in this window", role="dim", parent=zone
-    )
+    what = "a session database, a file of traces, an agent's folder, an eval set or a capsule"
+    text = plain_label(f"Or drop {what} anywhere in this window", role="dim", parent=zone)
     laid_out(QHBoxLayout(zone), 1, IconLabel(16, zone, name="file-import", role="dim"), text, 1, margins=(16, 14, 16, 14), spacing=10)
     return zone
 

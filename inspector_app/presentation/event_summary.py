@@ -14,7 +14,6 @@ from inspector_app.presentation.values import preview, visible
 from runtime.events.credentials import hide
 from runtime.events.kinds import Kind, asks_a_person, kind_of, node_path, text_of, text_of_content, tokens_of
 from runtime.events.marks import (
-    ASKING_CALLS,
     CALLED_WITHOUT_RESULT,
     CONFIRMATION_CALL,
     CREDENTIAL_CALL,

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from runtime.storage.connections.companions import companion
 from runtime.storage.connections.sqlite_file import SqliteFile
 from runtime.storage.connections.wal_copy import CLOCK_TICK
+from runtime.storage.langgraph.channel_sizes import ChannelSize, channel_sizes
 from runtime.storage.langgraph.stored_rows import FileRows
 from runtime.storage.langgraph.translation import Rows, Translation
 
@@ -40,6 +41,10 @@ class CheckpointFile(SqliteFile):
             self._stamps = stamps if is_settled else None
         self._translation.tables.set_progress_handler(lambda: self._stopped, 20_000)
         return work(self._translation.tables)
+
+    def channel_sizes(self) -> list[ChannelSize]:
+        """Return the sizes of the channels in all checkpoints, the largest first."""
+        return super().read(lambda connection: channel_sizes(FileRows(connection).blobs()))
 
     def close(self) -> None:
         """See `SqliteFile.close`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +28,7 @@ class FileRows:
             {name: f"CASE WHEN length({name}) > {MOST_BYTES} THEN {bad} ELSE {good or name} END" for name in ("checkpoint", "value")}
             for bad, good in ((f"'{TOO_LARGE}'", kind), ("NULL", None))
         )
+        self._blobs = f"SELECT thread_id, {kinds['checkpoint']}, {values['checkpoint']} FROM checkpoints"
         self._content = f"SELECT {kinds['checkpoint']}, {values['checkpoint']} FROM checkpoints WHERE {this}"
         order = "task_path, task_id, idx" if "task_path" in columns else "rowid"
         self._writes = f"SELECT task_id, {path}, channel, {kinds['value']}, {values['value']} FROM writes WHERE {this} ORDER BY {order}"
@@ -41,6 +42,10 @@ class FileRows:
     def checkpoints(self, thread: Any) -> list[tuple[Checkpoint, str | None]]:
         """See `Rows.checkpoints`."""
         return [checkpoint(*row) for row in self._connection.execute(self._checkpoints, (thread,))]
+
+    def blobs(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield the thread, type and blob of each checkpoint."""
+        yield from self._connection.execute(self._blobs)
 
     def content(self, thread: Any, place: Checkpoint) -> Content:
         """See `Rows.content`."""

@@ -136,6 +136,17 @@ def stored_checkpoint(kind: str | None, stored: Any) -> dict[str, Any]:
     return found
 
 
+def stored_channels(kind: str | None, stored: Any) -> dict[str, bytes]:
+    """Return the channels of a checkpoint as they are stored; those of JSON as JSON.
+
+    Raises:
+        UnreadableError: see `decode`.
+    """
+    encode, raw = _msgspec().json.encode, _msgspec().Raw
+    found = stored_checkpoint(kind, stored)["channel_values"]
+    return {name: bytes(value) if isinstance(value, raw) else encode(plain(value)) for name, value in found.items()}
+
+
 def channel_value(value: Any) -> Any:
     """Return a member of `channel_values`; `Unread` if it cannot be read."""
     if not isinstance(value, _msgspec().Raw):

@@ -23,6 +23,7 @@ from runtime.sessions.state import merge_scopes, scope_of
 from runtime.storage.connections.database_url import database_url, named_file
 from runtime.storage.connections.file_kind import not_sqlite
 from runtime.storage.connections.sqlite_file import SqliteFile
+from runtime.storage.langgraph.channel_sizes import ChannelSize
 from runtime.storage.langgraph.checkpoint_file import CheckpointFile
 from runtime.storage.layouts.column_values import as_name, epoch, read_state, to_epoch
 from runtime.storage.layouts.detect import Layout, layout_of_file
@@ -447,6 +448,10 @@ class StoredDatabase:
     def row_faults(self) -> list[RowFault]:
         """Return what google-adk refuses in the tables, apart from the events themselves."""
         return self._file.read(lambda connection: row_faults(connection, self.layout, is_file=self._is_file))
+
+    def channel_sizes(self) -> list[ChannelSize]:
+        """Return what fills a file of LangGraph's checkpoints, the largest channel first; empty for all other databases."""
+        return self._file.channel_sizes() if isinstance(self._file, CheckpointFile) else []
 
     def row_times(self, key: SessionKey) -> list[RowTime]:
         """Return the time columns of a session's events in commit order; empty for a server, which has no commit order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tarfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,8 +19,10 @@ from inspector_app.cli import main
 from inspector_app.engines.code_files import code_digest
 from inspector_app.resources.samples.story import script
 from inspector_app.support.preferences import Preferences
+from tests import langgraph_threads
 from tests.unit.inspector_app.analysis.v1_file import called, returned, said, write_v1, wrote
 
+DATA = Path(__file__).parents[3] / "data"
 ORDERS = Path(script.__file__).parents[1] / "orders"
 MOST_BYTES, MOST_CALLS = 8_000, 6
 
@@ -273,3 +276,19 @@ async def test_earlier_messages_without_an_answer_are_counted_beside_a_session(a
     async with asking(file) as agent:
         [session] = (await agent.ask("which_sessions"))["sessions"]
     assert session["earlier"] == "1 earlier message without an answer" and "pending" not in session
+
+
+async def test_traces_and_checkpoints_are_read_like_databases(asking: Callable[..., Any], tmp_path: Path) -> None:
+    with tarfile.open(DATA / "otlp" / "frameworks.tar.xz") as packed:
+        packed.extract("otlp/strands_tools.jsonl", tmp_path, filter="data")
+    traces, checkpoints = tmp_path / "otlp" / "strands_tools.jsonl", langgraph_threads.copy_of("create_agent_hitl", tmp_path)
+    async with asking(traces, checkpoints) as agent:
+        sessions = (await agent.ask("which_sessions"))["sessions"]
+        names = {each["session"] for each in sessions}
+        assert names == {"conv-2026-001", *(f"refund-{end}" for end in ("approved", "edited", "open", "rejected"))}
+        traced = await agent.ask("what_happened", session="conv-2026-001")
+        assert traced["events"]
+        waiting = await agent.ask("what_happened", session="refund-open", where="call.interrupt")
+        assert len(waiting["events"]) == 1
+        answer = await agent.ask("what_was_the_model_asked", session="conv-2026-001", event="#2")
+        assert answer["source"].startswith("recorded")

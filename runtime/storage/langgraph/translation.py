@@ -70,23 +70,29 @@ class Translation:
 
     Args:
         app: the app's name in them.
-        read: runs a function on the rows, in one transaction; it may run it again if the database changes meanwhile.
-        give_time: called while rows are translated, so that this is not counted as time of the read.
 
     Attributes:
         tables: the connection to them.
     """
 
-    def __init__(self, app: str, read: Callable[[Callable[[Rows], Any]], Any], give_time: Callable[[], None]) -> None:
+    def __init__(self, app: str) -> None:
         self.tables = open_files.connect(":memory:", isolation_level=None)
         for statement in (*created_tables("REAL", "TEXT").values(), *_OURS):
             self.tables.execute(statement)
-        self._app, self._read, self._give_time = app, read, give_time
+        self._app = app
+        self._read: Callable[[Callable[[Rows], Any]], Any]
+        self._give_time: Callable[[], None]
         self._signatures: dict[Any, object] = {}
         self._known: dict[Any, dict[str, _Known]] = {}  # thread → leaf, or "" for the newest → its session
 
-    def bring_up_to_date(self) -> None:
-        """Translate what changed since the last call."""
+    def bring_up_to_date(self, read: Callable[[Callable[[Rows], Any]], Any], give_time: Callable[[], None] = lambda: None) -> None:
+        """Translate what changed since the last call.
+
+        Args:
+            read: runs a function on the rows, in one transaction; it may run it again if the database changes meanwhile.
+            give_time: called while rows are translated, so that this is not counted as time of the read.
+        """
+        self._read, self._give_time = read, give_time
         found = self._read(lambda rows: rows.signatures())
         for thread in self._signatures.keys() - found.keys():
             self._remove(self._known.pop(thread).values())

@@ -36,14 +36,14 @@ class CheckpointServer:
 
     def __init__(self, server: ServerDatabase, app: str) -> None:
         self._server = server
-        self._translation = Translation(app, lambda work: server.read(lambda connection: work(_ServerRows(connection))), lambda: None)
+        self._translation = Translation(app)
         self._snapshot: str | None = None
 
     def read(self, work: Callable[[sqlite3.Connection], T]) -> T:
         """See `ServerDatabase.read`; `work` sees the tables of a session database in memory."""
         snapshot = self._server.snapshot()
         if snapshot != self._snapshot:
-            self._translation.bring_up_to_date()
+            self._translation.bring_up_to_date(lambda rows: self._server.read(lambda connection: rows(_ServerRows(connection))))
             self._snapshot = snapshot
         return work(self._translation.tables)
 

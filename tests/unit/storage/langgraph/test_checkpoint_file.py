@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import msgspec
 import pytest
 
 from runtime.errors.storage_error import StorageError
 from runtime.sessions.session_key import SessionKey
+from runtime.storage.langgraph import checkpoint_file
+from runtime.storage.langgraph.translation import Translation
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.tail.file_tail import FileTail
@@ -234,3 +239,30 @@ def test_2000_checkpoints_of_another_process_are_followed_and_the_file_stays_as_
         assert ids == [event.id for event in database.events(key)] != []
     assert target.read_bytes() == before
     assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+def test_readers_of_a_file_share_what_was_translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = copy_of("react_shop", tmp_path)
+    translated: list[int] = []
+    bring = Translation.bring_up_to_date
+
+    def counted(self: Translation, *arguments: Any) -> None:
+        translated.append(1)
+        bring(self, *arguments)
+
+    monkeypatch.setattr(Translation, "bring_up_to_date", counted)
+    os.utime(file, (1, 1))  # a file that changed just now is read again
+    with StoredDatabase.open(str(file)) as first, StoredDatabase.open(str(file)) as second:
+        found = first.sessions()
+        assert second.sessions() == found != []
+        assert len(translated) == 1
+        with ThreadPoolExecutor(4) as threads:
+            each = list(threads.map(lambda _: [event.id for event in second.events(found[0].key)], range(20)))
+        assert each == [each[0]] * 20
+        first.close()
+        first.close()
+        assert second.sessions() == found
+    with StoredDatabase.open(str(file)) as again:
+        assert again.sessions() == found
+    assert len(translated) == 2
+    assert not checkpoint_file._files

@@ -107,7 +107,7 @@ def read_sessions(
         imported = _renamed(file, Imported(copies, ends), app, user)
     elif is_trace_file(file):
         found = read_trace_file(file, session)
-        imported = replace(_renamed(file, Imported(found.sessions), app, user), left_out=found.left_out)
+        imported = replace(_renamed(file, Imported(found.sessions, found.ends), app, user), left_out=found.left_out)
     else:
         imported = Imported(_of_text(file, app, user, session))
     if not imported.sessions:

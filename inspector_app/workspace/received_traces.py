@@ -153,6 +153,8 @@ class ReceivedTraces(QObject):
             await service.delete_session(app_name=grown.key.app_name, user_id=grown.key.user_id, session_id=grown.key.session_id)
             return
         await service.continue_copy(grown.key, grown.copy, grown.replaced)
+        for name, end in grown.ends.items():
+            await service.record_end(grown.key, name, end)
         address = SessionAddress(source.target, grown.key)
         if grown.replaced and self._current.session is not None and self._current.session.address == address:
             await self._current.load_session(address)  # the live tail does not see that an event of the same id is another one

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from inspector_app.exchange.otlp_sessions.runs import traces_of
 from inspector_app.support.otlp import OtlpSpan
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.support.lazy import lazy_module
 
@@ -33,6 +34,7 @@ class Grown(NamedTuple):
         replaced: the ids of its last events that are no longer so.
         copy: the events after those that stay.
         calls: the model calls among these that were not there before.
+        ends: invocation → how it ended, where that is new.
         is_empty: whether the session has no events any more: its spans turned out to be of another one.
     """
 
@@ -40,6 +42,7 @@ class Grown(NamedTuple):
     replaced: list[str]
     copy: SessionCopy
     calls: list[sessions.TracedCall]
+    ends: dict[str, RecordedEnd]
     is_empty: bool
 
 
@@ -52,12 +55,14 @@ class _Growing:
         turns: trace → what it adds.
         events: the stored events that may still change.
         settled: the ids of those before them.
+        ends: the ends that were returned.
     """
 
     key: SessionKey
     turns: dict[str, sessions.Turn] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     settled: set[str] = field(default_factory=set)
+    ends: dict[str, RecordedEnd] = field(default_factory=dict)
 
 
 class ReceivedSpans:
@@ -117,7 +122,7 @@ class ReceivedSpans:
                 changed.setdefault(name, set()).update(keys)
         grown = [self._grown(self._sessions[name], traces) for name, traces in changed.items()]
         self._forget_oldest()
-        return [each for each in grown if each.replaced or each.copy.events]
+        return [each for each in grown if each.replaced or each.copy.events or each.ends]
 
     def _take(self, arrived: Iterable[OtlpSpan]) -> list[str]:
         """Keep spans, and return their traces."""
@@ -157,7 +162,10 @@ class ReceivedSpans:
         ids = {event.id for event in added} - {event.id for event in before}
         calls = [call for trace in changed if trace in session.turns for call in session.turns[trace].calls if call.event.id in ids]
         is_empty = not session.events and not session.settled
-        return Grown(session.key, [event.id for event in before[same:]], sessions.copy_of(added), calls, is_empty)
+        found = sessions.ends_of(session.turns[trace] for trace in changed if trace in session.turns)
+        ends = {name: end for name, end in found.items() if session.ends.get(name) != end}
+        session.ends |= ends
+        return Grown(session.key, [event.id for event in before[same:]], sessions.copy_of(added), calls, ends, is_empty)
 
     def _forget_oldest(self) -> None:
         """Forget the spans of the traces that grew longest ago, and of all of their sessions: what is stored of these stays as it is."""

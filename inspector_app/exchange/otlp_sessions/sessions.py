@@ -15,6 +15,7 @@ from inspector_app.support.otlp import OtlpSpan
 from runtime.events.event import Event
 from runtime.events.marks import NOT_CAPTURED
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 
 _NOT_CAPTURED = {NOT_CAPTURED: True}
@@ -67,12 +68,24 @@ class Turn:
         started: epoch seconds.
         events: its events.
         calls: its model calls.
+        is_over: whether the trace's outermost span has ended.
+        error: why the run failed; None if it did not.
     """
 
     key: SessionKey
     started: float
     events: list[Event] = field(default_factory=list)
     calls: list[TracedCall] = field(default_factory=list)
+    is_over: bool = False
+    error: str | None = None
+
+    @property
+    def end(self) -> RecordedEnd | None:
+        """How the run ended; None if that has not arrived."""
+        if not self.is_over or not self.events:
+            return None
+        last = self.events[-1]
+        return RecordedEnd("failed" if self.error else "finished", self.error or "its trace is complete", last.id, last.timestamp)
 
     def add(self, name: str, at: float, author: str, invocation: str, parts: list[dict[str, Any]], **fields: Any) -> Event | None:
         """Add an event; None if its values are no event's."""
@@ -100,6 +113,9 @@ def turns_of(trace: Sequence[Node]) -> list[Turn]:
             app = "agent" if service.startswith(_NO_NAME) or not service else service
             turn = Turn(SessionKey(app, user_of(trace), name), nodes[0].span.started)
             _Reading(turn, nodes).add()
+            tops = {top_of(node): None for node in nodes}
+            turn.is_over = any(not [top, *top.chain()][-1].span.parent_id for top in tops)
+            turn.error = next((top.span.error for top in tops if top.span.error), None)
             found.append(turn)
     return found
 
@@ -134,6 +150,11 @@ def sessions_of_spans(spans: Iterable[OtlpSpan], session: str | None = None) -> 
             if session in (None, turn.key.session_id):
                 found.setdefault((turn.key.app_name, turn.key.session_id), []).append(turn)
     return {turns[0].key: turns for turns in found.values() if any(turn.events for turn in turns)}
+
+
+def ends_of(turns: Iterable[Turn]) -> dict[str, RecordedEnd]:
+    """Return invocation → how it ended, as far as that is known; the events have their ids, see `joined`."""
+    return {turn.events[-1].invocation_id: end for turn in turns if (end := turn.end) is not None}
 
 
 def copy_of(events: list[Event]) -> SessionCopy:

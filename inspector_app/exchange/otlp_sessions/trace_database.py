@@ -39,7 +39,7 @@ def unpack_traces(path: str, folder: Path, *, records: bool = True) -> tuple[Pat
     """
     found = read_trace_file(path)
     database = folder / DATABASE
-    asyncio.run(_store(database, Imported(found.sessions)))
+    asyncio.run(_store(database, Imported(found.sessions, found.ends)))
     if records:
         trace_recording.record_calls(recording_beside(database), found.calls)
         finish_recording(recording_beside(database))

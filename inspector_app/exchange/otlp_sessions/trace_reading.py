@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from inspector_app.exchange.otlp_sessions.runs import traces_of
-from inspector_app.exchange.otlp_sessions.sessions import TracedCall, copy_of, joined, sessions_of_spans
+from inspector_app.exchange.otlp_sessions.sessions import TracedCall, copy_of, ends_of, joined, sessions_of_spans
 from inspector_app.exchange.otlp_sessions.trace_files import GZIP, is_protobuf
 from inspector_app.support.otlp import OtlpError, OtlpSpan, spans_of_json, spans_of_protobuf
 from runtime.errors.known_error import KnownError
 from runtime.sessions.lineage import SessionCopy
+from runtime.sessions.recorded_end import RecordedEnd
 from runtime.sessions.session_key import SessionKey
 from runtime.support.bounded import Budget, Content, TooMuchError
 from runtime.support.linkless import open_named
@@ -28,6 +29,7 @@ class TraceFile(NamedTuple):
     Attributes:
         sessions: the sessions.
         calls: their model calls.
+        ends: how their invocations ended, as far as that is known.
         spans: how many spans there are.
         wrong: how many lines are no traces.
         unused: how many spans are of no agent.
@@ -35,6 +37,7 @@ class TraceFile(NamedTuple):
 
     sessions: dict[SessionKey, SessionCopy]
     calls: dict[SessionKey, list[TracedCall]]
+    ends: dict[SessionKey, dict[str, RecordedEnd]]
     spans: int
     wrong: int
     unused: int
@@ -74,7 +77,8 @@ def read_trace_file(path: str, session: str | None = None) -> TraceFile:
         raise TraceFileError(f"{path} has no sessions. {found}: models and tools are in spans with the attribute gen_ai.operation.name.")
     copies = {key: copy_of(joined(turns)) for key, turns in sessions.items()}
     calls = {key: [call for turn in turns for call in turn.calls] for key, turns in sessions.items()}
-    return TraceFile(copies, calls, len(spans), wrong, _unused(spans))
+    ends = {key: ends_of(turns) for key, turns in sessions.items()}
+    return TraceFile(copies, calls, ends, len(spans), wrong, _unused(spans))
 
 
 def _content(path: Path) -> bytes:

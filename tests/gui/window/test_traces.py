@@ -190,6 +190,8 @@ def test_half_a_trace_is_shown_as_far_as_it_came_and_corrected_by_its_rest(
     assert inspector.current.session is not None
     authors = [event.author for event in inspector.current.session.events]
     assert authors == [event.author for event in wanted.events]
+    database = inspector.current.session.address.database
+    qtbot.waitUntil(lambda: {*inspector.catalog.marks(database).values()} == {"finished"}, timeout=20_000)
 
 
 def test_what_arrives_and_is_of_no_agent_is_counted(

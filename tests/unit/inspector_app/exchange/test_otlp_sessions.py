@@ -205,3 +205,9 @@ def test_hostile_spans_are_sessions_or_refused(spans: list[Any], tmp_path: Path,
     file.write_text(json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}), "utf-8")
     assert main(["events", str(file), "--json"]) == 0
     assert capsys.readouterr().out
+
+
+def test_a_run_has_ended_when_its_outermost_span_has(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, status in (("pydantic_ai_off", "finished"), ("strands_tools", "finished"), ("pydantic_ai_unfinished", "interrupted")):
+        assert main(["invocations", str(traces / f"{name}.jsonl"), "--json"]) == 0
+        assert {each["status"] for each in json.loads(capsys.readouterr().out)} == {status}, name

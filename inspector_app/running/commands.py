@@ -32,7 +32,8 @@ class RunningCommands:
         does = "Keep what models are asked in NAME.rec.db beside the database, without passwords and keys"
         self.record_requests = add("record_requests", "Record model requests", "circle-dot", menu="Run", at=42, does=does)
         self.record_requests.setCheckable(True)
-        self.new_session = add("new_session", "New session", "plus", "Ctrl+N", menu="", at=6, needs="workbench")
+        self.new_session = add("new_session", "New session", "plus", menu="", at=6, needs="workbench")
+        self.new_session_with = add("new_session_with", "New session…", "plus", "Ctrl+N", menu="", at=6, needs="workbench")
         self.step_into.setIconText("Into")  # the tool bar has less room than the menus
         self.step_out.setIconText("Out")
         places.bar += [(self.run, True), (self.pause, False)]

@@ -9,6 +9,7 @@ from inspector_app.running.composer import Composer
 from inspector_app.running.drafts import Drafts
 from inspector_app.running.held_card import HeldCard
 from inspector_app.running.held_controller import HeldController
+from inspector_app.running.new_session_controller import NewSessionController
 from inspector_app.running.pending_controller import PendingController
 from inspector_app.running.pending_pane import PendingPane
 from inspector_app.running.preflight_card import PreflightCard
@@ -68,6 +69,7 @@ class Running(Feature):
         self.breakpoints.condition_proposed.connect(self._on_condition_proposed)
         self.drafts = Drafts(work.cursor, work.databases, run, self.composer, self)
         self.run_commands = RunCommands(work, commands, self.held, self.breakpoints, self.resume, self.composer, self.drafts)
+        commands.new_session_with.triggered.connect(NewSessionController(work, self.composer).ask)
         self.run_commands.selected_event = lambda: places.selected_event()
         self.availability = RunAvailability(work, places, commands, self.composer, self._pending, self._preflight)
         work.tail.has_draft = lambda: bool(self.composer.text)

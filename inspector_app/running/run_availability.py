@@ -79,6 +79,7 @@ class RunAvailability(QObject):
         allow(commands.stop, self._blocked("stop"), stop or "End the run; it can be resumed if the agent is resumable")
         allow(commands.resume, resuming, "Continue the interrupted invocation from its last checkpoint")
         allow(commands.new_session, self._blocked("new_session"), "Start over in an empty session")
+        allow(commands.new_session_with, self._blocked("new_session"), "Choose the id, the user and the first state of a new session")
 
     def _show_event_commands(self) -> None:
         """Update the commands on the selected event; the others do not depend on which event is selected."""

@@ -86,8 +86,9 @@ class Shell(Feature):
         self._debug.triggered.connect(lambda: bench.layout_of_docks.show_only("right", "below"))
         self.condition_help.triggered.connect(self._on_condition_help)
         self._enlarge.triggered.connect(lambda: bench.enlarge())
+        named = (window.commands.write_message, window.commands.new_session, window.commands.new_session_with, self._tour)
         for menu, _, command in self.places.menu:  # these lead to what an enlarged pane hides
-            if menu in ("Find", "Session") or command in (window.commands.write_message, window.commands.new_session, self._tour):
+            if menu in ("Find", "Session") or command in named:
                 command.triggered.connect(bench.layout_of_docks.leave_enlarged)
         self._next_pane.triggered.connect(lambda: bench.focus_next_pane())
         self._previous_pane.triggered.connect(lambda: bench.focus_next_pane(-1))

@@ -136,6 +136,14 @@ class Preferences:
         """Remember an app's named filters."""
         self._change_in("saved_filters", app_name, dict(filters))
 
+    def new_session(self, app_name: str) -> dict[str, Any]:
+        """Return with what an app's session was begun last; empty if it was never chosen."""
+        return _table(self._table("new_sessions").get(app_name))
+
+    def keep_new_session(self, app_name: str, choice: dict[str, Any]) -> None:
+        """Remember with what an app's session was begun."""
+        self._change_in("new_sessions", app_name, choice)
+
     def trusted_code(self, folder: Path) -> dict[str, Any]:
         """Return what is remembered about the trusted code of this very folder; empty if it is not trusted."""
         return _table(self._table("trusted_code").get(str(folder.resolve())))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
@@ -320,13 +320,19 @@ class CurrentRun(QObject):
     def new_session(self) -> None:
         """Create an empty session and select it."""
         if self.blocked("new_session") is None:
-            self._creating, self._moves_before = True, self._moves
-            self._tasks.spawn(self._create_new(self._moves), "Creating a session")
-            self._emit_changed()
+            self._tasks.spawn(self.create_new(), "Creating a session")
 
-    async def _create_new(self, asked_at: int) -> None:
+    def create_new(
+        self, state: Mapping[str, Any] | None = None, user_id: str = "", session_id: str | None = None
+    ) -> Coroutine[Any, Any, None]:
+        """Let no message go elsewhere from now on, and return what creates and selects a session; see `NewSessions.create`."""
+        self._creating, self._moves_before = True, self._moves
+        self._emit_changed()
+        return self._create_new(self._moves, state, user_id, session_id)
+
+    async def _create_new(self, asked_at: int, state: Mapping[str, Any] | None, user_id: str, session_id: str | None) -> None:
         try:
-            await self.create_session(asked_at=asked_at)
+            await self.create_session(state, user_id, session_id, asked_at=asked_at)
         finally:
             self._end_creating()
             if not self._is_closed:
@@ -599,18 +605,19 @@ class CurrentRun(QObject):
                 )
 
     async def create_session(
-        self, state: Mapping[str, Any] | None = None, user_id: str = "", *, asked_at: int | None = None
+        self, state: Mapping[str, Any] | None = None, user_id: str = "", session_id: str | None = None, *, asked_at: int | None = None
     ) -> SessionAddress:
         """Create a session of the loaded agent, and select it unless the user has selected another one meanwhile.
 
         Args:
             state: its first state; None: empty.
             user_id: its user; empty: that of the selected session if it is of this agent.
+            session_id: its id; None: a new one.
             asked_at: the count of the cursor's moves when the user asked for the session that messages without a session are for; None: the
                 user asked for something else.
         """
         moves = self._moves if asked_at is None else asked_at
-        address = await self.sessions.create(self._on_committed, state=state, user_id=user_id)
+        address = await self.sessions.create(self._on_committed, state=state, user_id=user_id, session_id=session_id)
         await self._current.refresh_session(address)
         self._end_creating()
         is_wanted = self._moves == moves

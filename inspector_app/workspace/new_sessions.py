@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
-from inspector_app.engines.protocol import Agent, OnCommit, Store
+from inspector_app.engines.protocol import OnCommit, Store
 from inspector_app.engines.samples import is_bundled
 from inspector_app.workspace.action_availability import ActionAvailability
 from inspector_app.workspace.current_agent import CurrentAgent
@@ -77,7 +77,7 @@ class NewSessions:
         """
         loaded = self._agents.loaded
         assert loaded is not None
-        user_id = user_id or self._user(loaded)  # of the session that is selected now
+        user_id = user_id or self.usual_user()  # of the session that is selected now
         named = None if unsaved else self.place()
         place: Store = named or await self._databases.unsaved_place(loaded.name, needs_file=loaded.needs_file)
         try:
@@ -100,8 +100,9 @@ class NewSessions:
             source.repeatable.add(key)
         return SessionAddress(source.target, key)
 
-    def _user(self, loaded: Agent) -> str:
-        selected = self._cursor.session
-        if selected is not None and selected.key.app_name == loaded.name:
+    def usual_user(self) -> str:
+        """Return the user of a new session if none is named: that of the selected session if it is of the loaded agent."""
+        selected, loaded = self._cursor.session, self._agents.loaded
+        if loaded is not None and selected is not None and selected.key.app_name == loaded.name:
             return selected.key.user_id
         return loaded.user_id if isinstance(loaded, server_agent.ServerAgent) else DEFAULT_USER

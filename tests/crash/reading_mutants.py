@@ -58,7 +58,6 @@ def read_all(file: Path) -> str:
             for scope in database.shared_scopes()[:3]:
                 database.shared_state(scope)
             summaries = database.sessions()[:3]
-            database.sizes([(summary.key, summary.event_count or 0) for summary in summaries])
             for summary in summaries:
                 try:
                     database.state(summary.key)

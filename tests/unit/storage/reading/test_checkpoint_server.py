@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from inspector_app.cli import main
 from runtime.storage.open_service import open_session_service
 from runtime.storage.reading.reader import StoredDatabase
 from runtime.storage.tail.open_tail import open_tail
@@ -52,20 +51,6 @@ def test_every_thread_on_a_server_is_as_langgraph_shows_it(name: str, folder: Pa
             for thread in found.get("threads", [found]):
                 if not thread.get("superseded"):
                     assert not (wrong := differences(database, thread)), told(wrong)
-
-
-def test_commands_read_a_server_and_nothing_is_written_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    url = database_of(folder, "pg_shop")
-    tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1"
-    before = execute(url, tables)
-    assert main(["sessions", url, "--json"]) == 0
-    (session,) = json.loads(capsys.readouterr().out)
-    for words in (["events", url], ["state", url], ["invocations", url], ["doctor", url], ["costs", url]):
-        assert main([*words, "--json"]) in (0, 1), words
-    assert session["id"] == "pg-1" and session["event_count"]
-    assert execute(url, tables) == before
-    with StoredDatabase.open(url) as database:
-        assert database.layout.format.writer is None
 
 
 async def test_sessions_of_ours_can_be_stored_beside_checkpoints(folder: Path) -> None:

@@ -54,7 +54,6 @@ def browse(file: Path, cache: Path, midway: Callable[[], object] = lambda: None)
         index.update(lambda _done, _of: True)
         index.search("the", 10)
         summaries = database.sessions()
-        database.sizes([(summary.key, summary.event_count or 0) for summary in summaries])
         for summary in summaries:
             events = database.events(summary.key)
             database.state(summary.key)

@@ -30,6 +30,7 @@ from inspector_app.support.loop import InspectorLoop
 from inspector_app.support.otlp import OtlpSpan
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme as look
+from inspector_app.widgets.file_dialogs import remember_folders
 from inspector_app.widgets.places import Places
 from inspector_app.workspace.messages import BusHandler, MessageBus
 from inspector_app.workspace.workspace import make_workspace
@@ -101,6 +102,7 @@ class Inspector(QObject):
         super().__init__()
         self.settings = settings
         settings.write_in_background()
+        remember_folders(settings)
         self.work = work = make_workspace(settings, messages, self, trust=trust, engine=engine)
         self.messages = messages
         self.tasks, self.cursor, self.agents, self.catalog = work.tasks, work.cursor, work.agents, work.catalog

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from inspector_app.capsules.capsule_dialog import CapsuleChoice, CapsuleDialog
-from inspector_app.capsules.capsule_place import ask_where_to_write
 from inspector_app.documents.event_notes import EventNotes
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import DatabaseSource, Source
@@ -19,6 +18,7 @@ from inspector_app.exchange.capsule import Capsule
 from inspector_app.exchange.capsule_files import save_capsule, save_test
 from inspector_app.exchange.exported_session import session_of_history, started_from
 from inspector_app.presentation.values import counted, size
+from inspector_app.widgets.file_dialogs import ask_where_to_write
 from inspector_app.widgets.hint_bar import HintBar
 from inspector_app.workspace.workspace import Workspace
 from runtime.errors import KnownError
@@ -130,8 +130,8 @@ class CapsuleController(QObject):
         return await capsule_session.capsule_with(session, "", [], source.files, description)
 
     def _on_write_requested(self, address: SessionAddress, choice: CapsuleChoice) -> None:
-        name = f"{address.key.session_id}.capsule"
-        ask_where_to_write(name, lambda out: self.write(address, choice, out), self._hint.window())
+        name, formats = address.key.session_id, {"Capsules (*.capsule)": ".capsule"}
+        ask_where_to_write(self._hint.window(), "Write the capsule", name, formats, lambda out: self.write(address, choice, out))
 
     async def _write(self, address: SessionAddress, choice: CapsuleChoice, out: str) -> None:
         self._hint.suggest(f"Writing {Path(out).name}", "", "file-export", "accent", closable=False)

@@ -8,9 +8,10 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from inspector_app.presentation.values import visible
+from inspector_app.widgets.file_dialogs import ask_for_existing
 from inspector_app.widgets.layouts import named
 
 
@@ -79,7 +80,5 @@ class EngineMenu(QMenu):
         self.popup(QCursor.pos())
 
     def _on_another(self) -> None:
-        dialog = QFileDialog(self.parentWidget(), "Choose the Python of the agent's environment")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.fileSelected.connect(partial(self.chosen.emit, "adk"))
-        dialog.open()
+        title = "Choose the Python of the agent's environment"
+        ask_for_existing(self.parentWidget(), title, partial(self.chosen.emit, "adk"), kind="python")

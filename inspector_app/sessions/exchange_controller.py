@@ -83,7 +83,7 @@ class ExchangeController(QObject):
         one = len(keys) == 1
         ask_where_to_export(
             "Export the session" if one else f"Export {len(keys):,} sessions",
-            keys[0].session_id if one else Path(target).stem,
+            self._work.titles.title(SessionAddress(target, keys[0])) if one else Path(target).stem,
             FORMATS,
             lambda file, kind: self.export(target, keys, Path(file), format_of(file) or kind),
             self._pane.window(),
@@ -155,7 +155,7 @@ class ExchangeController(QObject):
                 self._work.messages.info(f"This system has no program for {self._written.name}. The file is {self._written}.")
 
     def _on_case_requested(self, target: str, key: SessionKey) -> None:
-        ask_for_eval_set(lambda file: self.add_case(target, key, Path(file)), self._pane.window())
+        ask_for_eval_set(key.app_name, lambda file: self.add_case(target, key, Path(file)), self._pane.window())
 
     def add_case(self, target: str, key: SessionKey, file: Path) -> None:
         """Add a session to an eval set, as a case.
@@ -215,7 +215,8 @@ class ExchangeController(QObject):
             await self._store(file, imported, source)
             return
         self._hint.suggest("Choose the new database for the imported sessions.", "", "file-import", "accent", closable=False)
-        ask_for_new_database(lambda chosen: self.import_into_new(file, imported, chosen), self._hint.hide, self._pane.window())
+        into = Path(file).stem
+        ask_for_new_database(into, lambda chosen: self.import_into_new(file, imported, chosen), self._hint.hide, self._pane.window())
 
     def import_into_new(self, file: str, imported: imported_sessions.Imported, chosen: str) -> None:
         """Store what was read from a file in a new database, and open it.

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
+
+from inspector_app.widgets import file_dialogs
 
 _READABLE = "Exports (*.html *.htm *.md *.json *.jsonl *.ndjson);;Session databases (*.db *.sqlite *.sqlite3);;All files (*)"
 
@@ -24,15 +26,9 @@ def ask_where_to_export(
         chosen: receives the path, and the format that was selected in the dialog.
         parent: the window.
     """
-    dialog = QFileDialog(parent, title, acceptMode=QFileDialog.AcceptMode.AcceptSave, fileMode=QFileDialog.FileMode.AnyFile)
-    names = {f"{what} (*{end})": kind for kind, (what, end) in formats.items()}
-    dialog.setNameFilters(list(names))
-    first_end = next(iter(formats.values()))[1]
-    dialog.setDefaultSuffix(first_end[1:])
-    dialog.selectFile(_file_name(name) + first_end)
-    dialog.filterSelected.connect(lambda shown: dialog.setDefaultSuffix(formats[names[shown]][1][1:]))
-    dialog.fileSelected.connect(lambda file: chosen(file, names[dialog.selectedNameFilter()]))
-    _open(dialog)
+    kinds = {f"{what} (*{end})": kind for kind, (what, end) in formats.items()}
+    ends = {f"{what} (*{end})": end for what, end in formats.values()}
+    dialog = file_dialogs.ask_where_to_write(parent, title, name, ends, lambda file: chosen(file, kinds[dialog.selectedNameFilter()]))
 
 
 def ask_what_to_import(chosen: Callable[[str], None], parent: QWidget) -> None:
@@ -42,58 +38,39 @@ def ask_what_to_import(chosen: Callable[[str], None], parent: QWidget) -> None:
         chosen: receives the path.
         parent: the window.
     """
-    dialog = QFileDialog(parent, "Import sessions", fileMode=QFileDialog.FileMode.ExistingFile)
-    dialog.setNameFilter(_READABLE)
-    dialog.fileSelected.connect(chosen)
-    _open(dialog)
+    file_dialogs.ask_for_existing(parent, "Import sessions", chosen, filters=_READABLE)
 
 
 def ask_for_new_database(
-    chosen: Callable[[str], None], rejected: Callable[[], None], parent: QWidget, title: str = "Import into a new database"
+    name: str, chosen: Callable[[str], None], rejected: Callable[[], None], parent: QWidget, title: str = "Import into a new database"
 ) -> None:
     """Ask for the path of a new database.
 
     Args:
+        name: the proposed name, without suffix.
         chosen: receives the path.
         rejected: called if the user gives up.
         parent: the window.
         title: of the dialog.
     """
-    dialog = QFileDialog(parent, title, acceptMode=QFileDialog.AcceptMode.AcceptSave)
-    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # existing sessions are kept
-    dialog.setNameFilter("Session databases (*.db)")
-    dialog.setDefaultSuffix("db")
-    dialog.fileSelected.connect(chosen)
+    # Existing sessions of a database are kept.
+    dialog = file_dialogs.ask_where_to_write(parent, title, name, {"Session databases (*.db)": ".db"}, chosen, adds=True)
     dialog.rejected.connect(rejected)
-    _open(dialog)
 
 
-def ask_for_eval_set(chosen: Callable[[str], None], parent: QWidget) -> None:
+def ask_for_eval_set(name: str, chosen: Callable[[str], None], parent: QWidget) -> None:
     """Ask for an eval set, a new one or one that exists.
 
     Args:
+        name: the proposed name, without suffix.
         chosen: receives the path.
         parent: the window.
     """
-    dialog = QFileDialog(parent, "Add the session to an eval set", acceptMode=QFileDialog.AcceptMode.AcceptSave)
-    dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # the cases that are there are kept
-    dialog.setLabelText(QFileDialog.DialogLabel.Accept, "Add")
-    dialog.setNameFilters(["Eval sets (*.evalset.json *.test.json)", "All files (*)"])
-    dialog.setDefaultSuffix("evalset.json")
-    dialog.fileSelected.connect(chosen)
-    _open(dialog)
+    kinds = {"Eval sets (*.evalset.json *.test.json)": ".evalset.json", "All files (*)": ".evalset.json"}
+    dialog = file_dialogs.ask_where_to_write(parent, "Add the session to an eval set", name, kinds, chosen, adds=True)
+    dialog.setLabelText(dialog.DialogLabel.Accept, "Add")
 
 
 def open_in_its_program(file: Path) -> bool:
     """Open a file in the program that the desktop has for it; return whether there is one."""
     return QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
-
-
-def _open(dialog: QFileDialog) -> None:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
-
-
-def _file_name(text: str) -> str:
-    """Return a text as the name of a file."""
-    return "".join(letter if letter.isalnum() or letter in "-_. " else "_" for letter in text)[:80].strip(". ") or "session"

@@ -64,7 +64,7 @@ class LeaveController(QObject):
         asked.open()
 
     def _on_save(self) -> None:
-        ask_for_new_database(self._on_chosen, partial(self._window.activateWindow), self._window, TITLE)
+        ask_for_new_database("sessions", self._on_chosen, partial(self._window.activateWindow), self._window, TITLE)
 
     def _on_chosen(self, file: str) -> None:
         self._tasks.spawn(self._save(Path(file)), f"Saving to {Path(file).name}")
@@ -77,7 +77,7 @@ class LeaveController(QObject):
 
     def ask_where_to_save(self) -> None:
         """Ask for the database that the unsaved sessions are put into; the window stays open."""
-        ask_for_new_database(self._on_file_chosen, partial(self._window.activateWindow), self._window, "Save the unsaved sessions")
+        ask_for_new_database("sessions", self._on_file_chosen, self._window.activateWindow, self._window, "Save the unsaved sessions")
 
     def _on_file_chosen(self, file: str) -> None:
         self._tasks.spawn(self._save_as(Path(file)), f"Saving to {Path(file).name}")

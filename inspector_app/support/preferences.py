@@ -188,6 +188,14 @@ class Preferences:
         """Remember an agent's breakpoints."""
         self._change_in("breakpoints", str(folder.resolve()), text)
 
+    def last_folder(self, kind: str) -> str:
+        """Return the folder of the last file of a kind that was chosen in a dialog; empty if none was."""
+        return str(self._table("last_folders").get(kind, ""))
+
+    def keep_last_folder(self, kind: str, folder: str) -> None:
+        """Remember the folder of a chosen file."""
+        self._change_in("last_folders", kind, folder)
+
     @property
     def trusted_hosts(self) -> list[str]:
         """Other machines whose servers may be opened."""

@@ -8,12 +8,13 @@ from pathlib import Path
 from PySide6.QtCore import QMarginsF, QPoint, QRect, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QImage, QPageSize, QPaintDevice, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
-from PySide6.QtWidgets import QFileDialog, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from inspector_app.widgets import theme
+from inspector_app.widgets.file_dialogs import ask_where_to_write
 from inspector_app.widgets.tooltips import set_tooltip
 
-_FORMATS = {"PNG picture (*.png)": "png", "SVG picture (*.svg)": "svg", "PDF document (*.pdf)": "pdf"}
+_FORMATS = {"PNG picture (*.png)": ".png", "SVG picture (*.svg)": ".svg", "PDF document (*.pdf)": ".pdf"}
 _DOTS = 96  # to an inch: a pixel of the screen is one of the page
 _SHARP = 2  # pixels of a PNG for each pixel of the screen, if it is not large
 _LARGE = 16_000_000  # pixels; a larger picture has the screen's own
@@ -102,16 +103,7 @@ def ask_for_file(window: QWidget, what: str, chosen: Callable[[str], object]) ->
         what: the proposed name of the file, without suffix.
         chosen: called with the file.
     """
-    dialog = QFileDialog(window, "Save as a picture")
-    dialog.setObjectName("save_picture")
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-    dialog.setNameFilters(list(_FORMATS))
-    dialog.setDefaultSuffix("png")
-    dialog.selectFile(f"{what}.png")
-    dialog.filterSelected.connect(lambda kind: dialog.setDefaultSuffix(_FORMATS[kind]))
-    dialog.fileSelected.connect(chosen)
-    dialog.finished.connect(dialog.deleteLater)
-    dialog.open()
+    ask_where_to_write(window, "Save as a picture", what, _FORMATS, chosen).setObjectName("save_picture")
 
 
 def _paint(device: QPaintDevice, size: QSize, paint: Paint) -> bool:

@@ -18,7 +18,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 LEFT_NUMBER, LEFT, SIGN, RIGHT_NUMBER, RIGHT = range(5)
 
-_HEADINGS = ("#", "left", "", "#", "right")
+_HEADINGS = ("#", "Left", "", "#", "Right")
 _SIGNS = {"same": "=", "changed": "≠", "left only": "−", "right only": "+"}
 _GROUNDS = {"changed": "raised", "left only": "removed", "right only": "added"}
 

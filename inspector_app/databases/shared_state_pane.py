@@ -97,7 +97,7 @@ class SharedStatePane(QWidget):
         """
         self._title.setText(visible(scope_text(scope)))
         self._facts.setText(facts)
-        self.values.set_values(dict(sorted(values.items())), ("key", "value"))
+        self.values.set_values(dict(sorted(values.items())), ("Key", "Value"))
         self._stack.setCurrentWidget(self.tree)
         if not values:
             prefix = "app:" if scope.user_id is None else "user:"

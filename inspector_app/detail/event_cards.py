@@ -204,7 +204,7 @@ class EventCards(QScrollArea):
             return False
         if self._as_tree:
             values, roots = _values(event)
-            self.model.set_values(values, ("part", "value"), roots)
+            self.model.set_values(values, ("Part", "Value"), roots)
             self.values.setVisible(bool(values))
             self.calls.hide()
             self.more.hide()

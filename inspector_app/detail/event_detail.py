@@ -222,7 +222,7 @@ class EventDetail(QWidget):
         self.state.set_state(None, [], "state", None)
         delta = [Change(key, None, value, "written") for key, value in event.actions.state_delta.items()]
         self.delta.show_comparing(None)
-        self.delta.set_changes(delta, "key")
+        self.delta.set_changes(delta, "Key")
         self._show_changed()
         self._fill()
 
@@ -348,12 +348,12 @@ class EventDetail(QWidget):
             unread: the session's past is being read: values before the event are unknown, and so are `changes` if `compared` is given.
         """
         number = f"{self._number:,}"
-        self.state.set_state(state, changes, f"state at {number}", writers, changed_since, unread=unread)
+        self.state.set_state(state, changes, f"State at {number}", writers, changed_since, unread=unread)
         self._differences_unread = unread and compared is not None
         begins = compared is not None and not self.delta.is_comparing
         self.delta.show_comparing(None if compared is None else f"Compared with the state after event {compared + 1:,}")
         if compared is None:
-            self.delta.set_changes(changes, "key", unread=unread)
+            self.delta.set_changes(changes, "Key", unread=unread)
         else:
             self.delta.set_changes(() if unread else changes, f"{compared + 1:,} → {number}")
             self.delta.set_empty_text("The states are equal" if compared + 1 != self._number else "Now select another event")

@@ -169,7 +169,7 @@ class RequestView(QWidget):
         self._note.setText(note)
         self._note.setVisible(bool(note))
         self.bar.set_parts(parts, whole)
-        self.model.set_values(values or {}, ("part", "value"))
+        self.model.set_values(values or {}, ("Part", "Value"))
         self._document = document
         self._since.setText(f"Since call {since:,}" if since else "Since its last call")
         self._scroll.verticalScrollBar().setValue(0)

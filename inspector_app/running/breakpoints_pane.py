@@ -152,7 +152,7 @@ class _BreakpointList(QTreeWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         named(self, "breakpoint_list", "Breakpoints")
-        self.setHeaderLabels(["breakpoint", "what it does", "hits"])
+        self.setHeaderLabels(["Breakpoint", "What it does", "Hits"])
         self.headerItem().setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)

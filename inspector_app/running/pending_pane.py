@@ -199,7 +199,7 @@ class _UnfinishedList(QTreeWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         named(self, "pending_list", "Pending items")
-        self.setHeaderLabels(["pending", "session", "last checkpoint", "last event"])
+        self.setHeaderLabels(["Pending", "Session", "Last checkpoint", "Last event"])
         theme.keep_icon_size(self, 14)
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)

@@ -65,15 +65,15 @@ class DeltaModel(QAbstractTableModel):
         super().__init__(parent)
         self._rows: list[Row] = []
         self._rest: list[Change] = []
-        self._title = "delta"
+        self._title = "Delta"
         self._unknown = NOT_RECORDED
 
-    def set_changes(self, changes: Sequence[Change], title: str = "delta", *, unread: bool = False) -> None:
+    def set_changes(self, changes: Sequence[Change], title: str = "Delta", *, unread: bool = False) -> None:
         """Replace the changes.
 
         Args:
             changes: in any order; the order within a scope is kept.
-            title: title of the key column, such as `delta of 142`.
+            title: title of the key column, such as `Delta of 142`.
             unread: the earlier values of written keys are being read.
         """
         self.beginResetModel()
@@ -127,7 +127,7 @@ class DeltaModel(QAbstractTableModel):
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a column's heading."""
         if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return (self._title, "before", "after")[section]
+            return (self._title, "Before", "After")[section]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         return None

@@ -94,7 +94,7 @@ class DeltaView(QWidget):
         else:
             self._comparing.suggest(text, "Stop comparing", "code-compare", "accent", closable=False)
 
-    def set_changes(self, changes: Sequence[Change], title: str = "delta", *, unread: bool = False) -> None:
+    def set_changes(self, changes: Sequence[Change], title: str = "Delta", *, unread: bool = False) -> None:
         """Replace the changes.
 
         Args:

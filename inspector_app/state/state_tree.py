@@ -146,7 +146,7 @@ class StateTreeModel(ValueTreeModel):
         self,
         state: StateByScope | None,
         changes: Sequence[Change],
-        title: str = "state",
+        title: str = "State",
         writers: Mapping[str, tuple[int, str]] | None = None,
         changed_since: Collection[str] = (),
         *,
@@ -157,7 +157,7 @@ class StateTreeModel(ValueTreeModel):
         Args:
             state: None leaves the lanes empty.
             changes: the event's changes.
-            title: title of the key column, such as `state at 142`.
+            title: title of the key column, such as `State at 142`.
             writers: key → position and author of the last writer, with a negative position for another session; None hides the column.
             changed_since: keys that another session has written since.
             unread: unknown values are being read.
@@ -177,7 +177,7 @@ class StateTreeModel(ValueTreeModel):
             for row, lane in enumerate(lanes):
                 lane.row = row
         root.set_children(lanes)
-        self._show(root, (moment.title, "value") if moment.writers is None else (moment.title, "value", "written by"))
+        self._show(root, (moment.title, "Value") if moment.writers is None else (moment.title, "Value", "Written by"))
 
 
 def _tell_writer(node: ValueNode, scope: str, writer: tuple[int, str] | None) -> None:

@@ -61,7 +61,7 @@ class StateView(QWidget):
         self,
         state: StateByScope | None,
         changes: Sequence[Change],
-        title: str = "state",
+        title: str = "State",
         writers: Mapping[str, tuple[int, str]] | None = None,
         changed_since: Collection[str] = (),
         *,

@@ -154,7 +154,7 @@ class WritersCard(QFrame):
 
     def _make_tree(self) -> _Writes:
         tree = named(_Writes(self), "writers_list", "Who wrote this key")
-        tree.setHeaderLabels(["written by", "event", "time", "branch · session", "value"])
+        tree.setHeaderLabels(["Written by", "Event", "Time", "Branch · session", "Value"])
         theme.keep_icon_size(tree, 13)
         tree.setUniformRowHeights(True)
         tree.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

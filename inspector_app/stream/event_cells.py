@@ -29,7 +29,7 @@ class Column(IntEnum):
     TOKENS = 7
 
 
-HEADINGS = ("", "#", "time", "author", "event", "Δ", "took", "tokens")
+HEADINGS = ("", "#", "Time", "Author", "Event", "Δ", "Took", "Tokens")
 
 
 @dataclass(frozen=True, slots=True)

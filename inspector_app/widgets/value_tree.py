@@ -140,11 +140,11 @@ class ValueTreeModel(QAbstractItemModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._root = ValueNode(None, 0, "", None, "")
-        self._headings: tuple[str, ...] = ("key", "value")
+        self._headings: tuple[str, ...] = ("Key", "Value")
         self._roots: Mapping[str, str] = {}
 
     def set_values(
-        self, values: dict[str, Any], headings: tuple[str, str] = ("key", "value"), roots: Mapping[str, str] | None = None
+        self, values: dict[str, Any], headings: tuple[str, str] = ("Key", "Value"), roots: Mapping[str, str] | None = None
     ) -> None:
         """Replace the values.
 

@@ -120,7 +120,7 @@ def test_state_and_delta_of_the_event(detail: EventDetail) -> None:
     detail.show_event(2, said("x"))
     changes = [Change("total", 1, 2, "changed")]
     detail.set_state(ScopedState(session={"total": 2}), changes)
-    assert detail.state.model.headerData(0, Qt.Orientation.Horizontal) == "state at 3"
+    assert detail.state.model.headerData(0, Qt.Orientation.Horizontal) == "State at 3"
     assert detail.delta.table.isVisible()
     detail.set_state(ScopedState(session={"total": 2}), [])
     assert not detail.delta.table.isVisible()
@@ -471,7 +471,7 @@ def test_the_state_heading_is_not_cut_in_a_long_session(qtbot, detail: EventDeta
     detail.show_event(999_999, said("done"))
     detail.set_state(ScopedState(session={"n": 1}), [], {"n": (0, "#1 writer")})
     header = detail.state.tree.header()
-    assert header.model().headerData(0, Qt.Orientation.Horizontal) == "state at 1,000,000"
+    assert header.model().headerData(0, Qt.Orientation.Horizontal) == "State at 1,000,000"
     qtbot.waitUntil(lambda: header.sectionSize(0) >= header.sectionSizeHint(0))
 
 

@@ -37,7 +37,7 @@ def scene(qtbot: QtBot, tmp_path: Path) -> Scene:
     cursor, preferences, view = Cursor(), Preferences(tmp_path / "preferences.json"), StateView()
     qtbot.addWidget(view)
     PinController(cursor, preferences, view)
-    view.set_state(ScopedState(session={"step": 1, "cart": 2}), [], "state at 3")
+    view.set_state(ScopedState(session={"step": 1, "cart": 2}), [], "State at 3")
     return Scene(cursor, preferences, view)
 
 

@@ -28,7 +28,7 @@ def tree(model: QAbstractItemModel, parent: QModelIndex | None = None) -> list[A
 
 def test_an_empty_key_is_shown_in_quotes(tested) -> None:
     model = tested(StateTreeModel())
-    model.set_state(ScopedState(session={"": "empty key"}), [], "state at 3")
+    model.set_state(ScopedState(session={"": "empty key"}), [], "State at 3")
     assert tree(model)[0] == ["session | 1", '"" | "empty key"']
     delta = tested(DeltaModel())
     delta.set_changes([Change("", None, "empty key", "added")])
@@ -38,14 +38,14 @@ def test_an_empty_key_is_shown_in_quotes(tested) -> None:
 def test_four_lanes_with_counts_and_nested_values(tested) -> None:
     model = tested(StateTreeModel())
     assert tree(model) == ["session | 0", "user: | 0", "app: | 0", "temp: | 0"]
-    model.set_state(ScopedState(session={"step": "PRICED", "cart": [{"sku": "PA4"}]}, user={"user:tier": "gold"}), [], "state at 3")
+    model.set_state(ScopedState(session={"step": "PRICED", "cart": [{"sku": "PA4"}]}, user={"user:tier": "gold"}), [], "State at 3")
     assert tree(model) == [
         ["session | 2", ['cart | [{sku: "PA4"}]', ['[0] | {sku: "PA4"}', 'sku | "PA4"']], 'step | "PRICED"'],
         ["user: | 1", 'user:tier | "gold"'],
         "app: | 0",
         "temp: | 0",
     ]
-    assert model.headerData(0, Qt.Orientation.Horizontal) == "state at 3"
+    assert model.headerData(0, Qt.Orientation.Horizontal) == "State at 3"
 
 
 def test_changed_cleared_unknown_and_removed_keys_are_marked(tested) -> None:
@@ -191,18 +191,18 @@ def test_each_key_shows_its_writer(tested) -> None:
         "user:y": ("not recorded", None),
     }
     assert [tree.headerData(section, Qt.Orientation.Horizontal) for section in range(tree.columnCount())] == [
-        "state",
-        "value",
-        "written by",
+        "State",
+        "Value",
+        "Written by",
     ]
 
 
 def test_pinned_keys_come_first_even_when_not_set(tested) -> None:
     model = tested(StateTreeModel())
-    model.set_state(ScopedState(session={"step": 1}, user={"user:tier": "gold"}), [], "state at 3", {"user:tier": (2, "desk")})
+    model.set_state(ScopedState(session={"step": 1}, user={"user:tier": "gold"}), [], "State at 3", {"user:tier": (2, "desk")})
     model.set_pinned(["user:tier", "later"])
     assert tree(model)[0] == ["pinned | 2 | ", 'user:tier | "gold" | #3 desk', "later | not set | "]
-    model.set_state(ScopedState(session={"step": 1, "later": True}), [], "state at 9")
+    model.set_state(ScopedState(session={"step": 1, "later": True}), [], "State at 9")
     assert tree(model)[:2] == [["pinned | 2", "user:tier | not set", "later | true"], ["session | 2", "later | true", "step | 1"]]
     model.set_pinned([])
     assert tree(model)[0] == ["session | 2", "later | true", "step | 1"]

@@ -30,7 +30,7 @@ def test_a_key_is_pinned_by_keyboard_and_stays_pinned_for_its_app(
     assert "topic" in lanes(inspector)["session"]
     assert tree.selected_key() == "topic", "the selection is kept"
     inspector.cursor.select_event(8)
-    qtbot.waitUntil(lambda: model.headerData(0, Qt.Orientation.Horizontal) == "state at 9")
+    qtbot.waitUntil(lambda: model.headerData(0, Qt.Orientation.Horizontal) == "State at 9")
     assert tree.selected_key() == "topic"
     address = inspector.cursor.session
     inspector.cursor.select_session(None)

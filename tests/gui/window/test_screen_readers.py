@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QDialog, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialog, QHeaderView, QPushButton, QWidget
 
 from inspector_app.app import Inspector
 from tests.gui.shell.accessible_tree import Heard, heard_in
@@ -76,3 +77,13 @@ def test_the_cards_and_the_pages_over_the_events_are_read_plainly(story: Inspect
         read(story.window)
         story.window.palette_card.hide()
     story.window.tour_card.end()
+
+
+def test_headings_of_columns_begin_with_a_capital(orders: Inspector, driver: WindowDriver) -> None:
+    driver.run_message("40 boxes of A4 paper")
+    headers = [header for header in orders.window.findChildren(QHeaderView) if header.orientation() == Qt.Orientation.Horizontal]
+    headings = {
+        str(header.model().headerData(column, Qt.Orientation.Horizontal) or "") for header in headers for column in range(header.count())
+    }
+    assert {"Author", "Pending", "Breakpoint", "Written by"} <= headings
+    assert sorted(text for text in headings if text[:1].islower()) == []

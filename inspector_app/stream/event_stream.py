@@ -239,7 +239,9 @@ class EventStreamView(QWidget):
             self.tool_agent_event_selected.emit(event)
 
     def _on_scrolled(self, value: int) -> None:
-        self.set_following(value >= self.table.verticalScrollBar().maximum())
+        is_at_end = value >= self.table.verticalScrollBar().maximum()
+        if is_at_end or not self.table.is_resizing:  # a smaller view lets no tail go
+            self.set_following(is_at_end)
 
     def _on_range_changed(self, _minimum: int, maximum: int) -> None:
         # A hint that appears must not move the rows under the mouse: the user may be about to click one.
@@ -249,7 +251,7 @@ class EventStreamView(QWidget):
     def eventFilter(self, _viewport: QObject, event: QEvent) -> bool:
         """Show the tail, which a hint may cover, when the mouse leaves the rows."""
         if event.type() == QEvent.Type.Leave and self._following:
-            self.table.scrollToBottom()
+            self.table.show_tail()
         return False
 
     def _on_tail_clicked(self) -> None:

@@ -208,19 +208,29 @@ class StreamTable(QTableView):
         self.paint_next()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Show the column `took` where it fits, and keep the tail or the selected row visible when a card appears below."""
-        current = self.currentIndex()
-        place = self.visualRect(current)
-        was_seen = place.isValid() and place.top() >= 0 and place.bottom() <= event.oldSize().height()
+        """Show the column `took` where it fits, and keep the selected row visible, and else the tail, when a card appears below."""
+        current = self.currentIndex() if self.is_seen(event.oldSize().height()) else QModelIndex()
         self.is_resizing = True
         super().resizeEvent(event)
-        self.is_resizing = False
         if self._waits_for_rows:
             self.paint_next()  # another size discards what was painted
         self.fit_columns()
         self._hide_columns()
-        if was_seen and not self.keeps_tail:
-            self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
+        self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
+        self.is_resizing = False
+
+    def is_seen(self, height: int) -> bool:
+        """Return whether a part of the selected row is in a viewport of this height."""
+        place = self.visualRect(self.currentIndex())
+        return place.isValid() and place.bottom() >= 0 and place.top() < height
+
+    def show_tail(self) -> None:
+        """Scroll to the newest event, as far as the selected row stays visible."""
+        current = self.currentIndex() if self.is_seen(self.viewport().height()) else QModelIndex()
+        self.is_resizing = True
+        self.scrollToBottom()
+        self.scrollTo(current, QAbstractItemView.ScrollHint.EnsureVisible)
+        self.is_resizing = False
 
     def fold(self, row: int, folded: bool) -> None:
         """Fold or unfold a header's group, and select the header, as a selected row below it would disappear."""

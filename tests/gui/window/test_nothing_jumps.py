@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -62,6 +62,8 @@ def test_rows_under_the_mouse_stay_where_they_are(
     table = bench.parts.stream.table
     bench.parts.stream.setMaximumHeight(200)  # fewer rows than there are
     driver.run_until(lambda: table.verticalScrollBar().maximum() > 0)
+    table.clearSelection()
+    table.setCurrentIndex(QModelIndex())
     bench.parts.stream.set_following(True)
     last = table.model().index(table.model().rowCount() - 2, 0)
     before = table.visualRect(last)
@@ -73,3 +75,30 @@ def test_rows_under_the_mouse_stay_where_they_are(
     qtbot.mouseMove(bench.parts.filter_bar)
     bench.parts.stream.eventFilter(table.viewport(), QEvent(QEvent.Type.Leave))
     assert table.verticalScrollBar().value() == table.verticalScrollBar().maximum()
+
+
+@pytest.mark.parametrize("following", [True, False])
+@pytest.mark.parametrize("place", ["first", "last", "second last"])
+@pytest.mark.parametrize("mouse", ["over the rows", "elsewhere"])
+def test_a_hint_leaves_the_selected_event_in_view(
+    story: Inspector, driver: WindowDriver, place: str, mouse: str, following: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = driver.bench
+    stream, table = bench.parts.stream, bench.parts.stream.table
+    stream.setFixedHeight(200)
+    driver.run_until(lambda: table.verticalScrollBar().maximum() > 0)
+    stream.set_following(True)
+    table.scrollToBottom()
+    seen = [row for row in range(table.model().rowCount()) if 0 <= table.rowViewportPosition(row) < table.viewport().height()]
+    row = {"first": seen[0], "last": seen[-1], "second last": seen[-2]}[place]
+    table.setCurrentIndex(table.model().index(row, 1))
+    stream.set_following(following)
+    monkeypatch.setattr(type(table.viewport()), "underMouse", lambda _viewport: mouse == "over the rows")
+    stream.setFixedHeight(140)  # what a hint takes
+    driver.run_until(lambda: table.height() <= 140)
+    for leaves in (False, True):
+        if leaves:
+            stream.eventFilter(table.viewport(), QEvent(QEvent.Type.Leave))
+        shown = table.visualRect(table.currentIndex())
+        assert shown.top() >= 0 and shown.bottom() <= table.viewport().height(), (shown, table.viewport().height())
+    assert stream.following or not following, "the hint let the tail go"

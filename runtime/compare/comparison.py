@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runtime.compare.alignment import Item, align
+from runtime.compare.alignment import Item, Pair, align
+from runtime.compare.branch_order import by_branch
 from runtime.compare.event_differences import call_ids, content_of
 from runtime.events.credentials import without_credentials
 from runtime.events.kinds import kind_of, tokens_of
@@ -67,7 +68,8 @@ class Comparison:
     """Two sessions side by side.
 
     Attributes:
-        rows: all events of both, each once, in order.
+        rows: all events of both, each once, in the order of the left session; events of the right one that have no counterpart follow
+            those that they follow in their branch.
         differing: indices of the rows that are not the same, for going to the next and previous one.
         left, right: each session's totals.
         call_ids: the function call ids of both, for `differences_of`.
@@ -86,16 +88,27 @@ class Comparison:
 
 
 def compare(left: Sequence[Event], right: Sequence[Event]) -> Comparison:
-    """Align two sessions' events and mark the equal ones; ids, times and token counts are ignored.
+    """Align two sessions' events and mark the equal ones; ids, times, token counts and how parallel branches took turns are ignored.
 
     Args:
         left, right: all events of each session, in commit order.
     """
     ids = call_ids(left) | call_ids(right)
     one, other = ([_item(event, ids) for event in events] for events in (left, right))
-    rows = [Row(i, j, i is not None and j is not None and one[i].content == other[j].content) for i, j in align(one, other)]
+    rows = [Row(i, j, i is not None and j is not None and one[i].content == other[j].content) for i, j in _pairs(left, one, right, other)]
     differing = [number for number, row in enumerate(rows) if not row.same]
     return Comparison(rows, differing, totals(left), totals(right), ids)
+
+
+def _pairs(left: Sequence[Event], one: Sequence[Item], right: Sequence[Event], other: Sequence[Item]) -> list[Pair]:
+    """Return the corresponding events, parallel branches aligned branch by branch, in the order of the left session."""
+    lefts, rights = by_branch(left), by_branch(right)
+    pairs: list[tuple[int, Pair]] = []
+    after = -1
+    for i, j in align([one[index] for index in lefts], [other[index] for index in rights]):
+        after = lefts[i] if i is not None else after
+        pairs.append((after, (after if i is not None else None, rights[j] if j is not None else None)))
+    return [pair for _, pair in sorted(pairs, key=lambda pair: pair[0])]
 
 
 def totals(events: Sequence[Event]) -> Totals:

@@ -48,10 +48,6 @@ class EngineController(QObject):
         """Show the engines that can run the loaded agent."""
         if self._run.phase != "idle":
             self._messages.info(self._run.blocked("new_session") or "")
-        elif self._agents.server:
-            self._messages.info(
-                "The server runs this agent, so it has no engine here. Select a session of a database to use the loaded agent."
-            )
         elif self._agents.loaded is None:
             self._messages.info("Open an agent first (Ctrl+O).")
         else:

@@ -31,7 +31,7 @@ class Opening(Feature):
     """What opens agents, databases, servers and running apps.
 
     Attributes:
-        open_agent, open_eval_set: commands.
+        open_agent, open_eval_set, choose_engine: commands.
         welcome, problem: the start page, and the page of what could not be opened.
         session_problem: replaces the events of a session that cannot be read.
         opening, servers, changes, engines, attaching: the controllers; exist once started.
@@ -46,7 +46,7 @@ class Opening(Feature):
         self._open_url = add("open_url", "Open a server…", "server", menu="", at=4)
         self._attach = add("attach", "Attach to a running app…", "plug", "Ctrl+Shift+A", menu="", at=5)
         self._start_page = add("start_page", "Start page", "house", "Ctrl+Home", menu="", at=7)
-        self._choose_engine = add("choose_engine", "Engine of the agent…", "gears", menu="Run", at=41)
+        self.choose_engine = add("choose_engine", "Engine of the agent…", "gears", menu="Run", at=41)
         openers = self.open_agent, self._open_database, self._open_url, self._attach
         self.welcome = places.page("welcome", WelcomePage(sample_cards(), openers))
         self._choice = places.page("agent_choice", AgentChoicePage())
@@ -71,10 +71,10 @@ class Opening(Feature):
         DropTarget(window, opening.open_dropped).drag_changed.connect(self.welcome.show_drop)
         self._open_url.triggered.connect(opening.ask_for_url)
         self._start_page.triggered.connect(opening.show_start_page)
-        self.servers = ServerController(work, self)
+        self.servers = ServerController(work, window, self)
         self.changes = AgentChanges(agents, run, tasks, messages, self._agent_hint)
         self.engines = EngineController(agents, run, tasks, messages, EngineMenu(window))
-        self._choose_engine.triggered.connect(self.engines.ask)
+        self.choose_engine.triggered.connect(lambda: (self.servers if agents.server else self.engines).ask())
         self.attaching = AttachController(databases, run, tasks, messages, self._app_hint, window)
         self._attach.triggered.connect(self.attaching.ask)
         self.attaching.database_requested.connect(opening.open_path)

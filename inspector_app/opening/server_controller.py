@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeGuard
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QInputDialog, QWidget
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
+from inspector_app.presentation.values import visible
+from inspector_app.widgets.layouts import named
 from inspector_app.workspace.workspace import Workspace
 from runtime.debugger.hold import Hold
 from runtime.storage.connections.database_url import is_remote
@@ -27,23 +30,66 @@ class ServerController(QObject):
     """Follows the selection: a server's session is continued by the server, any other one by the loaded agent.
 
     Signals:
-        agent_ready(str, str): a server without sessions was opened: a title and a hint for the empty stream.
+        agent_ready(str, str): an app of a server was chosen for the next session: a title and a hint for the empty stream.
 
     Args:
         work: the owners.
+        window: the dialogs belong to it.
     """
 
     agent_ready = Signal(str, str)
 
-    def __init__(self, work: Workspace, parent: QObject | None = None) -> None:
+    def __init__(self, work: Workspace, window: QWidget, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._work = work
+        self._window = window
         self._explained: set[str] = set()
         self._listed: set[str] = set()
         work.cursor.session_changed.connect(self._on_session_changed)
         work.databases.database_listed.connect(self._on_database_listed)
         work.databases.database_closed.connect(self._on_database_closed)
         work.run.hold_changed.connect(self._on_hold_changed)
+
+    def ask(self) -> None:
+        """Ask which app of the displayed server the next session is of."""
+        source = self._work.databases.source(self._work.agents.server)
+        if self._work.run.phase != "idle":
+            self._work.messages.info(self._work.run.blocked("new_session") or "")
+        elif _is_remote(source):
+            self._work.tasks.spawn(self._ask(source), f"Asking {source.title} for its apps")
+
+    async def _ask(self, source: remote_source.RemoteSource) -> None:
+        apps = await source.apps()
+        if len(apps) > 1:
+            self._ask_for_app(source, apps)
+        else:
+            self._work.messages.info(f"{source.title} runs this agent and no other one. Engines are chosen for an agent of your own.")
+
+    def _ask_for_app(self, source: remote_source.RemoteSource, apps: list[str]) -> None:
+        dialog = named(QInputDialog(self._window), "server_app")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setWindowTitle("App of the server")
+        dialog.setLabelText(f"{source.title} runs {len(apps):,} apps. Begin the next session with:")
+        dialog.setOption(QInputDialog.InputDialogOption.UseListViewForComboBoxItems)
+        shown = {visible(app): app for app in apps}
+        dialog.setComboBoxItems(list(shown))
+        agent = self._work.agents.loaded
+        if isinstance(agent, server_agent.ServerAgent) and self._work.agents.server == source.target:
+            dialog.setTextValue(visible(agent.name))
+        dialog.setOkButtonText("Choose")
+        dialog.textValueSelected.connect(
+            lambda text: self._work.tasks.spawn(self._begin(source, shown[text]), f"Asking {source.title} for its agent")
+        )
+        dialog.open()
+
+    async def _begin(self, source: remote_source.RemoteSource, app_name: str) -> None:
+        """Let the next message begin a session of an app."""
+        self._work.cursor.select_session(None)
+        await self._visit(source, app_name)
+        agent = self._work.agents.loaded
+        if isinstance(agent, server_agent.ServerAgent):
+            hint = f"Write a message below to begin a session of the user “{agent.user_id}”."
+            self.agent_ready.emit(f"{app_name} on {source.title} is ready", hint)
 
     def _on_session_changed(self, address: SessionAddress | None) -> None:
         source = self._work.databases.source(address.database) if address is not None else None
@@ -75,12 +121,9 @@ class ServerController(QObject):
             return
         self._work.messages.info(f"{source.title} runs {', '.join(apps)}. {source.note.splitlines()[1]}", quiet=True)
         if self._work.cursor.session is None and not count:
-            await self._visit(source, apps[0])
-            agent = self._work.agents.loaded
-            if isinstance(agent, server_agent.ServerAgent):
-                others = f" For another app, open the address with ?app=NAME: {', '.join(apps[1:])}." if apps[1:] else ""
-                hint = f"Write a message below to begin a session of the user “{agent.user_id}”.{others}"
-                self.agent_ready.emit(f"{apps[0]} on {source.title} is ready", hint)
+            await self._begin(source, apps[0])
+            if len(apps) > 1:
+                self._ask_for_app(source, apps)
 
     def _on_database_closed(self, target: str) -> None:
         self._listed.discard(target)

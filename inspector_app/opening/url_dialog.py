@@ -14,7 +14,7 @@ EXAMPLE = "http://127.0.0.1:8000, postgresql://user@host:5432/database"
 
 SERVERS = (
     "A server of adk api_server, adk web or agent-inspector api_server shows the sessions of the user “user”."
-    " Add ?user=NAME for another user, and ?app=NAME for one app only."
+    " Add ?user=NAME for another user. Of several apps, you choose one."
 )
 
 

@@ -35,7 +35,7 @@ def _connect_pages(places: Places, features: Features, window: MainWindow) -> No
     shell.chosen.recording_chosen.connect(commands.record_requests.setChecked)
     places.work_requested.connect(show_work)
     opening.engine_changed.connect(window.status.show_engine)
-    window.status.engine_requested.connect(features.opening.engines.ask)
+    window.status.engine_requested.connect(features.opening.choose_engine.trigger)
     foreign.open_paths = opening.open_paths
     opening.foreign_database_found.connect(foreign.show)
     foreign.left.connect(opening.show_home)

@@ -31,7 +31,8 @@ def by_branch(events: Sequence[Event]) -> list[int]:
     root = _Branch()
     keys: list[tuple[int | str, ...]] = []
     for event in events:
-        branch, key = root, []
+        branch = root
+        key: list[int | str] = []
         for name in event.branch.split(".") if event.branch else ():
             key += [2 * branch.count, name]
             branch = branch.below.setdefault(name, _Branch())

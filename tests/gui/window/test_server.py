@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QApplication, QInputDialog, QPushButton
 
 from inspector_app.sessions.deletion_dialog import DeletionDialog
 from inspector_app.widgets.empty_state import EmptyState
@@ -148,3 +150,29 @@ def test_state_is_edited_and_sessions_are_forked_and_deleted_by_the_server(drive
     driver.run_until(lambda: len(driver.sessions.indexes("session")) == 1, SECONDS)
     with urllib.request.urlopen(f"{server}/apps/desk/users/edits/sessions", timeout=60) as found:
         assert [session["id"] for session in json.load(found)] == ["s1"]
+
+
+def test_the_app_of_the_next_session_is_chosen(driver: WindowDriver, tmp_path: Path) -> None:
+    folder = write_desk(tmp_path / "agents")
+    shutil.copytree(folder / "desk", folder / "counter")
+    with adk_api_server(folder) as address:
+        open_server(driver, address)
+        choose_app(driver, ["counter", "desk"], "desk")
+        send(driver, "hello")
+        driver.inspector.window.commands.choose_engine.trigger()
+        driver.run_until(lambda: not driver.inspector.tasks.running, SECONDS)
+        assert choose_app(driver, ["counter", "desk"], "counter") == "desk"
+        send(driver, "hello")
+        assert {each.key.app_name for each in driver.inspector.catalog.sessions(address)} == {"counter", "desk"}
+
+
+def choose_app(driver: WindowDriver, offered: list[str], app: str) -> str:
+    """Choose an app in the dialog, and return the one that was proposed."""
+    dialog = driver.inspector.window.findChild(QInputDialog, "server_app")
+    assert [*dialog.comboBoxItems()] == offered
+    proposed = dialog.textValue()
+    dialog.setTextValue(app)
+    dialog.accept()
+    driver.run_until(lambda: not driver.inspector.tasks.running, SECONDS)
+    driver.qtbot.waitUntil(lambda: driver.inspector.window.findChild(QInputDialog, "server_app") is None)
+    return proposed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -171,7 +171,7 @@ class EvalPage(QWidget):
         tree = named(QTreeWidget(self), "eval_cases", "Cases")
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
-        tree.setIconSize(QSize(14, 14))
+        theme.keep_icon_size(tree, 14)
         tree.setProperty("bare", "true")
         tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         tree.header().setStretchLastSection(True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStackedLayout, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
@@ -104,7 +104,7 @@ class RepeatPage(QWidget):
         tree = named(QTreeWidget(self), "repeat_runs", "Runs, grouped by path")
         tree.setHeaderLabels(list(COLUMNS))
         tree.setUniformRowHeights(True)
-        tree.setIconSize(QSize(14, 14))
+        theme.keep_icon_size(tree, 14)
         tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         tree.setProperty("bare", "true")
         header = tree.header()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -144,7 +144,7 @@ class FindingsPane(QWidget):
         tree.setHeaderLabels(["Finding", "Session", "What"])
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
-        tree.setIconSize(QSize(14, 14))
+        theme.keep_icon_size(tree, 14)
         tree.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         tree.header().setStretchLastSection(True)
         tree.setMinimumHeight(2 * tree.fontMetrics().lineSpacing())

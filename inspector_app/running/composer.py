@@ -38,6 +38,7 @@ class Composer(QWidget):
         self._edit.textChanged.connect(self._on_text_changed)
         self._send = named(QToolButton(self), "send_button", "Send")
         self._send.setIcon(theme.icon("paper-plane", "accent"))
+        theme.keep_icon_size(self._send, 16)
         self._send.setAutoRaise(True)
         self._send.clicked.connect(self.submit)
         self._send.setFixedHeight(self._edit.one_line)  # the height of one line, to centre it there

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _ROW = Qt.ItemDataRole.UserRole
 _LEAST_ITEM = 130  # pixels at a scale of 100 %, of an item's text
 _LEAST_LIST = 260  # pixels, beside a form with long buttons
-# Pixels: minimum width of the session column, and the width that columns need beyond their hints.
+# Pixels: minimum width of the session column at a scale of 100 %, and the width that columns need beyond their hints.
 _LEAST_SESSION, _SLACK = 90, 8
 _TAKES_ROOM = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
 _TAKES_NO_ROOM = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)  # a hidden page adds to the height of a stack
@@ -234,12 +234,13 @@ class _UnfinishedList(QTreeWidget):
             self.setColumnHidden(column, False)  # a hidden heading has no size
         what, where, point, last = (max(self.sizeHintForColumn(column), self.header().sectionSizeHint(column)) for column in range(4))
         width = self.viewport().width() - _SLACK
-        least = min(what, theme.px(_LEAST_ITEM)) + _LEAST_SESSION
+        session = max(theme.px(_LEAST_SESSION), self.header().sectionSizeHint(1))
+        least = min(what, theme.px(_LEAST_ITEM)) + session
         self.setColumnHidden(2, width < least + point + last)
         self.setColumnHidden(3, width < least + last)
         times = sum(size for column, size in ((2, point), (3, last)) if not self.isColumnHidden(column))
         room = width - what - times
-        self.header().resizeSection(1, max(min(where, room), _LEAST_SESSION))
+        self.header().resizeSection(1, max(min(where, room), session))
 
     def _add(self, row: PendingRow) -> None:
         checkpoint = row.item.checkpoint

@@ -89,6 +89,7 @@ class MessageRow(QWidget):
         button.setText(text)
         if not text:
             button.setIcon(theme.icon("xmark", "dim"))
+            theme.keep_icon_size(button, 16)
         button.setAccessibleName(text or "Dismiss")
         button.setToolTip(does)
         button.setProperty("button", "true")

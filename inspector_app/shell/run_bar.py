@@ -101,6 +101,7 @@ class RunBar(QToolBar):
         button.setAccessibleName("Menu")
         button.setToolTip("Menu (Alt+M)")
         button.setIcon(theme.icon("bars", "dim"))
+        theme.keep_icon_size(button, 16)
         button.setShortcut("Alt+M")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setMenu(menu)

@@ -87,6 +87,7 @@ class WritersCard(QFrame):
         close = named(QToolButton(self), "writers_close", "Close who wrote this key")
         close.setProperty("small", "true")
         close.setIcon(theme.icon("xmark", "dim"))
+        theme.keep_icon_size(close, 16)
         set_tooltip(close, "Close (Escape)")
         close.clicked.connect(self.close_card)
         QShortcut(QKeySequence("Escape"), self.tree, context=Qt.ShortcutContext.WidgetShortcut).activated.connect(self.close_card)

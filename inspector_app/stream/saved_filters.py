@@ -37,6 +37,7 @@ class SavedFilters(QToolButton):
         named(self, "saved_filters", "Saved filters")
         set_tooltip(self, "Saved filters (Ctrl+D)")
         self.setIcon(theme.icon("bookmark", "dim"))
+        theme.keep_icon_size(self, 16)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.clicked.connect(self.ask)
 

@@ -46,6 +46,7 @@ class HintBar(QWidget):
         self.other_button = push_button("", f"{name}_other_button", self.other_accepted, does="Follow the hint", parent=self)
         self._close = named(QToolButton(self), f"{name}_close", "Close the hint")
         self._close.setIcon(theme.icon("xmark", "dim"))
+        theme.keep_icon_size(self._close, 16)
         self._close.clicked.connect(self._on_closed)
         parts = (self._icon, (self._text, 1), self.button, self.other_button, self._close)
         laid_out(QHBoxLayout(self), *parts, margins=(12, 7, 7, 7), spacing=9)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QFontMetrics, QWheelEvent
-from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QPlainTextEdit, QPushButton, QTabBar, QToolButton, QTreeWidget, QWidget
+from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
 from inspector_app.stream.event_cells import Column
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme
 from tests.gui.window.driver import WindowDriver
+from tests.gui.window.test_pending_forms import TRANSFER
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 
@@ -95,3 +99,44 @@ def test_large_text_neither_widens_the_window_nor_hides_what_happened(driver: Wi
         form.isVisible() and button.isVisible() for button in form.findChildren(QPushButton) if button.text() in ("Respond", "Resume…")
     ]
     assert shown == [True, True]
+
+
+@pytest.mark.parametrize("scale", [100, 150, 200])
+def test_everything_follows_the_size_beside_a_long_name(
+    inspector: Inspector, opened: Callable[..., None], story_db: Path, tmp_path: Path, driver: WindowDriver, scale: int
+) -> None:
+    window = inspector.window
+    long = Path(shutil.copy(story_db, tmp_path / ("a_long_name_of_a_database_" * 9 + ".db")))
+    theme.current().set_scale(scale)
+    opened(long)
+    driver.stream.select(2)
+    window.resize(1280, 800)
+    driver.run_until(lambda: window.status.width() == window.width())
+    assert window.size().width() == 1280, "the name made the window wider"
+    for bar in window.findChildren(QTabBar):
+        words = [tab for tab in range(bar.count()) if bar.isVisible() and bar.isTabVisible(tab)]
+        assert all(bar.tabRect(tab).width() >= bar.fontMetrics().horizontalAdvance(bar.tabText(tab)) for tab in words)
+        assert all(bar.rect().contains(bar.tabRect(tab).center()) for tab in words)
+    buttons = [each for each in window.findChildren(QToolButton) if each.isVisible() and not each.icon().isNull() and not each.text()]
+    drawn = {each.objectName(): each.iconSize().width() for each in buttons if each.objectName() != "qt_toolbar_ext_button"}
+    assert drawn and {name: size for name, size in drawn.items() if size < theme.px(12)} == {}
+    small = [each for each in window.findChildren(QLabel) if each.isVisible() and each.text() and each.font().pixelSize() < theme.px(10)]
+    assert [each.objectName() for each in small] == []
+    header = driver.bench.parts.pending.findChild(QTreeWidget, "pending_list").header()
+    shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
+    assert all(header.sectionSize(column) >= header.sectionSizeHint(column) for column in shown), "a heading is cut"
+
+
+@pytest.mark.parametrize("scale", [100, 150, 200])
+def test_a_confirmation_shows_both_answers_at_any_size(
+    agent: Callable[[str, str], Inspector], driver: WindowDriver, qtbot: QtBot, scale: int
+) -> None:
+    bank = agent("bank", TRANSFER)
+    with qtbot.waitSignal(bank.run.run_ended, timeout=10_000):
+        driver.composer.send("pay the rent")
+    bank.window.resize(1280, 800)
+    theme.current().set_scale(scale)
+    pane = bank.window.parts.pending
+    answers = [pane.findChild(QPushButton, name) for name in ("pending_approve", "pending_reject")]
+    qtbot.waitUntil(lambda: all(answer.visibleRegion().boundingRect() == answer.rect() for answer in answers))
+    assert all(answer.width() >= answer.sizeHint().width() for answer in answers)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeGuard
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QDialogButtonBox, QInputDialog, QWidget
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
 from inspector_app.presentation.values import visible
+from inspector_app.widgets import theme
 from inspector_app.widgets.layouts import named
 from inspector_app.workspace.workspace import Workspace
 from runtime.debugger.hold import Hold
@@ -77,6 +78,9 @@ class ServerController(QObject):
         if isinstance(agent, server_agent.ServerAgent) and self._work.agents.server == source.target:
             dialog.setTextValue(visible(agent.name))
         dialog.setOkButtonText("Choose")
+        choose = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Ok)
+        choose.setProperty("primary", True)
+        theme.restyle(choose)
         dialog.textValueSelected.connect(
             lambda text: self._work.tasks.spawn(self._begin(source, shown[text]), f"Asking {source.title} for its agent")
         )

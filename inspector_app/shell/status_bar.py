@@ -62,8 +62,8 @@ class StatusBar(QStatusBar):
 
     def _limit_parts(self) -> None:
         width = self.width()
-        for part in self._parts.values():
-            part.limit(int(width * _MOST_OF_BAR * min(1, width / theme.px(_ROOMY))))
+        for name in _LEFT:  # those on the right are a word or two
+            self._parts[name].limit(int(width * _MOST_OF_BAR * min(1, width / theme.px(_ROOMY))))
 
     def text(self, part: str) -> str:
         """Return the text of a part: database, session, position, tokens, engine, tail or live."""

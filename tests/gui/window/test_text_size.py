@@ -16,6 +16,7 @@ from inspector_app.app import Inspector
 from inspector_app.stream.event_cells import Column
 from inspector_app.support.settings import Settings
 from inspector_app.widgets import theme
+from inspector_app.widgets.steady_label import SteadyLabel
 from tests.gui.window.driver import WindowDriver
 from tests.gui.window.test_pending_forms import TRANSFER
 
@@ -122,6 +123,8 @@ def test_everything_follows_the_size_beside_a_long_name(
     assert drawn and {name: size for name, size in drawn.items() if size < theme.px(12)} == {}
     small = [each for each in window.findChildren(QLabel) if each.isVisible() and each.text() and each.font().pixelSize() < theme.px(10)]
     assert [each.objectName() for each in small] == []
+    states = [each for each in window.status.findChildren(SteadyLabel) if each.objectName() in ("status_tail", "status_live")]
+    assert all(each.width() >= each.fontMetrics().horizontalAdvance(each.text()) for each in states)
     header = driver.bench.parts.pending.findChild(QTreeWidget, "pending_list").header()
     shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
     assert all(header.sectionSize(column) >= header.sectionSizeHint(column) for column in shown), "a heading is cut"

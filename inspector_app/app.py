@@ -102,7 +102,7 @@ class Inspector(QObject):
         super().__init__()
         self.settings = settings
         settings.write_in_background()
-        remember_folders(settings)
+        remember_folders(settings.last_folder, settings.keep_last_folder)
         self.work = work = make_workspace(settings, messages, self, trust=trust, engine=engine)
         self.messages = messages
         self.tasks, self.cursor, self.agents, self.catalog = work.tasks, work.cursor, work.agents, work.catalog

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.opening.agent_changes import AgentChanges
 from inspector_app.opening.agent_choice_page import AgentChoicePage
@@ -14,6 +16,7 @@ from inspector_app.opening.install_page import InstallPage
 from inspector_app.opening.opening_controller import OpeningController, sample_cards
 from inspector_app.opening.path_dialogs import ask_for_agent, ask_for_database, ask_for_eval_set
 from inspector_app.opening.problem_page import ProblemPage
+from inspector_app.opening.server_app_dialog import ask_for_app
 from inspector_app.opening.server_controller import ServerController
 from inspector_app.opening.trust_page import TrustPage
 from inspector_app.opening.welcome import WelcomePage
@@ -71,7 +74,7 @@ class Opening(Feature):
         DropTarget(window, opening.open_dropped).drag_changed.connect(self.welcome.show_drop)
         self._open_url.triggered.connect(opening.ask_for_url)
         self._start_page.triggered.connect(opening.show_start_page)
-        self.servers = ServerController(work, window, self)
+        self.servers = ServerController(work, partial(ask_for_app, window), self)
         self.changes = AgentChanges(agents, run, tasks, messages, self._agent_hint)
         self.engines = EngineController(agents, run, tasks, messages, EngineMenu(window))
         self.choose_engine.triggered.connect(lambda: (self.servers if agents.server else self.engines).ask())

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QDialogButtonBox, QInputDialog, QWidget
+from PySide6.QtCore import QObject, Signal
 
 from inspector_app.documents.session_address import SessionAddress
 from inspector_app.documents.sources import Source
-from inspector_app.presentation.values import visible
-from inspector_app.widgets import theme
-from inspector_app.widgets.layouts import named
 from inspector_app.workspace.workspace import Workspace
 from runtime.debugger.hold import Hold
 from runtime.storage.connections.database_url import is_remote
@@ -26,6 +23,8 @@ else:
 
 MANY_SESSIONS = 1_000  # sessions of a server; copying more takes minutes, which the user should know
 
+AskForApp = Callable[[str, Sequence[str], str, Callable[[str], object]], None]
+
 
 class ServerController(QObject):
     """Follows the selection: a server's session is continued by the server, any other one by the loaded agent.
@@ -35,15 +34,15 @@ class ServerController(QObject):
 
     Args:
         work: the owners.
-        window: the dialogs belong to it.
+        ask_for_app: see `server_app_dialog`.
     """
 
     agent_ready = Signal(str, str)
 
-    def __init__(self, work: Workspace, window: QWidget, parent: QObject | None = None) -> None:
+    def __init__(self, work: Workspace, ask_for_app: AskForApp, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._work = work
-        self._window = window
+        self._ask_person = ask_for_app
         self._explained: set[str] = set()
         self._listed: set[str] = set()
         work.cursor.session_changed.connect(self._on_session_changed)
@@ -67,24 +66,14 @@ class ServerController(QObject):
             self._work.messages.info(f"{source.title} runs this agent and no other one. Engines are chosen for an agent of your own.")
 
     def _ask_for_app(self, source: remote_source.RemoteSource, apps: list[str]) -> None:
-        dialog = named(QInputDialog(self._window), "server_app")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setWindowTitle("App of the server")
-        dialog.setLabelText(f"{source.title} runs {len(apps):,} apps. Begin the next session with:")
-        dialog.setOption(QInputDialog.InputDialogOption.UseListViewForComboBoxItems)
-        shown = {visible(app): app for app in apps}
-        dialog.setComboBoxItems(list(shown))
         agent = self._work.agents.loaded
-        if isinstance(agent, server_agent.ServerAgent) and self._work.agents.server == source.target:
-            dialog.setTextValue(visible(agent.name))
-        dialog.setOkButtonText("Choose")
-        choose = dialog.findChildren(QDialogButtonBox)[0].button(QDialogButtonBox.StandardButton.Ok)
-        choose.setProperty("primary", True)
-        theme.restyle(choose)
-        dialog.textValueSelected.connect(
-            lambda text: self._work.tasks.spawn(self._begin(source, shown[text]), f"Asking {source.title} for its agent")
-        )
-        dialog.open()
+        is_used = isinstance(agent, server_agent.ServerAgent) and self._work.agents.server == source.target
+        used = agent.name if agent is not None and is_used else apps[0]
+
+        def begin(app: str) -> None:
+            self._work.tasks.spawn(self._begin(source, app), f"Asking {source.title} for its agent")
+
+        self._ask_person(source.title, apps, used, begin)
 
     async def _begin(self, source: remote_source.RemoteSource, app_name: str) -> None:
         """Let the next message begin a session of an app."""

@@ -8,15 +8,18 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from inspector_app.support.preferences import Preferences
-
-_kept: Preferences | None = None  # of the window; None before there is one
+_folders: tuple[Callable[[str], str], Callable[[str, str], object]] | None = None  # see `remember_folders`
 
 
-def remember_folders(preferences: Preferences) -> None:
-    """Keep the folders of what is chosen in these preferences."""
-    global _kept  # dialogs are opened in many places, by a parent alone
-    _kept = preferences
+def remember_folders(read: Callable[[str], str], keep: Callable[[str, str], object]) -> None:
+    """Set where the folders of what is chosen are remembered.
+
+    Args:
+        read: kind of what is chosen → its last folder; empty for none.
+        keep: remembers the folder of a kind.
+    """
+    global _folders  # dialogs are opened in many places, by a parent alone
+    _folders = read, keep
 
 
 def ask_for_existing(
@@ -66,7 +69,7 @@ def ask_where_to_write(
 
 
 def _open(dialog: QFileDialog, kind: str, name: str = "") -> None:
-    last = _kept.last_folder(kind) if _kept is not None else ""
+    last = _folders[0](kind) if _folders is not None else ""
     if last and Path(last).is_dir():
         dialog.setDirectory(last)
     if name:
@@ -77,8 +80,8 @@ def _open(dialog: QFileDialog, kind: str, name: str = "") -> None:
 
 
 def _keep(kind: str, path: str) -> None:
-    if _kept is not None:
-        _kept.keep_last_folder(kind, str(Path(path).absolute().parent))
+    if _folders is not None:
+        _folders[1](kind, str(Path(path).absolute().parent))
 
 
 def _file_name(text: str) -> str:

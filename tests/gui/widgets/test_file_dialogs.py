@@ -18,8 +18,9 @@ DATABASES = {"Session databases (*.db)": ".db"}
 
 @pytest.fixture
 def parent(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[QWidget]:
-    monkeypatch.setattr(file_dialogs, "_kept", None)
-    remember_folders(Preferences(tmp_path / "preferences.json"))
+    monkeypatch.setattr(file_dialogs, "_folders", None)
+    kept = Preferences(tmp_path / "preferences.json")
+    remember_folders(kept.last_folder, kept.keep_last_folder)
     widget = QWidget()
     qtbot.addWidget(widget)
     yield widget

@@ -241,3 +241,13 @@ def test_a_breakpoint_in_parallel_branches_holds_them_one_after_the_other(office
     qtbot.waitUntil(lambda: office.run.hold is not None and office.run.hold is not first, timeout=10_000)
     assert {first.agent, office.run.hold.agent} == {"left", "right"}
     finish(office, qtbot)
+
+
+def test_agents_have_the_colours_of_their_places_in_the_app(office: Inspector, driver: WindowDriver, qtbot: QtBot) -> None:
+    begin(driver)
+    finish(office, qtbot)
+    colours = office.features.stream.events.make.colours
+    spoke = [author for author in colours.authors if author in ("front", "expert", "left", "right")]
+    assert [colours.role(name) for name in spoke] == ["author0", "author1", "author3", "author4"], (
+        "checker, which spoke inside a call, is between"
+    )

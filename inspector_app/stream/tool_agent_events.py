@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 MOST_KEPT = 10_000  # of all sessions, where runs are not recorded; older ones are dropped
+LATEST_MS = 10_000  # the longest pause before it is read once more
 DELAY_MS = 600  # from a tool's result to reading the recording, which its writer writes four times a second
 
 
@@ -59,8 +60,8 @@ class ToolAgentEvents(QObject):
         self._stream = stream
         self._tasks = tasks
         self._session: OpenSession | None = None
-        self._due = QTimer(self, singleShot=True, interval=DELAY_MS)
-        self._due.timeout.connect(self._read_again)
+        self._due = QTimer(self, singleShot=True)
+        self._due.timeout.connect(self._on_due)
         self._kept: deque[ToolAgentEvent] = deque(maxlen=MOST_KEPT)
         run.tool_agent_event_arrived.connect(self._on_tool_agent_event)
         run.hold_changed.connect(self._on_hold_changed)
@@ -83,7 +84,12 @@ class ToolAgentEvents(QObject):
 
     def _on_events_added(self, events: Sequence[Event]) -> None:
         if any(event.get_function_responses() for event in events):
-            self._due.start()  # another process may have run an agent as a tool
+            self._due.start(DELAY_MS)  # another process may have run an agent as a tool
+
+    def _on_due(self) -> None:
+        self._read_again()
+        if self._due.interval() < LATEST_MS:  # its recorder may be slow
+            self._due.start(2 * self._due.interval())
 
     def _read_again(self) -> None:
         if self._session is not None:

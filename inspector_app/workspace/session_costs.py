@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from runtime.events.event import Event
 
 DELAY_MS = 600  # from new events to their prices: a stream is priced in batches, and a recording is written four times a second
+LATEST_MS = 10_000  # the longest pause before what a slow process recorded late is looked for once more
 MOST_SILENT = 60.0  # seconds after an event, for which another process may be running the calls in it
 AT_ONCE = 2_000  # events priced on the thread before the sums are displayed
 
@@ -59,6 +61,8 @@ class SessionCosts(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DELAY_MS)
         self._timer.timeout.connect(self._on_due)
+        self._late = QTimer(self, singleShot=True)
+        self._late.timeout.connect(self._on_late)
         self._reset(None)
         current.session_loading.connect(self._on_session_loading)
         current.session_loaded.connect(self._on_session_loaded)
@@ -85,6 +89,7 @@ class SessionCosts(QObject):
 
     def _reset(self, session: OpenSession | None) -> None:
         self._session = session
+        self._late.stop()
         self._sums: dict[int, CostSum] = {}
         self._total = CostSum()
         self._waits = False  # for a call that runs
@@ -110,6 +115,21 @@ class SessionCosts(QObject):
     def _on_due(self) -> None:
         if self._session is not None and not self._is_pricing:
             self._tasks.spawn(self._price(self._session), "Reading the prices", background=True)
+
+    def _on_late(self) -> None:
+        if self._session is not None and self._recorded is not None:
+            self._tasks.spawn(self._look_again(self._session, self._recorded), "Reading what agents as tools used", background=True)
+
+    async def _look_again(self, session: OpenSession, known: RecordedFacts) -> None:
+        """Price again if more was recorded since; the recorder of a slow process writes after the result of a call."""
+        with contextlib.suppress(StorageError):
+            found = await session.source.recorded_facts(session.address.key)
+            if self._session is not session or self._recorded is not known:
+                return
+            if len(found.inner) > len(known.inner):
+                self.price_again()
+            elif self._late.interval() < LATEST_MS:
+                self._late.start(2 * self._late.interval())
 
     async def _price(self, session: OpenSession) -> None:
         self._is_pricing = True
@@ -149,6 +169,8 @@ class SessionCosts(QObject):
             self._sums.setdefault(session.groups.first_of(start + place), CostSum()).add_sum(run)
             self._total.add_sum(run)
         self._next = start + len(batch)
+        if time.time() - batch[-1].timestamp < MOST_SILENT and any(event.get_function_responses() for event in batch):
+            self._late.start(DELAY_MS)
         self.changed.emit()
         return len(batch)
 

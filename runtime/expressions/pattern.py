@@ -25,7 +25,7 @@ _COPIES_A_STEP = 50  # at worst one character takes 1 µs with as many
 
 _SPECIAL = frozenset(".^$*+?{}[]\\|()")
 _PIECE = re.compile(
-    r"""(?P<set>\[\^?\]?(?:\\.|[^\]\\])*+\])
+    r"""(?P<set>\[\^?\]?(?:\\.|[^\]\\])*+\]?)
     |(?P<repeat>(?:[*+?]|\{(?P<least>\d{0,6})(?P<comma>,?)(?P<most>\d{0,6})\})(?P<possessive>\+?))
     |(?P<beyond>\(\?(?:<?[=!]|P=|>|\(|[a-zA-Z-]*x)|\\[1-9])
     |\\.|.""",

@@ -102,3 +102,18 @@ def test_a_run_of_another_process_has_them_too(
     driver.run_until(lambda: len(rows(inspector)) == 2 * 2 * 6)
     assert again.wait(20) == 0
     assert inspector.window.status.text("tokens").startswith(f"{2 * CALLS * 110:,} tokens · $")
+
+
+def test_what_a_slow_recorder_writes_late_is_counted_too(
+    inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path
+) -> None:
+    folder, database, recording = tmp_path / "office", tmp_path / "all.db", tmp_path / "all.rec.db"
+    folder.mkdir()
+    (folder / "agent.py").write_text(OFFICE)
+    run = [sys.executable, "-m", "inspector_app", "run", str(folder), "--message", "go", "--db", str(database), "--session", "s"]
+    subprocess.run(run, check=True, capture_output=True, timeout=60)
+    recording.rename(tmp_path / "later")
+    opened(database)
+    driver.run_until(lambda: "not recorded" in inspector.window.status.text("tokens"))
+    (tmp_path / "later").rename(recording)
+    driver.run_until(lambda: has_all(inspector))

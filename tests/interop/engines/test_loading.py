@@ -91,9 +91,9 @@ async def test_a_yaml_agent(newest: str, start_engine: Start, tmp_path: Path) ->
 
 
 async def test_a_folder_of_agents_offers_them(newest: str, start_engine: Start) -> None:
-    with pytest.raises(ChildError, match="holds several agents: beside, fan, graph, line, spread, steps, tally") as caught:
+    with pytest.raises(ChildError, match="holds several agents: beside, fan, graph, line, nest, spread, steps, tally, zoo") as caught:
         await start_engine(newest, AGENTS)
-    assert caught.value.choices == ("beside", "fan", "graph", "line", "spread", "steps", "tally", "zoo")
+    assert caught.value.choices == ("beside", "fan", "graph", "line", "nest", "spread", "steps", "tally", "zoo")
 
 
 async def test_a_folder_that_is_no_agent_says_so(newest: str, start_engine: Start, tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def test_a_condition_over_anything_else_is_refused(database: str, condition: str
 def test_earlier_messages_without_an_answer_are_counted_beside_the_newest_one(
     last: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)  # the whole line, whatever the terminal of the tests
+    monkeypatch.delenv("COLUMNS", raising=False)  # whole lines, as in a pipe
     messages = [{**v1_file.said(text, "user"), "invocation_id": text} for text in ("one", "two", "three")]
     answer = [{**v1_file.said("Hello."), "invocation_id": "three"}] if last == "answered" else []
     assert main(["sessions", str(v1_file.write_v1(tmp_path / "a.db", [*messages, *answer]))]) == 0

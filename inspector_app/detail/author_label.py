@@ -20,6 +20,7 @@ class AuthorLabel(ElidedLabel):
         """Show another event's author in its colour role, and its kind."""
         self._author, self._role = author, role
         self.setText(f"{author} · {kind}")
+        self.update()  # the colour alone may differ
 
     def sizeHint(self) -> QSize:
         """Return the height of a bold line."""

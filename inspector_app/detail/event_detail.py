@@ -230,6 +230,12 @@ class EventDetail(QWidget):
         self._note.setText(note)
         self._note.setVisible(bool(note))
 
+    def refresh_author(self) -> None:
+        """Give the author of the displayed event its colour again, which the app's agents decide."""
+        event = self.shown_event
+        if event is not None:
+            self._title.show_words(visible(event.author[:60]), self.role_of(event.author), describe(event).kind)
+
     def _show_head(self, event: Event, place: str) -> None:
         self._title.show_words(visible(event.author[:60]), self.role_of(event.author), describe(event).kind)
         tokens = tokens_of(event.usage_metadata)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+
 from inspector_app.detail.artifact_controller import ArtifactController
 from inspector_app.detail.code_controller import CodeController
 from inspector_app.detail.commands import DetailCommands
@@ -62,6 +64,7 @@ class Detail(Feature):
         FilesController(work.cursor, current, work.run, tasks, view.state.model, self)
         self.notes = NoteController(current, work.notes, self.commands, view, self._note_hint)
         self.notes.editing_began.connect(self._on_note_begun)
+        work.agents.agent_loaded.connect(view.refresh_author, Qt.ConnectionType.QueuedConnection)  # after the stream
         view.delta.comparing_ended.connect(lambda: work.cursor.compare_with(None))
         view.note.left.connect(lambda: self._on_note_left(work.cursor.event_index))
         self.writers = WritersController(work, view.writers, lambda: view.state_is_in_front)

@@ -49,6 +49,7 @@ class TimelineController(QObject):
         work.current.events_read.connect(self._on_changed)
         work.current.session_loaded.connect(self._on_changed)
         work.current.calls_recorded.connect(self._recorded.start)
+        work.agents.agent_loaded.connect(self._recorded.start)  # its agents' places decide the colours
         view.displayed.came.connect(self._draw)
         view.range_chosen.connect(self._on_changed)
         view.picture.saved.connect(work.messages.info)

@@ -11,6 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from inspector_app.app import Inspector
+from inspector_app.detail.author_label import AuthorLabel
 from tests.gui.window.driver import WindowDriver
 from tests.gui.window.trusting import trust_folder
 from tests.interop.google_adk import adk_python
@@ -117,3 +118,20 @@ def test_what_a_slow_recorder_writes_late_is_counted_too(
     driver.run_until(lambda: "not recorded" in inspector.window.status.text("tokens"))
     (tmp_path / "later").rename(recording)
     driver.run_until(lambda: has_all(inspector))
+
+
+def test_the_author_of_a_displayed_event_has_the_colour_of_the_app_that_is_loaded_later(
+    inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path
+) -> None:
+    folder, database = tmp_path / "office", tmp_path / "all.db"
+    folder.mkdir()
+    (folder / "agent.py").write_text(OFFICE)
+    run = [sys.executable, "-m", "inspector_app", "run", str(folder), "--message", "go", "--db", str(database), "--session", "s"]
+    subprocess.run(run, check=True, capture_output=True, timeout=60)
+    colours, label = inspector.features.stream.events.make.colours, inspector.features.detail.view.findChild(AuthorLabel)
+    colours.set_app("office", {"name": "earlier"})
+    opened(database)
+    driver.run_until(lambda: label._role == "author1")
+    trust_folder(inspector, folder)
+    opened(folder)
+    driver.run_until(lambda: label._role == "author0" == colours.role("first"))

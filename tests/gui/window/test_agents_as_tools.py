@@ -54,6 +54,16 @@ def has_all(inspector: Inspector) -> bool:
     return model.rowCount() > 0 and "(880 nested)" in model.stream_row(0).tokens
 
 
+def ran(place: Path) -> tuple[Path, Path, list[str]]:
+    """Let another process run the agents; return their folder, the database and the command."""
+    folder, database = place / "office", place / "all.db"
+    folder.mkdir()
+    (folder / "agent.py").write_text(OFFICE)
+    run = [sys.executable, "-m", "inspector_app", "run", str(folder), "--message", "go", "--db", str(database), "--session", "s"]
+    subprocess.run(run, check=True, capture_output=True, timeout=60)
+    return folder, database, run
+
+
 @pytest.mark.parametrize("engine", ["embedded", "adk"])
 def test_rows_and_sums_are_the_same_after_a_restart_and_in_a_fork(
     engine: str, inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path, qtbot: QtBot
@@ -90,11 +100,7 @@ def test_rows_and_sums_are_the_same_after_a_restart_and_in_a_fork(
 def test_a_run_of_another_process_has_them_too(
     inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path
 ) -> None:
-    folder, database = tmp_path / "office", tmp_path / "all.db"
-    folder.mkdir()
-    (folder / "agent.py").write_text(OFFICE)
-    run = [sys.executable, "-m", "inspector_app", "run", str(folder), "--message", "go", "--db", str(database), "--session", "s"]
-    subprocess.run(run, check=True, capture_output=True, timeout=60)
+    _, database, run = ran(tmp_path)
     opened(database)
     driver.run_until(lambda: has_all(inspector))
     again = subprocess.Popen(run, stdout=subprocess.DEVNULL)
@@ -108,11 +114,8 @@ def test_a_run_of_another_process_has_them_too(
 def test_what_a_slow_recorder_writes_late_is_counted_too(
     inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path
 ) -> None:
-    folder, database, recording = tmp_path / "office", tmp_path / "all.db", tmp_path / "all.rec.db"
-    folder.mkdir()
-    (folder / "agent.py").write_text(OFFICE)
-    run = [sys.executable, "-m", "inspector_app", "run", str(folder), "--message", "go", "--db", str(database), "--session", "s"]
-    subprocess.run(run, check=True, capture_output=True, timeout=60)
+    _, database, _ = ran(tmp_path)
+    recording = database.with_suffix(".rec.db")
     recording.rename(tmp_path / "later")
     opened(database)
     driver.run_until(lambda: "not recorded" in inspector.window.status.text("tokens"))
@@ -123,11 +126,7 @@ def test_what_a_slow_recorder_writes_late_is_counted_too(
 def test_the_author_of_a_displayed_event_has_the_colour_of_the_app_that_is_loaded_later(
     inspector: Inspector, driver: WindowDriver, opened: Callable[..., None], tmp_path: Path
 ) -> None:
-    folder, database = tmp_path / "office", tmp_path / "all.db"
-    folder.mkdir()
-    (folder / "agent.py").write_text(OFFICE)
-    run = [sys.executable, "-m", "inspector_app", "run", str(folder), "--message", "go", "--db", str(database), "--session", "s"]
-    subprocess.run(run, check=True, capture_output=True, timeout=60)
+    folder, database, _ = ran(tmp_path)
     colours, label = inspector.features.stream.events.make.colours, inspector.features.detail.view.findChild(AuthorLabel)
     colours.set_app("office", {"name": "earlier"})
     opened(database)
